@@ -1,0 +1,132 @@
+"""Bad input, said in one sentence: the thing, its value, and what is allowed.
+
+Every check takes the value as one keyword, so that the message can name it, and returns the value
+in the form that the caller works with::
+
+    >>> positive(epsilon=-1)
+    Traceback (most recent call last):
+    ...
+    matrixdp.checks.InputError: epsilon is -1; it must be a finite number above 0
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message is one sentence that names the remedy."""
+
+
+def _single(named: dict) -> tuple[str, object]:
+    ((name, value),) = named.items()
+    return name, value
+
+
+def _number(name: str, value: object, allowed: str) -> float:
+    if isinstance(value, str | bytes | bool) or value is None:
+        raise InputError(f"{name} is {value!r}; it must be {allowed}")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {value!r}; it must be {allowed}") from None
+
+
+def positive(**named: object) -> float:
+    """Return the value if it is a finite number above 0."""
+    name, value = _single(named)
+    allowed = "a finite number above 0"
+    number = _number(name, value, allowed)
+    if not (0 < number < np.inf):
+        raise InputError(f"{name} is {value}; it must be {allowed}")
+    return number
+
+
+def open_unit(**named: object) -> float:
+    """Return the value if it lies strictly between 0 and 1."""
+    name, value = _single(named)
+    allowed = "a number strictly between 0 and 1"
+    number = _number(name, value, allowed)
+    if not (0 < number < 1):
+        raise InputError(f"{name} is {value}; it must be {allowed}")
+    return number
+
+
+def count(**named: object) -> int:
+    """Return the value if it is a whole number of at least 1."""
+    name, value = _single(named)
+    allowed = "a whole number of at least 1"
+    number = _number(name, value, allowed)
+    if not (number >= 1 and number == np.floor(number) and np.isfinite(number)):
+        raise InputError(f"{name} is {value}; it must be {allowed}")
+    return int(number)
+
+
+def choice(allowed: Iterable[str], **named: object) -> str:
+    """Return the value if it is one of ``allowed``; the message names the nearest one."""
+    name, value = _single(named)
+    options = [str(option) for option in allowed]
+    if value not in options:
+        near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"{name} is {value!r}; {hint}It must be one of {', '.join(options)}")
+    return str(value)
+
+
+def array(*, shape: Sequence[int | None] | None = None, **named: ArrayLike) -> Array:
+    """Return the value as finite float64; ``shape`` fixes the trailing axes (None: any length)."""
+    name, value = _single(named)
+    try:
+        result = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}; it must be an array of numbers") from None
+    if shape is not None:
+        trailing = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else ()
+        if len(trailing) != len(shape) or any(
+            want is not None and have != want
+            for have, want in zip(trailing, shape, strict=True)
+        ):
+            wanted = " x ".join("any" if size is None else str(size) for size in shape)
+            raise InputError(f"{name} has shape {result.shape}; it must end in {wanted}")
+    # A sum is finite only if every entry is, and costs one pass without a temporary array.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(result.sum()) and not np.isfinite(result).all():
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+            raise InputError(f"{name} is {result[where]} at index {where}; entries must be finite")
+    return result
+
+
+def shares(**named: ArrayLike) -> Array:
+    """Return precision or budget shares if each is positive and they sum to 1 (within 1e-9)."""
+    name, _ = _single(named)
+    theta = array(shape=(None,), **named)
+    if theta.ndim != 1 or not (theta > 0).all():
+        raise InputError(f"{name} is {theta.tolist()}; every share must be above 0")
+    if abs(theta.sum() - 1) > 1e-9:
+        raise InputError(f"{name} sums to {theta.sum():.12g}; the shares must sum to 1")
+    return theta / theta.sum()
+
+
+def orthonormal(**named: ArrayLike) -> Array:
+    """Return directions, one per column, if they form an orthonormal basis (within 1e-8)."""
+    name, _ = _single(named)
+    basis = array(shape=(None, None), **named)
+    if basis.ndim != 2 or basis.shape[0] != basis.shape[1]:
+        raise InputError(f"{name} has shape {basis.shape}; it must be a square matrix")
+    error = np.abs(basis.T @ basis - np.eye(len(basis))).max()
+    if not error <= 1e-8:
+        raise InputError(
+            f"{name} is off an orthonormal basis by {error:.3g}; its columns must be orthonormal"
+        )
+    return basis
+
+
+def privacy(epsilon: object, delta: object) -> tuple[float, float]:
+    """Return (epsilon, delta) of a guarantee to calibrate for: epsilon > 0, 0 < delta < 1."""
+    return positive(epsilon=epsilon), open_unit(delta=delta)

@@ -1,0 +1,52 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from matrixdp.checks import InputError
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; on success it takes the name, on error it goes.
+
+    The rename is atomic, so that a killed or orphaned job never leaves half a file under a name
+    that a later job would trust.
+
+    Raises:
+        InputError: the folder cannot be written or the disk is full.
+    """
+    target = Path(path)
+    temporary = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.name}.", suffix="".join(target.suffixes), dir=target.parent
+        )
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, target)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(
+            f"{target} cannot be written ({reason}); free some space or choose a folder that "
+            "you may write to"
+        ) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Write ``text`` to ``path`` in one step (see :func:`replacing`)."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

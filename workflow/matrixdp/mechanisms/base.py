@@ -1,0 +1,121 @@
+"""The shape of a mechanism: parameters, calibrated to a query and a budget, give a release.
+
+A :class:`Mechanism` is a frozen record of parameters. ``calibrate`` turns it, for a
+:class:`~matrixdp.privacy.sensitivity.Query` and a budget, into a :class:`Release`, which knows its
+noise and its privacy and draws stacks of trials. Calibration never sees data.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp.checks import Array, InputError
+from matrixdp.privacy.sensitivity import Query
+
+Streams = Sequence[np.random.Generator]
+
+#: What a release hands to a task.
+YIELDS = ("matrix", "second_moments", "sketch", "direction")
+
+
+class NoGuarantee(InputError):
+    """The mechanism has no valid calibration for this budget; it is never run all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(abc.ABC):
+    """A calibrated mechanism.
+
+    Attributes:
+        query: what it answers, with the public bounds that it is calibrated to.
+        epsilon, delta: the nominal guarantee (delta = 0: pure differential privacy).
+        epsilon_actual: the epsilon really delivered at ``delta``: exact where a closed form
+            exists, otherwise an upper bound.
+        mu: the Gaussian-DP parameter over the structured neighbours, an upper bound unless
+            ``mu_exact``; None for noise without a Gaussian form.
+        noise_std: root mean square over the released entries of the noise standard deviation;
+            NaN where a release is not value plus noise.
+        yields: what ``sample`` returns: a noisy ``matrix`` (trials, m, n), noisy
+            ``second_moments`` (trials, m, m), a ``sketch`` (trials, m, r) whose scaled Gram matrix
+            estimates X X^T + ``ridge`` I, or a ``direction`` (trials, m).
+        ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
+    """
+
+    query: Query
+    epsilon: float
+    delta: float
+    epsilon_actual: float
+    mu: float | None = None
+    mu_exact: bool = True
+    noise_std: float = field(default=float("nan"))
+    yields: str = "matrix"
+    ridge: float = 0.0
+
+    def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
+        """Release the query's value once per stream.
+
+        Args:
+            value: the exact value of the query, shape ``query.shape``, or one per trial stacked
+                along a first axis.
+            streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
+            out: optional array for the result; reusing it spares the allocation.
+
+        Returns:
+            The released values, one per trial along the first axis.
+
+        Raises:
+            InputError: the value has the wrong shape, is not finite, or lies outside the public
+                bounds; or there are no streams, or not one value per stream.
+        """
+        exact = self.query.check(value)
+        if not len(streams):
+            raise InputError("streams are empty; give one Generator per trial")
+        if exact.ndim > 3 or (exact.ndim == 3 and len(exact) != len(streams)):
+            raise InputError(
+                f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
+                "or one per stream"
+            )
+        return self._draw(exact, streams, out)
+
+    @abc.abstractmethod
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        """Return one release per stream of a value that has been checked."""
+
+
+class Mechanism(abc.ABC):
+    """Parameters of a mechanism; subclasses are frozen dataclasses."""
+
+    #: Names of the queries that the mechanism can answer.
+    queries: ClassVar[frozenset[str]]
+
+    @abc.abstractmethod
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the release of ``query`` that is (epsilon, delta)-differentially private.
+
+        Raises:
+            InputError: epsilon or delta is out of range, or a parameter does not fit the query.
+            NoGuarantee: the mechanism is not private at this budget.
+        """
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a mechanism appears in config.yaml, tables and figures.
+
+    Attributes:
+        label: its name for a reader.
+        build: makes the mechanism from one value per axis.
+        axes: what it is run over, of ``direction`` (``important``: indices of the features that
+            get the larger share, empty for i.i.d. noise), ``tau`` (their share) and ``rows``
+            (sketch rows as a multiple of m).
+    """
+
+    label: str
+    build: Callable[..., Mechanism]
+    axes: tuple[str, ...] = ()

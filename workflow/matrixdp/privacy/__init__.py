@@ -1,0 +1,1 @@
+"""What a guarantee is: exact curves, their calibration, and what a query can leak."""
