@@ -89,8 +89,7 @@ def array(*, shape: Sequence[int | None] | None = None, **named: ArrayLike) -> A
     if shape is not None:
         trailing = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else ()
         if len(trailing) != len(shape) or any(
-            want is not None and have != want
-            for have, want in zip(trailing, shape, strict=True)
+            want is not None and have != want for have, want in zip(trailing, shape, strict=True)
         ):
             wanted = " x ".join("any" if size is None else str(size) for size in shape)
             raise InputError(f"{name} has shape {result.shape}; it must end in {wanted}")

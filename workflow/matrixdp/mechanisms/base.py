@@ -88,11 +88,35 @@ class Release(abc.ABC):
         """Return one release per stream of a value that has been checked."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Additive(Release):
+    """Value plus noise that does not depend on it.
+
+    Attributes:
+        noise: called as ``noise(streams, out=out)``, draws one noise array per stream.
+    """
+
+    noise: Callable[..., Array]
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        released = self.noise(streams, out=out)
+        released += value
+        return released
+
+
 class Mechanism(abc.ABC):
     """Parameters of a mechanism; subclasses are frozen dataclasses."""
 
     #: Names of the queries that the mechanism can answer.
     queries: ClassVar[frozenset[str]]
+
+    def _require(self, query: Query) -> None:
+        """Raise InputError if the mechanism cannot answer the query."""
+        if query.name not in self.queries:
+            raise InputError(
+                f"query is {query.name!r}; {type(self).__name__} answers only "
+                f"{' and '.join(sorted(self.queries))}"
+            )
 
     @abc.abstractmethod
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:

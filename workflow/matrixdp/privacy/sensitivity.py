@@ -1,6 +1,6 @@
 """What one record can change in the value of a query, from public bounds alone.
 
-A :class:`Query` is built from a public domain of one record (a :class:`Box` or a :class:`Ball`), the
+A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
 
 Records are columns: a data matrix X is m features by n records. ``replace`` changes one record,
@@ -22,11 +22,13 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.forms import ENUMERABLE, largest_form, sign_vectors
 
 ADJACENCIES = ("replace", "add_remove")
 
-#: The largest number of features for which all sign vectors are enumerated (2^21 at most).
-ENUMERABLE = 22
+#: Computed norms and moments may pass their bounds by this factor; bounds of entries are exact.
+ROUNDING = 1 + 1e-9
 
 
 class Mu(NamedTuple):
@@ -37,88 +39,6 @@ class Mu(NamedTuple):
 
     value: float
     exact: bool
-
-
-@dataclass(frozen=True)
-class Box:
-    """Public bounds of each feature of a record: lower <= x <= upper.
-
-    Args:
-        lower, upper: m finite numbers each, lower < upper.
-
-    Raises:
-        InputError: the bounds are not finite, differ in length, or do not satisfy lower < upper.
-    """
-
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        lower = checks.array(shape=(None,), lower=self.lower)
-        upper = checks.array(shape=lower.shape, upper=self.upper)
-        for i in np.flatnonzero(~(lower < upper)):
-            raise InputError(
-                f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
-                "each lower bound must be below its upper bound"
-            )
-        object.__setattr__(self, "lower", tuple(lower.tolist()))
-        object.__setattr__(self, "upper", tuple(upper.tolist()))
-
-    @classmethod
-    def cube(cls, features: int, lower: float, upper: float) -> Box:
-        """Return the box with the same bounds for each of ``features`` features."""
-        return cls((lower,) * features, (upper,) * features)
-
-    @property
-    def features(self) -> int:
-        """Number of features, m."""
-        return len(self.lower)
-
-    @property
-    def widths(self) -> Array:
-        """Range of each feature, shape (m,)."""
-        return np.subtract(self.upper, self.lower)
-
-    @property
-    def magnitudes(self) -> Array:
-        """Largest absolute value of each feature, shape (m,)."""
-        return np.maximum(np.abs(self.lower), np.abs(self.upper))
-
-    @property
-    def radius(self) -> float:
-        """Largest l2 norm of a record."""
-        return float(np.linalg.norm(self.magnitudes))
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether every feature's bounds are -c and c."""
-        return bool(np.array_equal(np.negative(self.lower), self.upper))
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether no feature can be below 0."""
-        return min(self.lower) >= 0
-
-
-@dataclass(frozen=True)
-class Ball:
-    """Public bound on the l2 norm of a record of ``features`` features.
-
-    Raises:
-        InputError: the radius is not a finite number above 0.
-    """
-
-    radius: float
-    features: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checks.positive(radius=self.radius))
-        object.__setattr__(self, "features", checks.count(features=self.features))
-
-    @property
-    def magnitudes(self) -> Array:
-        """Largest absolute value of each feature, shape (m,)."""
-        return np.full(self.features, self.radius)
 
 
 @dataclass(frozen=True)
@@ -138,6 +58,8 @@ class Query(abc.ABC):
     records: int
     adjacency: str = "replace"
     name: ClassVar[str]
+    #: What a noisy value is, in the words of ``Release.yields``.
+    yields: ClassVar[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", checks.count(records=self.records))
@@ -155,6 +77,15 @@ class Query(abc.ABC):
 
     @property
     @abc.abstractmethod
+    def sides(self) -> Array:
+        """Half-widths of the box over which the privacy of directional noise is decided, (m,).
+
+        For the identity query it holds the shift of the record that differs, for second moments
+        the record itself.
+        """
+
+    @property
+    @abc.abstractmethod
     def l1(self) -> float:
         """Largest change of the value in the entrywise l1 norm."""
 
@@ -162,6 +93,11 @@ class Query(abc.ABC):
     @abc.abstractmethod
     def l2(self) -> float:
         """Largest change of the value in the Frobenius norm."""
+
+    @property
+    def l2_exact(self) -> bool:
+        """Whether some neighbours really cause a change of ``l2``, else an upper bound."""
+        return True
 
     @property
     @abc.abstractmethod
@@ -192,6 +128,7 @@ class Identity(Query):
     """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3)."""
 
     name = "identity"
+    yields = "matrix"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -199,7 +136,7 @@ class Identity(Query):
         return self.features, self.records
 
     @property
-    def changes(self) -> Array:
+    def sides(self) -> Array:
         """Largest change of each feature of the record that differs, shape (m,)."""
         if isinstance(self.domain, Ball):
             return np.full(self.features, self.l2)
@@ -210,14 +147,14 @@ class Identity(Query):
         """Sum of the largest changes; for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
             return float(np.sqrt(self.features) * self.l2)
-        return float(self.changes.sum())
+        return float(self.sides.sum())
 
     @property
     def l2(self) -> float:
         """Norm of the largest changes; for a ball its diameter (``replace``) or radius."""
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius
-        return float(np.linalg.norm(self.changes))
+        return float(np.linalg.norm(self.sides))
 
     @property
     def paper_l2(self) -> float:
@@ -239,7 +176,7 @@ class Identity(Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             return Mu(float(self.l2 * np.sqrt(precisions.max())), True)
-        square, exact = _largest_form(precisions, directions, self.changes)
+        square, exact, _ = largest_form(precisions, directions, self.sides)
         # Zeroing a record of a one-sided box cannot realise every sign vector.
         attained = directions is None or self.adjacency == "replace" or self.domain.symmetric
         return Mu(float(np.sqrt(square)), exact and attained)
@@ -249,7 +186,7 @@ class Identity(Query):
         matrix = checks.array(value=value, shape=self.shape)
         if isinstance(self.domain, Ball):
             norms = np.linalg.norm(matrix, axis=-2)
-            _bounded("the l2 norm of a record", norms, 0.0, self.domain.radius)
+            _bounded("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
             lower, upper = (np.array(side) for side in (self.domain.lower, self.domain.upper))
             axes = tuple(axis for axis in range(matrix.ndim) if axis != matrix.ndim - 2)
@@ -262,11 +199,17 @@ class Covariance(Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2)."""
 
     name = "covariance"
+    yields = "second_moments"
 
     @property
     def shape(self) -> tuple[int, int]:
         """m x m."""
         return self.features, self.features
+
+    @property
+    def sides(self) -> Array:
+        """Largest absolute value of each feature of a record, shape (m,)."""
+        return self.domain.magnitudes
 
     @property
     def _squared_radius(self) -> float:
@@ -275,7 +218,7 @@ class Covariance(Query):
     @property
     def _one_sided(self) -> bool:
         # Entries of x x^T and x' x'^T are then both in [0, c_i c_j], so that x' = 0 is the worst.
-        return isinstance(self.domain, Box) and self.domain.nonnegative
+        return self.features == 1 or (isinstance(self.domain, Box) and self.domain.nonnegative)
 
     @property
     def _equal_cube(self) -> bool:
@@ -287,59 +230,75 @@ class Covariance(Query):
 
     @property
     def l1(self) -> float:
-        """Over all entries: (sum_i c_i)^2 / n, with x' = 0 the worst neighbour.
+        """Over all entries: (sum_i c_i)^2 / n in a box, with x' = 0 the worst neighbour.
 
         With u = x + x' and v = x - x', x x^T - x' x'^T is the symmetric part of u v^T and
         |u_i| + |v_i| <= 2 c_i, so that its l1 norm is at most |u|_1 |v|_1 <= (sum_i c_i)^2.
+        In a ball m times l2, by the inequality of Cauchy and Schwarz over m^2 entries.
         """
         if isinstance(self.domain, Ball):
-            worst = self.features * self._squared_radius
-            return (2 if self.adjacency == "replace" else 1) * worst / self.records
+            return self.features * self.l2
         return float(self.domain.magnitudes.sum() ** 2) / self.records
 
     @property
     def l1_upper(self) -> float:
-        """Over the upper triangle with the diagonal: ((sum c_i)^2 + sum c_i^2) / 2n."""
-        if isinstance(self.domain, Ball):
-            return (self.l1 + self._diagonal_l1) / 2
-        c = self.domain.magnitudes
-        return float((c.sum() ** 2 + (c**2).sum()) / 2) / self.records
+        """Over the upper triangle with the diagonal: half of l1 and of the diagonal's l1 norm.
 
-    @property
-    def _diagonal_l1(self) -> float:
-        records_that_count = 2 if self.adjacency == "replace" else 1
-        return records_that_count * self._squared_radius / self.records
+        The diagonal changes by sum_i c_i^2 / n at most in a box. In a ball two records count.
+        """
+        if isinstance(self.domain, Ball):
+            both = self.adjacency == "replace" and not self._one_sided
+            diagonal = (2 if both else 1) * self._squared_radius
+        else:
+            diagonal = float((self.domain.magnitudes**2).sum())
+        return (self.l1 + diagonal / self.records) / 2
 
     @property
     def l2(self) -> float:
-        """Tight Frobenius sensitivity; sqrt(2) R^2 / n where the box has unequal sides.
+        """Frobenius sensitivity: R^2 / n for zeroing a record, R the largest norm of one.
 
-        Zeroing a record gives R^2 / n. Replacing one gives sqrt(2) R^2 / n if two orthogonal
-        records of full norm exist: in a ball, and in [-c, c]^m for even m; for odd m two sign
-        vectors are at best one entry off orthogonal. In [0, c]^m x' = 0 stays the worst.
+        Replacing one gives at most sqrt(2) R^2 / n, reached by two orthogonal records of full
+        norm: in a ball, and in [-c, c]^m for even m. For odd m >= 3 the supremum is still at
+        vertices (where |x|^2 > 2 it is convex in each coordinate, elsewhere at most m^2 + 4 in
+        units of c^4 / n^2), and two sign vectors are at best one entry off orthogonal. In
+        [0, c]^m x' = 0 stays the worst.
         """
         zeroed = self._squared_radius / self.records
         if self.adjacency == "add_remove" or self._one_sided:
             return zeroed
-        if self._equal_cube and self.features % 2:
-            m = self.features
-            return max(1.0, float(np.sqrt(2 * (m**2 - 1))) / m) * zeroed
-        return float(np.sqrt(2)) * zeroed
+        return float(np.sqrt(2 * (1 - self._odd))) * zeroed
+
+    @property
+    def l2_exact(self) -> bool:
+        """Whether ``l2`` and ``l2_upper`` are attained; otherwise they are upper bounds."""
+        if isinstance(self.domain, Ball) or self.adjacency == "add_remove":
+            return True
+        if self._one_sided:
+            return self.domain.contains_zero
+        return self._equal_cube or self._splits(self.domain.magnitudes**2)
 
     @property
     def l2_upper(self) -> float:
-        """Tight l2 sensitivity of the upper triangle with the diagonal; an upper bound as in l2."""
+        """L2 sensitivity of the upper triangle with the diagonal.
+
+        Its square is half of |D|_F^2 + |diag D|^2 for a change D. Without the cross term
+        -2 (x . x')^2 that is convex in the squares of the entries, and at most 2 R^4 / n^2 at the
+        vertices of their box: replacing a record changes R^2 / n at most.
+        """
         if isinstance(self.domain, Ball):
             return self.l2
-        m, squares = self.features, self.domain.magnitudes**2
+        squares = self.domain.magnitudes**2
         total = squares.sum() ** 2
         if self.adjacency == "add_remove" or self._one_sided:
             square = (total + (squares**2).sum()) / 2
-        elif self._equal_cube:
-            square = total * max(1 - (m % 2) / m**2, 1.0 if m == 1 else 0.0)
         else:
-            square = (2 * total + (squares**2).sum()) / 2
+            square = total * (1 - self._odd)
         return float(np.sqrt(square)) / self.records
+
+    @property
+    def _odd(self) -> float:
+        """Squared cosine of the two most nearly orthogonal sign vectors, in an equal cube."""
+        return (self.features % 2) / self.features**2 if self._equal_cube else 0.0
 
     @property
     def paper_l2(self) -> float:
@@ -352,34 +311,36 @@ class Covariance(Query):
         return self._squared_radius
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
-        """Return mu of Z = U N U^T with U = W diag(t)^(1/4) ... see Notes.
+        """Return mu of the equi-modal noise Z = U N U^T, U = W diag(sqrt(t)), symmetrised or not.
 
-        Notes:
-            ``variances`` are those of the factor: Z = U N U^T with U = W diag(sqrt(t)), so that
-            in the basis W entry (i, j) has standard deviation sqrt(t_i t_j). With y = U^-1 x,
-            mu^2 n^2 = sup |y|^4 + |y'|^4 - 2 (y . y')^2, which is R^4 for ``add_remove`` and at
-            most 2 R^4 for ``replace``, R^2 = sup |y|^2; the bound is attained if the shares
-            c_i^2 / t_i can be split into two equal halves.
+        The variances t are those of the factor: in the basis W, entry (i, j) of Z has standard
+        deviation sqrt(t_i t_j). With y = U^-1 x, mu^2 n^2 = sup |y|^4 + |y'|^4 - 2 (y . y')^2,
+        which is S^2 for ``add_remove`` and at most 2 S^2 for ``replace``, S = sup |y|^2; the
+        bound is attained if the shares c_i^2 / t_i can be split into two equal halves.
+
+        In a ball the changes of ``replace`` are the hull of R^2 (p p^T - q q^T), p and q
+        orthonormal, and the supremum is R^4 (u_1^2 + u_2^2) for the two largest u = 1 / t.
         """
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
-            square, exact = self._squared_radius * float(precisions.max()), True
-        else:
-            square, exact = _largest_form(precisions, directions, self.domain.magnitudes)
-        if self.adjacency == "add_remove" or (self._one_sided and directions is None):
-            return Mu(square / self.records, exact)
-        attained = self._replaced_is_attained(precisions, directions)
-        return Mu(float(np.sqrt(2)) * square / self.records, exact and attained)
+            largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
+            return Mu(float(np.linalg.norm(largest)) * self._squared_radius / self.records, True)
+        square, exact, _ = largest_form(precisions, directions, self.sides)
+        zeroed = square / self.records
+        if self.adjacency == "add_remove":
+            return Mu(zeroed, exact and (directions is None or self.domain.symmetric))
+        if self._one_sided and directions is None:
+            return Mu(zeroed, self.domain.contains_zero)
+        splits = directions is None and self._splits(self.domain.magnitudes**2 * precisions)
+        return Mu(float(np.sqrt(2)) * zeroed, splits)
 
-    def _replaced_is_attained(self, precisions: Array, directions: ArrayLike | None) -> bool:
-        if isinstance(self.domain, Ball):
-            # Two orthogonal records of full whitened norm need a repeated largest precision.
-            return bool(np.sum(np.isclose(precisions, precisions.max(), rtol=1e-12)) >= 2)
-        if directions is not None or not self.domain.symmetric or self.features > ENUMERABLE:
+    def _splits(self, shares: Array) -> bool:
+        """Whether sign vectors exist that are orthogonal under these shares: two equal halves."""
+        if not (isinstance(self.domain, Box) and self.domain.symmetric):
             return False
-        shares = self.domain.magnitudes**2 * precisions
-        halves = _signs(self.features) @ shares
-        return bool(np.abs(halves).min() <= 1e-12 * shares.sum())
+        if self.features > ENUMERABLE:
+            return False
+        return bool(np.abs(sign_vectors(self.features) @ shares).min() <= 1e-12 * shares.sum())
 
     def check(self, value: ArrayLike) -> Array:
         """Return X X^T / n, or a stack of such, if it is symmetric and in the public bounds."""
@@ -387,7 +348,9 @@ class Covariance(Query):
         bound = np.outer(self.domain.magnitudes, self.domain.magnitudes)
         if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * bound.max():
             raise InputError("value is not symmetric; second moments X X^T / n must be")
-        _bounded("an absolute second moment", np.abs(moments) / bound, 0.0, 1 + 1e-9)
+        _bounded("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
+        trace = np.trace(moments, axis1=-2, axis2=-1)
+        _bounded("the mean squared norm of records", trace, 0.0, self._squared_radius * ROUNDING)
         return moments
 
 
@@ -406,31 +369,3 @@ def _bounded(what: str, found: Array, lower: ArrayLike, upper: ArrayLike) -> Non
             f"{what} is {found[i]} at index {tuple(int(k) for k in i)}, outside its public bounds "
             f"[{lower[i]}, {upper[i]}]; clip the data or widen the declared bounds first"
         )
-
-
-def _signs(count: int) -> Array:
-    """Return all sign vectors of length ``count`` up to a global sign, shape (2^(count-1), count).
-
-    """
-    bits = np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1
-    return 1.0 - 2.0 * bits
-
-
-def _largest_form(precisions: Array, directions: ArrayLike | None, sides: Array) -> tuple[float, bool]:
-    """Return sup of d^T Sigma^-1 d over |d_i| <= sides_i, and whether it is exact."""
-    if directions is None:
-        return float(precisions @ sides**2), True
-    basis = checks.orthonormal(directions=directions)
-    form = (basis * precisions) @ basis.T * np.outer(sides, sides)
-    m = len(sides)
-    if m > ENUMERABLE:
-        eigenvalue = float(np.linalg.eigvalsh(form)[-1])
-        return min(float(np.abs(form).sum()), m * eigenvalue), False
-    # s^T F s over halves s = (a, b): a^T F_aa a + b^T F_bb b + 2 a^T F_ab b, one matrix product.
-    k = m // 2
-    b = _signs(m - k)
-    a = np.concatenate([_signs(k), -_signs(k)]) if k else np.zeros((1, 0))
-    within_a = np.einsum("si,ij,sj->s", a, form[:k, :k], a)
-    within_b = np.einsum("si,ij,sj->s", b, form[k:, k:], b)
-    values = within_a[:, None] + within_b + 2 * (a @ form[:k, k:]) @ b.T
-    return float(values.max()), True

@@ -1,0 +1,29 @@
+# Two commands do everything: `make` computes all results, `make test` runs the tests. Both first
+# make the environment in .venv if it is not there. Arguments for what runs below go into ARGS:
+# `make ARGS=--dry-run`, `make test ARGS="-k mvg"`. Another Python: `make PYTHON=python3.12`.
+PYTHON ?= python3
+ARGS ?=
+BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
+
+.PHONY: all quick test bench lint clean help
+
+all: ## compute every table, figure and the report
+	@$(BOOTSTRAP) run $(ARGS)
+
+quick: ## the same with few trials: minutes, to see that everything works
+	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+
+test: ## run the tests
+	@$(BOOTSTRAP) test $(ARGS)
+
+bench: ## measure speed
+	@$(BOOTSTRAP) bench $(ARGS)
+
+lint: ## check style, types and the workflow's form
+	@.ci/run lint
+
+clean: ## delete what runs have made; kept are results/reference and .venv
+	@mkdir -p results && find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.data.scaling import METHODS, scale
+
+RECORDS = np.array([[1.0, -2.0], [2.0, 0.5], [6.0, 0.0]])
+NAMES = ("a", "b")
+
+
+def test_each_method_on_numbers_worked_by_hand():
+    scaled = scale(RECORDS, NAMES, method="centre_max_abs")
+    np.testing.assert_allclose(scaled.matrix, [[-2 / 3, -1 / 3, 1], [-1, 2 / 3, 1 / 3]])
+    assert scaled.constants == {"mean": [3.0, -0.5], "max_abs": [3.0, 1.5]}
+
+    scaled = scale(RECORDS, NAMES, method="centre_clip")
+    np.testing.assert_allclose(scaled.matrix, [[-1, -1, 1], [-1, 1, 0.5]])
+    assert scaled.facts == {
+        "records_clipped": 2,
+        "share_of_records_clipped": 2 / 3,
+        "entries_clipped": 3,
+    }
+
+    scaled = scale(RECORDS, NAMES, method="clip", rows=2)
+    np.testing.assert_array_equal(scaled.matrix, [[1, 1], [-1, 0.5]])
+    assert scaled.facts["records_clipped"] == 2
+
+    scaled = scale(RECORDS, NAMES, method="min_max")
+    np.testing.assert_allclose(scaled.matrix, [[0, 0.2, 1], [0, 1, 0.8]])
+    assert (scaled.lower.tolist(), scaled.upper.tolist()) == ([0, 0], [1, 1])
+
+    scaled = scale(RECORDS, NAMES, method="min_max_centre")
+    np.testing.assert_allclose(scaled.matrix, [[-0.4, -0.2, 0.6], [-0.6, 0.4, 0.2]])
+    np.testing.assert_allclose(scaled.lower, [-0.4, -0.6])
+    np.testing.assert_allclose(scaled.upper, [0.6, 0.4])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_results_lie_in_the_box_exactly(method):
+    rng = np.random.default_rng(3)
+    for magnitude in (1e-12, 1.0, 1e9):
+        records = rng.standard_normal((300, 40)) * magnitude + rng.normal(size=40) * magnitude
+        scaled = scale(records, [f"x{i}" for i in range(40)], method=method)
+        assert scaled.matrix.shape == (40, 300)
+        assert scaled.matrix.flags.c_contiguous
+        assert (scaled.matrix >= scaled.lower[:, None]).all()
+        assert (scaled.matrix <= scaled.upper[:, None]).all()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(InputError, match="method is 'minmax'; did you mean 'min_max'"):
+        scale(RECORDS, NAMES, method="minmax")
+    with pytest.raises(InputError, match="rows is 4; there are only 3 records"):
+        scale(RECORDS, NAMES, method="clip", rows=4)
+    with pytest.raises(InputError, match=r"feature b is 7\.0 in every record"):
+        scale(np.array([[1.0, 7.0], [2.0, 7.0]]), NAMES, method="min_max")
+    with pytest.raises(InputError, match="nan at index"):
+        scale(np.array([[1.0, np.nan], [2.0, 7.0]]), NAMES, method="min_max")
+    with pytest.raises(InputError, match="must end in any x 2"):
+        scale(np.ones((3, 3)), NAMES, method="clip")

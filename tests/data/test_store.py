@@ -1,0 +1,231 @@
+import json
+
+import numpy as np
+import pytest
+from localserver import ONCE
+
+from matrixdp.checks import InputError
+from matrixdp.data import catalogue, simulate, store
+from matrixdp.data.fetch import Mismatch, Unreachable
+from matrixdp.data.store import load, prepare, refresh, warn_of_stand_ins
+
+RECORDS = np.column_stack([np.arange(40.0) % m for m in (40, 7, 3, 11, 13, 2)]) / 2
+TEXT = "".join(",".join(map(str, record)) + ",1\n" for record in RECORDS.tolist()).encode()
+COLUMNS = ["mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks"]
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Put a data set of 40 records in the place of liver; return what sets its address."""
+    facts = simulate.as_yaml(simulate.summarise(RECORDS, COLUMNS))
+    (tmp_path / "facts.yaml").write_text(facts)
+    monkeypatch.setattr(simulate, "standin_path", lambda name: tmp_path / "facts.yaml")
+
+    def publish(url, records=RECORDS):
+        entry = {
+            "title": "Tiny",
+            "publisher": "Nobody",
+            "files": [{"url": url, "kind": "file"}],
+            "members": [{"name": "bupa.data"}],
+            "shape": list(records.shape),
+            "columns": COLUMNS,
+            "sha256": store.content_sha256(records),
+            "scalings": {
+                "default": {"method": "centre_max_abs"},
+                "half": {"method": "min_max", "rows": 20},
+            },
+            "licence": "free",
+            "doi": "10.1/x",
+            "citation": "Somebody",
+        }
+        found = {"liver": catalogue.parse("liver", entry)}
+        monkeypatch.setattr(catalogue, "catalogue", lambda: found)
+
+    return publish
+
+
+def test_originals_are_prepared_with_their_provenance(tiny, server, tmp_path, capsys):
+    tiny(server.gives("/bupa.data", TEXT))
+    prepare("liver", out=tmp_path / "liver", network=ONCE)
+    assert capsys.readouterr().err == ""
+    data = load(tmp_path / "liver")
+    centred = RECORDS - RECORDS.mean(axis=0)
+    np.testing.assert_allclose(data.matrix, (centred / np.abs(centred).max(axis=0)).T, atol=1e-15)
+    assert (data.name, data.status, data.features) == ("liver", "original", tuple(COLUMNS))
+    assert (data.lower, data.upper) == ((-1.0,) * 6, (1.0,) * 6)
+    with pytest.raises(ValueError, match="read-only"):
+        data.matrix[0, 0] = 0
+    said = data.provenance
+    assert said["files"][0]["source"] == f"{server.address}/bupa.data"
+    assert said["content_sha256"]["found"] == said["content_sha256"]["expected"]
+    assert (said["records_shape"], said["rows_used"], said["shape"]) == ([40, 6], 40, [6, 40])
+    np.testing.assert_allclose(said["scaling"]["constants"]["mean"], RECORDS.mean(axis=0))
+    assert said["licence"] == "free"
+    assert set(said["software"]) == {"python", "numpy", "pandas", "python-calamine"}
+
+
+@pytest.mark.parametrize("source", ["original", "simulated"])
+def test_the_same_input_gives_the_same_bytes_without_machine_paths(tiny, server, tmp_path, source):
+    tiny(server.gives("/bupa.data", TEXT))
+    made = []
+    for name in ("one", "two"):
+        prepare("liver", out=tmp_path / name, source=source, seed=5, network=ONCE)
+        made.append([(tmp_path / name / f).read_bytes() for f in ("matrix.npy", "provenance.json")])
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0][1]
+
+
+def test_a_mirror_is_named_without_its_path(tiny, nowhere, tmp_path):
+    tiny(f"{nowhere}/bupa.data")
+    (tmp_path / "mirror/x").mkdir(parents=True)
+    (tmp_path / "mirror/x/bupa.data").write_bytes(TEXT)
+    prepare("liver", out=tmp_path / "o", mirror=tmp_path / "mirror", network=ONCE)
+    text = (tmp_path / "o/provenance.json").read_text()
+    assert json.loads(text)["files"][0]["source"] == "mirror"
+    assert str(tmp_path) not in text
+
+
+def test_another_scaling(tiny, server, tmp_path):
+    tiny(server.gives("/bupa.data", TEXT))
+    prepare("liver", out=tmp_path / "o", scaling_name="half", network=ONCE)
+    data = load(tmp_path / "o")
+    assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
+    with pytest.raises(InputError, match="scaling is 'halve'; did you mean 'half'"):
+        prepare("liver", out=tmp_path / "o", scaling_name="halve")
+
+
+def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, capsys):
+    tiny(f"{nowhere}/bupa.data")
+    prepare("liver", out=tmp_path / "o", network=ONCE)
+    warning = capsys.readouterr().err
+    assert warning.count("\n") == 1
+    for part in ("cannot be reached", "simulated", "no evidence", "`make`", "--forcerun data"):
+        assert part in warning
+    data = load(tmp_path / "o")
+    assert data.status == "simulated"
+    assert data.matrix.shape == (6, 40)
+    assert data.provenance["files"] == []
+    assert data.provenance["content_sha256"]["found"] != store.content_sha256(RECORDS)
+
+    with pytest.raises(Unreachable, match="cannot be reached"):
+        prepare("liver", out=tmp_path / "p", source="original", network=ONCE)
+    assert not (tmp_path / "p/matrix.npy").exists()
+    with pytest.raises(InputError, match="source is 'orignal'; did you mean 'original'"):
+        prepare("liver", out=tmp_path / "p", source="orignal")
+
+
+def test_simulated_asks_nobody_and_follows_the_seed(tiny, server, tmp_path):
+    tiny(server.gives("/bupa.data", TEXT))
+    for seed in (0, 1):
+        prepare("liver", out=tmp_path / str(seed), source="simulated", seed=seed)
+    assert server.asked == []
+    assert not np.array_equal(load(tmp_path / "0").matrix, load(tmp_path / "1").matrix)
+
+
+@pytest.mark.parametrize("source", ["auto", "original"])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (TEXT.replace(b"19.5", b"19.4"), "has 40 x 6 records with sha256"),
+        (TEXT[: TEXT.rindex(b"\n", 0, -1) + 1], "has 39 x 6 records"),
+        (b"no numbers here\n", "cannot be read as records"),
+        (b"1,2,3\n", "cannot be read as records"),
+    ],
+)
+def test_other_records_are_an_error_and_never_a_reason_to_simulate(
+    tiny, server, tmp_path, source, body, said
+):
+    tiny(server.gives("/bupa.data", body))
+    with pytest.raises(Mismatch, match=rf"data set liver \(bupa\.data\) {said}") as caught:
+        prepare("liver", out=tmp_path / "o", source=source, network=ONCE)
+    assert "\n" not in str(caught.value)
+    assert "kept aside as bupa.data.rejected" in str(caught.value)
+    assert [path.name for path in (tmp_path / "o").rglob("*") if path.is_file()] == [
+        "bupa.data.rejected"
+    ]
+
+
+def test_an_answer_that_is_no_data_is_an_error_under_auto(tiny, server, tmp_path):
+    tiny(server.gives("/bupa.data", status=404))
+    with pytest.raises(InputError, match="answers 404") as caught:
+        prepare("liver", out=tmp_path / "o", network=ONCE)
+    assert not isinstance(caught.value, Unreachable)
+    assert not (tmp_path / "o/matrix.npy").exists()
+
+
+def test_a_failure_while_writing_leaves_no_half_file(tiny, server, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    tiny(server.gives("/bupa.data", TEXT))
+    write = Path.write_bytes
+
+    def full(self, data):
+        write(self, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match="no space left on device"):
+        prepare("liver", out=tmp_path / "o", source="simulated")
+    assert list((tmp_path / "o").iterdir()) == []
+
+
+def test_load_checks_what_it_reads(tiny, tmp_path):
+    tiny("https://example.org/bupa.data")
+    out = tmp_path / "o"
+    with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
+        load(out)
+    prepare("liver", out=out, source="simulated")
+    whole = (out / "matrix.npy").read_bytes()
+    (out / "matrix.npy").write_bytes(whole[:-8] + b"12345678")
+    with pytest.raises(InputError, match=r"matrix\.npy is damaged"):
+        load(out)
+    (out / "matrix.npy").unlink()
+    with pytest.raises(InputError, match=r"matrix\.npy does not exist"):
+        load(out)
+    (out / "matrix.npy").write_bytes(whole)
+    assert load(out).status == "simulated"
+    for text in ("{", "[]", "{}"):
+        (out / "provenance.json").write_text(text)
+        with pytest.raises(InputError, match=r"provenance\.json is damaged"):
+            load(out)
+
+
+def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
+    folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
+    tiny(f"{nowhere}/bupa.data")
+    prepare("liver", out=folders[0], scaling_name="half", network=ONCE)
+    prepare("liver", out=folders[1], source="simulated")
+    before = (folders[0] / "matrix.npy").read_bytes()
+    capsys.readouterr()
+
+    assert refresh(folders, network=ONCE) == []
+    assert (folders[0] / "matrix.npy").read_bytes() == before
+    assert capsys.readouterr().err.count("\n") == 1
+    warn_of_stand_ins(folders)
+    assert "take the place of liver: results" in capsys.readouterr().err
+
+    tiny(server.gives("/bupa.data", TEXT))
+    assert refresh(folders, network=ONCE) == ["liver"]
+    assert capsys.readouterr().err == "originals have replaced the stand-ins of liver\n"
+    assert [load(folder).status for folder in folders[:2]] == ["original", "simulated"]
+    prepare("liver", out=tmp_path / "fresh", scaling_name="half", network=ONCE)
+    for name in ("matrix.npy", "provenance.json"):
+        assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
+
+    asked = len(server.asked)
+    assert refresh(folders, network=ONCE) == []
+    assert (len(server.asked), capsys.readouterr().err) == (asked, "")
+
+
+def test_refresh_stops_at_wrong_originals_and_only_warns_of_a_bad_server(
+    tiny, server, nowhere, tmp_path, capsys
+):
+    tiny(f"{nowhere}/bupa.data")
+    prepare("liver", out=tmp_path, network=ONCE)
+    tiny(server.gives("/busy/bupa.data", status=503))
+    assert refresh([tmp_path], network=ONCE) == []
+    assert "answers 503" in capsys.readouterr().err
+    tiny(server.gives("/bupa.data", TEXT.replace(b"19.5", b"19.4")))
+    with pytest.raises(Mismatch, match="sha256"):
+        refresh([tmp_path], network=ONCE)
+    assert load(tmp_path).status == "simulated"

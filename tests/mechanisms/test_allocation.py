@@ -1,0 +1,184 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import (
+    Binary,
+    MaxPNR,
+    PrivateDirections,
+    Shares,
+    noise_factor,
+    quadratic_filling,
+    water_filling,
+)
+from matrixdp.privacy.sensitivity import Covariance
+from mechanisms.support import LIVER, budget, streams
+
+#: Eigenvalues of X X^T of the Liver data, and the precision that MVG may spend on them.
+LIVER_SPECTRUM = np.array([20.2, 14.6, 7.98, 5.42, 2.88, 1.61])
+LIVER_BUDGET = (3.2709036e-4) ** 2 / np.sqrt(248)
+
+spectra = arrays(float, st.integers(1, 8), elements=st.floats(1e-6, 1e6)).map(
+    lambda values: np.sort(values)[::-1]
+)
+budgets = st.floats(1e-12, 1e6)
+
+
+def gain(eigenvalues, u):
+    return np.log1p(eigenvalues * u).sum(axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("allocation", "features", "expected"),
+    [
+        (Shares(), 4, (0.25,) * 4),
+        (Shares((0.5, 0.3, 0.2)), 3, (0.5, 0.3, 0.2)),
+        (Binary((0, 3), 0.75), 4, (0.375, 0.125, 0.125, 0.375)),
+        (Binary((1,), 0.9), 3, (0.05, 0.9, 0.05)),
+        (Binary((), 0.9), 3, (1 / 3,) * 3),
+    ],
+)
+def test_shares(allocation, features, expected):
+    np.testing.assert_allclose(allocation.resolve(features), expected)
+    np.testing.assert_allclose(allocation.precisions(3.0, features, None), 3 * np.sqrt(expected))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Shares((0.6, 0.6)), "theta sums to 1.2; the shares must sum to 1"),
+        (lambda: Shares((0.5, 0.3)), "theta sums to 0.8"),
+        (lambda: Shares((1.0, 0.0)), r"theta is \[1.0, 0.0\]; every share must be above 0"),
+        (lambda: Shares((1.5, -0.5)), "every share must be above 0"),
+        (lambda: Shares((np.nan, 1.0)), "theta is nan"),
+        (lambda: Shares(("a", "b")), "theta .* must be an array of numbers"),
+        (lambda: Shares((0.5, 0.5)).resolve(3), "theta has 2 shares; .* one per direction, 3"),
+        (lambda: Binary((0,), 0), "tau is 0; it must be a number strictly between 0 and 1"),
+        (lambda: Binary((0,), 1), "tau is 1"),
+        (lambda: Binary((0,), np.nan), "tau is nan"),
+        (lambda: Binary((1, 1)), r"important is \(1, 1\); each direction may appear once"),
+        (
+            lambda: Binary((0, 1)).resolve(2),
+            "it must name some but not all of the directions 0 to 1",
+        ),
+        (lambda: Binary((2,)).resolve(2), r"important is \(2,\)"),
+        (lambda: Binary((-1,)).resolve(2), r"important is \(-1,\)"),
+        (lambda: Binary((0.5,)).resolve(2), r"important is \(0.5,\)"),
+        (lambda: MaxPNR("l3"), "norm is 'l3'"),
+        (lambda: MaxPNR().precisions(1, 3, None), "needs directions from a private"),
+        (lambda: PrivateDirections(share=1), "share is 1"),
+        (lambda: PrivateDirections(floor=0), "floor is 0"),
+    ],
+)
+def test_bad_parameters(build, message):
+    with pytest.raises(InputError, match=message):
+        build()
+
+
+@given(spectra, budgets)
+@settings(max_examples=200, deadline=None)
+def test_water_filling_satisfies_its_optimality_conditions(eigenvalues, total):
+    """Filled directions share one level u + 1 / lambda, and the others lie above it."""
+    u = water_filling(eigenvalues, total)
+    assert (u >= 0).all()
+    assert u.sum() == pytest.approx(total, rel=1e-12)
+    floors, filled = 1 / eigenvalues, u > 0
+    assert filled[0]
+    level = (u + floors)[filled]
+    noise = 1e-12 * (level.max() + floors[filled].max())
+    assert np.ptp(level) <= noise
+    assert (floors[~filled] >= level.max() - noise).all()
+
+
+@given(spectra, budgets)
+@settings(max_examples=200, deadline=None)
+def test_quadratic_filling_satisfies_its_optimality_conditions(eigenvalues, norm):
+    """The gradient lambda / (1 + lambda u) is parallel to u, on the sphere."""
+    u = quadratic_filling(eigenvalues, norm)
+    assert (u > 0).all()
+    assert norm * (1 - 1e-9) <= np.linalg.norm(u) <= norm * (1 + 1e-12)
+    ratio = eigenvalues / (1 + eigenvalues * u) / u
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("total", [0.01, 0.3, 5])
+def test_both_fillings_against_a_numerical_optimiser(total):
+    def best(constraint):
+        return -minimize(
+            lambda u: -gain(LIVER_SPECTRUM, u),
+            np.full(6, total / 6),
+            bounds=[(0, None)] * 6,
+            constraints={"type": "ineq", "fun": constraint},
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        ).fun
+
+    l1 = gain(LIVER_SPECTRUM, water_filling(LIVER_SPECTRUM, total))
+    l2 = gain(LIVER_SPECTRUM, quadratic_filling(LIVER_SPECTRUM, total))
+    assert l1 == pytest.approx(best(lambda u: total - u.sum()), rel=1e-6)
+    assert l2 == pytest.approx(best(lambda u: total**2 - u @ u), rel=1e-6)
+    assert l2 > l1
+
+
+def test_the_printed_closed_form_is_negative_at_the_papers_parameters():
+    """Eq. (25) takes the water level over all directions, filled or not."""
+    floors = 1 / LIVER_SPECTRUM
+    printed = (LIVER_BUDGET + floors.sum()) / 6 - floors
+    np.testing.assert_allclose(printed, (0.183, 0.164, 0.107, 0.048, -0.114, -0.388), atol=1.5e-3)
+    u = water_filling(LIVER_SPECTRUM, LIVER_BUDGET)
+    assert u.tolist() == [LIVER_BUDGET, 0, 0, 0, 0, 0]
+    assert (quadratic_filling(LIVER_SPECTRUM, LIVER_BUDGET) > 0).all()
+
+
+def test_fillings_work_on_stacks_of_spectra():
+    stack = np.sort(np.random.default_rng(0).uniform(0.1, 10, (50, 6)), axis=1)[:, ::-1]
+    for fill in (water_filling, quadratic_filling):
+        together, alone = fill(stack, 0.5), [fill(spectrum, 0.5) for spectrum in stack]
+        np.testing.assert_allclose(together, alone, rtol=1e-12)
+    np.testing.assert_array_equal(MaxPNR().precisions(0.5, 6, stack), water_filling(stack, 0.5))
+
+
+class TestPrivateDirections:
+    def test_the_papers_share_needs_this_noise_on_the_second_moments(self):
+        release = PrivateDirections(share=0.2).calibrate(LIVER, **budget(LIVER))
+        assert release.noise_std == pytest.approx(0.24764, rel=1e-4)
+        assert (release.epsilon, release.delta) == (0.2, 0.2 / 248)
+        assert release.query == Covariance(LIVER.domain, 248)
+
+    def test_directions_diagonalise_what_was_released_and_nothing_else(self):
+        private = PrivateDirections()
+        moments = private.calibrate(LIVER, **budget(LIVER))
+        x = np.random.default_rng(3).uniform(-1, 1, (40, 6, 248))
+        directions, spectrum = private.draw(moments, x, streams(40))
+        noisy = moments.sample(x @ x.swapaxes(1, 2) / 248, streams(40))
+        eigenvalues = np.einsum("tik,tij,tjk->tk", directions, 248 * noisy, directions)
+        np.testing.assert_allclose(
+            directions.swapaxes(1, 2) @ directions,
+            np.broadcast_to(np.eye(6), (40, 6, 6)),
+            atol=1e-12,
+        )
+        largest = np.abs(eigenvalues).max(axis=1, keepdims=True)
+        np.testing.assert_allclose(spectrum, np.maximum(eigenvalues, 1e-9 * largest), rtol=1e-6)
+        assert (np.diff(spectrum) <= 0).all()
+        assert (spectrum > 0).all()
+        assert (eigenvalues < 0).any()
+
+    def test_no_noise_gives_the_exact_spectrum(self):
+        """An enormous budget stands in for none."""
+        private = PrivateDirections()
+        moments = private.calibrate(LIVER, epsilon=1e9, delta=0.1)
+        x = np.random.default_rng(3).uniform(-1, 1, (6, 248)) * np.linspace(1, 0.1, 6)[:, None]
+        _, spectrum = private.draw(moments, x, streams(1))
+        np.testing.assert_allclose(spectrum[0], np.linalg.svd(x)[1] ** 2, rtol=1e-2)
+
+
+def test_the_noise_factor_has_the_declared_covariance():
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    variances = np.array([1.0, 2, 3, 4])
+    factor = noise_factor(basis, variances)
+    np.testing.assert_allclose(factor @ factor.T, basis @ np.diag(variances) @ basis.T)
+    np.testing.assert_allclose(noise_factor(None, variances) ** 2, variances)

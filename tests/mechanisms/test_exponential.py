@@ -1,0 +1,251 @@
+"""Privacy of the exponential mechanisms, from densities that the tests compute on their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms import registry
+from matrixdp.mechanisms.exponential import NORMS, PPCA, KNorm
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, Covariance, Identity
+
+LIVER = Identity(Box.cube(6, -1, 1), records=248)
+CTG = Identity(Box.cube(21, 0, 1), records=2126)
+UNEVEN = Box((-1.0, 0.0), (1.0, 4.0))
+
+
+def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed)] * trials
+
+
+def size(norm: str, shift: np.ndarray, query: Identity) -> np.ndarray:
+    """The norm over its sensitivity, (trials, m, n) to (trials,), from first principles."""
+    domain = query.domain
+    replaced = query.adjacency == "replace"
+    if isinstance(domain, Ball):
+        reach = np.full(2, domain.radius) * (1 + replaced)
+        longest = reach[0]
+    else:
+        lower, upper = np.array(domain.lower), np.array(domain.upper)
+        reach = upper - lower if replaced else np.maximum(abs(lower), abs(upper))
+        longest = np.sqrt(np.sum(reach**2))
+    if norm == "frobenius":
+        return np.sqrt(np.sum(shift**2, axis=(1, 2))) / longest
+    if norm == "record_l2":
+        return np.sum(np.sqrt(np.sum(shift**2, axis=1)), axis=1) / longest
+    return np.sum(np.max(abs(shift) / reach[:, None], axis=1), axis=1)
+
+
+def neighbours(query: Identity) -> tuple[np.ndarray, np.ndarray]:
+    """Two values of the query whose first records are as far apart as they can be."""
+    domain = query.domain
+    if isinstance(domain, Ball):
+        far = np.array([domain.radius, 0.0])
+        other = -far if query.adjacency == "replace" else 0 * far
+    else:
+        far = np.array(domain.upper)
+        other = np.array(domain.lower) if query.adjacency == "replace" else 0 * far
+    value = np.zeros(query.shape)
+    first, second = value.copy(), value.copy()
+    first[:, 0], second[:, 0] = far, other
+    return first, second
+
+
+QUERIES = [
+    Identity(domain, records=2, adjacency=adjacency)
+    for domain in (UNEVEN, Box.cube(2, -1, 1), Ball(3.0, 2))
+    for adjacency in ADJACENCIES
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "norm", "std"),
+    [
+        (LIVER, "frobenius", 189.04),
+        (LIVER, "record_l2", 12.961),
+        (LIVER, "record_linf", 8.641),
+        (CTG, "frobenius", 968.29),
+        (CTG, "record_l2", 21.494),
+        (CTG, "record_linf", 12.987),
+    ],
+)
+def test_noise_of_the_experiments(query, norm, std):
+    release = KNorm(norm).calibrate(query, epsilon=1)
+    assert release.noise_std == pytest.approx(std, rel=5e-5)
+    doubled = KNorm(norm, factor_two=True).calibrate(query, epsilon=1)
+    assert doubled.noise_std == pytest.approx(2 * std, rel=5e-5)
+    assert (release.epsilon_actual, doubled.epsilon_actual) == (1, 0.5)
+    assert release.delta == doubled.delta == 0
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_noise_std_is_that_of_the_samples(norm):
+    query = Identity(UNEVEN, records=3)
+    release = KNorm(norm).calibrate(query, epsilon=0.5)
+    value = np.array([[0.5, -1, 1], [0, 4, 3]])
+    noise = release.sample(value, repeated(60_000)) - value
+    assert np.sqrt(np.mean(noise**2)) == pytest.approx(release.noise_std, rel=0.015)
+    assert abs(noise.mean()) < 0.05 * release.noise_std
+
+
+@pytest.mark.parametrize(
+    ("query", "factor_two"), [(QUERIES[0], True), *((query, False) for query in QUERIES)], ids=str
+)
+@pytest.mark.parametrize("norm", NORMS)
+def test_knorm_loss_is_at_most_epsilon(norm, query, factor_two):
+    """Pointwise by the density, and from samples alone by counting an event under both values."""
+    epsilon = 3.0
+    release = KNorm(norm, factor_two).calibrate(query, epsilon=epsilon)
+    spent = epsilon / 2 if factor_two else epsilon
+    first, second = neighbours(query)
+    here = release.sample(first, repeated(20_000))
+    there = release.sample(second, repeated(20_000, 1))
+
+    def loss(released):
+        return spent * (size(norm, released - second, query) - size(norm, released - first, query))
+
+    assert np.max(np.abs(loss(here))) <= spent * (1 + 1e-9)
+    assert np.max(loss(here)) >= 0.9 * spent
+    bound = certified_epsilon(loss(here) > 0.7 * spent, loss(there) > 0.7 * spent)
+    assert 0.6 * spent < bound <= spent
+
+
+def certified_epsilon(here: np.ndarray, there: np.ndarray, alpha: float = 1e-6) -> float:
+    """Clopper-Pearson lower bound on epsilon from how often an event happens under both values."""
+    hits, others = int(here.sum()), int(there.sum())
+    low = stats.beta.ppf(alpha / 2, hits, len(here) - hits + 1)
+    high = stats.beta.ppf(1 - alpha / 2, others + 1, len(there) - others)
+    return float(np.log(low / high))
+
+
+def radial_delta(d: int, log_density, radii: np.ndarray, epsilon: float = 1.0) -> float:
+    """Delta at ``epsilon`` of Z, uniform in direction, against Z shifted by 1.
+
+    ``radii`` are equally likely values of |Z|, ``log_density`` the log density of Z at a radius.
+    """
+    middle = (np.arange(2000) + 0.5) / 2000
+    cosine = 2 * stats.beta.ppf(middle, (d - 1) / 2, (d - 1) / 2) - 1
+    r = radii[:, None]
+    shifted = np.sqrt(r**2 - 2 * r * cosine + 1)
+    loss = log_density(r) - log_density(shifted)
+    return float(np.maximum(-np.expm1(epsilon - loss), 0).mean())
+
+
+# By quadrature and, independently, by 4 million draws (standard errors 2e-4; 1e-5 for d = 1488).
+DELTAS = [(2, 0.35320), (6, 0.66817), (24, 0.88366), (1488, 0.99996)]
+
+
+@pytest.mark.parametrize(("d", "delta"), DELTAS)
+def test_exponential_radius_is_not_private(d, delta):
+    """Canary: |Z| ~ Exponential in place of Gamma(d) at nominal epsilon 1 and sensitivity 1."""
+    middle = (np.arange(2000) + 0.5) / 2000
+    wrong = radial_delta(d, lambda r: -r - (d - 1) * np.log(r), stats.expon.ppf(middle))
+    assert wrong == pytest.approx(delta, abs=1e-5)
+    assert radial_delta(d, lambda r: -r, stats.gamma(d).ppf(middle)) <= 1e-12
+
+
+def test_exponential_radius_fails_the_audit():
+    """The count of an event, which the right law passes above, catches it from samples alone."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(2, 40_000, 4))
+    z *= (rng.exponential(size=(2, 40_000)) / np.linalg.norm(z, axis=-1))[..., None]
+    here, there = np.linalg.norm(z[0], axis=-1), np.linalg.norm(z[1] - np.eye(4)[0], axis=-1)
+    assert certified_epsilon(here < 0.3, there < 0.3) > 2
+
+
+# PPCA
+
+
+def second_moments(records: np.ndarray) -> np.ndarray:
+    return records @ records.T / records.shape[1]
+
+
+def plane_log_density(form: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Log density of exp(v^T K v) on the circle, up to log(2 pi): a closed form."""
+    low, high = np.linalg.eigvalsh(form)
+    log_normaliser = (low + high) / 2 + (high - low) / 2 + np.log(special.ive(0, (high - low) / 2))
+    return np.einsum("ti,ij,tj->t", vectors, form, vectors) - log_normaliser
+
+
+ANGLES = np.linspace(0, np.pi, 721)
+CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
+
+
+def largest_loss(kappa: float, first: np.ndarray, second: np.ndarray) -> float:
+    logs = [plane_log_density(kappa * second_moments(x), CIRCLE) for x in (first, second)]
+    return float(np.abs(logs[0] - logs[1]).max())
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@given(seed=st.integers(0, 2**32 - 1), records=st.integers(1, 30), epsilon=st.floats(0.01, 20))
+@settings(max_examples=60, deadline=None)
+def test_ppca_loss_is_at_most_epsilon(adjacency, seed, records, epsilon):
+    query = Covariance(Box.cube(2, -3, 3), records=records, adjacency=adjacency)
+    kappa = PPCA().calibrate(query, epsilon=epsilon).kappa
+    rng = np.random.default_rng(seed)
+    first = rng.choice([-3.0, 0.0, 3.0, rng.uniform(-3, 3)], size=(2, records))
+    second = first.copy()
+    second[:, 0] = rng.choice([-3.0, 0.0, 3.0], size=2) if adjacency == "replace" else 0
+    assert largest_loss(kappa, first, second) <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("domain", [Box.cube(2, -3, 3), Ball(3.0, 2)], ids=str)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_ppca_uses_its_budget(adjacency, domain):
+    """All other records along one direction, and the one that changes across it, or to it."""
+    query = Covariance(domain, records=2000, adjacency=adjacency)
+    kappa = PPCA().calibrate(query, epsilon=1).kappa
+    assert kappa == pytest.approx(2000 / ((1 + (adjacency == "replace")) * domain.radius**2))
+    along = np.array([1.0, 1.0]) * domain.radius / np.sqrt(2)
+    first = np.repeat(along[:, None], 2000, axis=1)
+    first[1, 0] *= -1
+    second = first.copy()
+    second[:, 0] = along if adjacency == "replace" else 0
+    assert 0.95 < largest_loss(kappa, first, second) <= 1
+    assert largest_loss(1.1 * kappa, first, second) > 1
+
+
+def test_ppca_release():
+    query = Covariance(Box.cube(2, -1, 1), records=50)
+    release = PPCA().calibrate(query, epsilon=2, delta=1e-5)
+    assert (release.yields, release.delta, release.epsilon_actual) == ("direction", 0, 2)
+    assert release.kappa == pytest.approx(25)
+    assert np.isnan(release.noise_std)
+    value = np.array([[0.5, 0.2], [0.2, 0.3]])
+    out = np.empty((20_000, 2))
+    drawn = release.sample(value, repeated(20_000), out)
+    assert drawn is out
+    gap = np.subtract(*np.linalg.eigvalsh(25 * value)[::-1])
+    top = np.linalg.eigh(value)[1][:, 1]
+    squares = (drawn @ top) ** 2
+    expected = (1 + special.ive(1, gap / 2) / special.ive(0, gap / 2)) / 2
+    assert abs(squares.mean() - expected) < 5 * squares.std() / 20_000**0.5
+    assert abs(np.sign(drawn @ top).mean()) < 0.04
+
+
+def test_ppca_takes_one_value_per_trial():
+    release = PPCA().calibrate(Covariance(Box.cube(3, -1, 1), records=10**6), epsilon=1)
+    values = np.stack([np.diag([0.9, 0.1, 0.1]), np.diag([0.1, 0.1, 0.9])])
+    drawn = np.abs(release.sample(values, repeated(2)))
+    assert drawn[0, 0] > 0.99
+    assert drawn[1, 2] > 0.99
+
+
+def test_entries_and_input():
+    built = {name: registry()[name].build() for name in ("knorm_frob", "knorm_l2", "knorm_linf")}
+    assert [mechanism.norm for mechanism in built.values()] == list(NORMS)
+    assert registry()["ppca"].build() == PPCA()
+    with pytest.raises(InputError, match="norm is 'frobenious'; did you mean 'frobenius'"):
+        KNorm("frobenious")
+    with pytest.raises(InputError, match="epsilon is 0"):
+        KNorm("frobenius").calibrate(LIVER, epsilon=0)
+    with pytest.raises(InputError, match="epsilon is nan"):
+        PPCA().calibrate(Covariance(UNEVEN, records=5), epsilon=float("nan"))
+    with pytest.raises(InputError, match="answers only identity"):
+        KNorm("frobenius").calibrate(Covariance(UNEVEN, records=5), epsilon=1)
+    with pytest.raises(InputError, match="answers only covariance"):
+        PPCA().calibrate(LIVER, epsilon=1)

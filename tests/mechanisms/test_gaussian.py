@@ -1,0 +1,275 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.gaussian import (
+    GOE,
+    IMGM,
+    AnalyzeGauss,
+    Gaussian,
+    standard_deviation,
+)
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+
+
+@pytest.mark.parametrize(
+    ("delta", "calibration", "expected"),
+    [
+        (1 / 248, "2014", 3.387203),
+        (1 / 248, "2006", 3.523230),
+        (1 / 248, "analytic", 2.164230),
+        (1 / 2126, "2014", 3.971181),
+        (1 / 2126, "2006", 4.087822),
+        (1 / 2126, "analytic", 2.783243),
+        (1 / 10176, "2014", 4.347627),
+        (1 / 10176, "2006", 4.454421),
+        (1 / 10176, "analytic", 3.190058),
+        (1e-5, "2014", 4.844805),
+        (1e-5, "2006", 4.940865),
+        (1e-5, "analytic", 3.730632),
+    ],
+)
+def test_standard_deviations_per_unit_of_sensitivity(delta, calibration, expected):
+    for sensitivity in (1, 0.01):
+        sigma = standard_deviation(sensitivity, epsilon=1, delta=delta, calibration=calibration)
+        assert sigma == pytest.approx(sensitivity * expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("delta", "calibration", "last"),
+    [
+        (1e-5, "2014", 8.420),
+        (1 / 248, "2014", 7.071),
+        (1 / 2126, "2014", 7.650),
+        (1 / 10176, "2014", 7.995),
+        (1e-5, "2006", 9.391),
+        (1 / 248, "2006", 8.165),
+        (1 / 2126, "2006", 8.681),
+        (1 / 10176, "2006", 8.996),
+    ],
+)
+def test_the_classical_constants_are_refused_from_where_they_fail(delta, calibration, last):
+    good = standard_deviation(1, epsilon=last - 1e-3, delta=delta, calibration=calibration)
+    assert gaussian.delta(last - 1e-3, 1 / good) == pytest.approx(delta, rel=2e-3)
+    with pytest.raises(NoGuarantee, match="use a smaller epsilon or the analytic calibration"):
+        standard_deviation(1, epsilon=last + 1e-3, delta=delta, calibration=calibration)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "std"),
+    [
+        (IMGM(), LIVER, 10.602516),
+        (IMGM(), CTG, 12.754423),
+        (IMGM(), MOVEMENT, 17.733582),
+        (AnalyzeGauss(), MOVEMENT, 17.089729),
+        (AnalyzeGauss("2006"), MOVEMENT, 17.509520),
+        (AnalyzeGauss("analytic"), MOVEMENT, 12.539536),
+        # 17.733582 on the diagonal, sqrt(2) less off it
+        (GOE(), MOVEMENT, 17.733582 * np.sqrt((4 + 12 / 2) / 16)),
+    ],
+)
+def test_noise_of_the_papers_experiments(mechanism, query, std):
+    release = mechanism.calibrate(query, **budget(query))
+    assert release.noise_std == pytest.approx(std, rel=1e-6)
+    assert release.mu_exact
+    assert release.delta == 1 / query.records
+    assert release.epsilon_actual <= 1 + 1e-9
+
+
+MECHANISMS = [
+    Gaussian(),
+    Gaussian("2006"),
+    Gaussian("2014"),
+    IMGM(),
+    AnalyzeGauss(),
+    AnalyzeGauss("2006"),
+    AnalyzeGauss("analytic"),
+    GOE(),
+]
+
+
+@given(
+    st.sampled_from(MECHANISMS),
+    st.sampled_from([LIVER, MOVEMENT, CTG]),
+    st.floats(0.01, 6),
+    st.floats(1e-12, 1e-3),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_real_guarantee_is_never_worse_than_the_nominal_one(mechanism, query, epsilon, delta):
+    if query.name not in mechanism.queries:
+        return
+    release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+    assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
+    assert release.epsilon_actual <= epsilon * (1 + 1e-9)
+    if getattr(mechanism, "calibration", "analytic") == "analytic":
+        assert gaussian.delta(epsilon, release.mu) == pytest.approx(delta, rel=1e-9)
+
+
+@given(st.floats(0.01, 20), st.floats(1e-12, 0.3), st.sampled_from([LIVER, MOVEMENT, CTG]))
+@settings(max_examples=30, deadline=None)
+def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta, query):
+    first = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
+    second = Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
+    assert (first.noise_std, first.mu) == (second.noise_std, second.mu)
+    assert first.noise_std == query.l2 / gaussian.mu(epsilon, delta)
+
+
+@pytest.mark.parametrize("k", [0.5, 3])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_noise_scales_with_the_data(mechanism, k):
+    for kind, power in ((Identity, 1), (Covariance, 2)):
+        small, large = (kind(Box.cube(3, -side, side), 50) for side in (1, k))
+        if small.name in mechanism.queries:
+            stds = [mechanism.calibrate(q, epsilon=1, delta=1e-3).noise_std for q in (small, large)]
+            assert stds[1] == pytest.approx(k**power * stds[0])
+
+
+def test_a_sensitivity_that_is_only_a_bound_makes_mu_a_bound():
+    unequal = Covariance(Box((-1, -2), (1, 2)), 50)
+    for mechanism in MECHANISMS:
+        release = mechanism.calibrate(unequal, epsilon=1, delta=1e-3)
+        assert not release.mu_exact
+
+
+class TestGeneralFactors:
+    rows = np.random.default_rng(1).standard_normal((6, 6))
+    columns = np.random.default_rng(2).standard_normal((248, 248))
+
+    def test_theorem_2_holds_with_equality(self):
+        release = IMGM(self.rows, self.columns).calibrate(LIVER, **budget(LIVER))
+        law = release.noise.keywords
+        smallest = [
+            np.linalg.svd(law[f"{side}_factor"], compute_uv=False)[-1] for side in ("row", "column")
+        ]
+        limit = LIVER.l2 / gaussian.mu(1, 1 / 248)
+        assert np.prod(smallest) == pytest.approx(limit, rel=1e-9)
+        covariance = np.trace(law["row_factor"] @ law["row_factor"].T) * np.trace(
+            law["column_factor"] @ law["column_factor"].T
+        )
+        assert release.noise_std == pytest.approx(np.sqrt(covariance / (6 * 248)))
+        assert not release.mu_exact
+
+    @pytest.mark.parametrize("sides", [(True, True), (True, False), (False, True)])
+    def test_the_law(self, sides):
+        rows, columns = self.rows if sides[0] else None, self.columns if sides[1] else None
+        release = IMGM(rows, columns).calibrate(LIVER, **budget(LIVER))
+        value = np.full(LIVER.shape, 0.5)
+        noise = release.sample(value, streams(1000)) - value
+        white = noise * (gaussian.mu(1, 1 / 248) / LIVER.l2)
+        for factor, transposed in ((rows, False), (columns, True)):
+            if factor is not None:
+                unit = factor / np.linalg.svd(factor, compute_uv=False)[-1]
+                white = white @ np.linalg.inv(unit).T if transposed else np.linalg.inv(unit) @ white
+        assert_standard(white)
+
+    def test_the_scale_of_a_factor_does_not_matter(self):
+        stds = [IMGM(k * self.rows).calibrate(LIVER, **budget(LIVER)).noise_std for k in (1, 1e-3)]
+        assert stds[0] == pytest.approx(stds[1])
+
+    @pytest.mark.parametrize(
+        ("mechanism", "message"),
+        [
+            (IMGM(row_factor=np.eye(5)), r"row_factor has shape \(5, 5\); it must end in 6 x 6"),
+            (IMGM(column_factor=np.eye(6)), r"column_factor .* must end in 248 x 248"),
+            (IMGM(row_factor=np.zeros((6, 6))), "row_factor .* must be regular"),
+            (IMGM(row_factor=np.full((6, 6), np.nan)), "row_factor is nan"),
+        ],
+    )
+    def test_bad_factors(self, mechanism, message):
+        with pytest.raises(InputError, match=message):
+            mechanism.calibrate(LIVER, **budget(LIVER))
+
+    def test_mechanisms_with_other_factors_are_not_equal(self):
+        assert IMGM(row_factor=np.eye(6)) != IMGM(row_factor=np.ones((6, 6)))
+
+
+def test_the_law_of_iid_noise():
+    value = np.full(LIVER.shape, -1.0)
+    noise = IMGM().calibrate(LIVER, **budget(LIVER)).sample(value, streams(1000)) - value
+    assert_standard(noise / 10.602516)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "diagonal", "off_diagonal"),
+    [
+        (AnalyzeGauss(), 17.089729, 17.089729),
+        (GOE(), 17.733582, 17.733582 / np.sqrt(2)),
+    ],
+)
+def test_the_law_of_symmetric_noise(mechanism, diagonal, off_diagonal):
+    value = np.diag([1e3, 2e3, 3e3, 4e3])
+    release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
+    noise = release.sample(value, one_stream(330_000)) - value
+    np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
+    i, j = np.triu_indices(4)
+    white = noise[:, i, j] / np.where(i == j, diagonal, off_diagonal)
+    assert_standard(white[:, i == j])
+    assert_standard(white[:, i != j])
+
+
+def test_each_trial_depends_on_its_own_stream_and_out_is_used():
+    release = IMGM().calibrate(LIVER, **budget(LIVER))
+    value = np.zeros((3, *LIVER.shape))
+    out = np.empty_like(value)
+    noisy = release.sample(value, streams(3), out=out)
+    assert noisy is out
+    np.testing.assert_array_equal(noisy[2:], release.sample(value[2:], streams(3)[2:]))
+    assert not np.array_equal(noisy[0], noisy[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "count", "message"),
+    [
+        (np.zeros((6, 247)), 1, r"value has shape \(6, 247\); it must end in 6 x 248"),
+        (np.full((6, 248), np.nan), 1, "value is nan"),
+        (np.full((6, 248), 1.5), 1, "outside its public bounds .* clip the data"),
+        (np.zeros((6, 248)), 0, "streams are empty"),
+        (np.zeros((2, 6, 248)), 3, "for 3 streams; give one value, or one per stream"),
+        (np.zeros((1, 3, 6, 248)), 3, "for 3 streams"),
+    ],
+)
+def test_bad_values_and_streams(value, count, message):
+    release = IMGM().calibrate(LIVER, **budget(LIVER))
+    with pytest.raises(InputError, match=message):
+        release.sample(value, streams(count))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *(
+            ({"epsilon": bad}, f"epsilon is {bad}; it must be a finite number above 0")
+            for bad in (0, -1, np.nan, np.inf)
+        ),
+        *(
+            ({"delta": bad}, f"delta is {bad}; it must be a number strictly between 0 and 1")
+            for bad in (0, -0.1, np.nan, np.inf, 1, 2)
+        ),
+    ],
+)
+def test_bad_budgets(mechanism, wrong, message):
+    with pytest.raises(InputError, match=message):
+        mechanism.calibrate(MOVEMENT, **{"epsilon": 1, "delta": 1e-3} | wrong)
+
+
+def test_bad_calibrations_and_queries():
+    with pytest.raises(InputError, match="calibration is 'analitic'; did you mean 'analytic'?"):
+        Gaussian("analitic").calibrate(LIVER, **budget(LIVER))
+    with pytest.raises(InputError, match="query is 'identity'; GOE answers only covariance"):
+        GOE().calibrate(LIVER, **budget(LIVER))
+    with pytest.raises(InputError, match="AnalyzeGauss answers only covariance"):
+        AnalyzeGauss().calibrate(Identity(Ball(1, 2), 5), epsilon=1, delta=0.1)
+
+
+def test_releases_are_frozen():
+    release = IMGM().calibrate(LIVER, **budget(LIVER))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        release.noise_std = 0.0

@@ -1,0 +1,250 @@
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from matrixdp import mechanisms
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import Mechanism, NoGuarantee
+from matrixdp.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.seeds import streams
+
+LIVER = Covariance(Box.cube(6, -1.0, 1.0), 248)
+MOVEMENT = Covariance(Box.cube(4, -1.0, 1.0), 10176)
+CTG = Covariance(Box.cube(21, 0.0, 1.0), 2126)
+
+
+def moments(query, rng, trials=()):
+    """Second moments of records in [0, 1]^m or [-1, 1]^m with unequal, correlated features."""
+    m, n = query.shape[0], query.records
+    records = rng.uniform(0, 1, (*trials, m, n)) * np.linspace(0.3, 1, m)[:, None]
+    return records @ np.swapaxes(records, -1, -2) / n
+
+
+def noises(trials, key="jl"):
+    return streams(0, key, trials=range(trials))
+
+
+# --- calibration -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "exact", "unit_2012", "distance"),
+    [
+        (LIVER, 2, 2.741853, 1487.27, 2.0),
+        (LIVER, 20, 4.836360, 5708.59, 2.0),
+        (CTG, 4, 5.050411, 6301.06, 1.0),
+        (CTG, 50, 9.478003, 26062.7, 1.0),
+        (MOVEMENT, 20, 5.367989, 7384.46, 2.0),
+    ],
+)
+def test_known_lifts(query, rows, exact, unit_2012, distance):
+    """In units of R; the constants of 2012 count distances, which are 2 R in symmetric boxes."""
+    delta = 1 / query.records
+    radius = np.sqrt(query.gamma)
+    found = JohnsonLindenstrauss(rows).calibrate(query, epsilon=1.0, delta=delta)
+    assert found.rows == rows * query.features
+    assert np.sqrt(found.ridge) / radius == pytest.approx(exact, rel=1e-6)
+    assert found.epsilon_actual == pytest.approx(1.0, rel=1e-9)
+    assert found.epsilon_actual <= 1.0
+    old = JohnsonLindenstrauss(rows, "2012").calibrate(query, epsilon=1.0, delta=delta)
+    assert np.sqrt(old.ridge) / radius == pytest.approx(distance * unit_2012, rel=2e-6)
+    # So large a lift that delta = 1/n alone covers what a record changes.
+    assert old.epsilon_actual == 0.0
+
+
+def test_lifts_follow_adjacency_and_scale():
+    def ridge(domain, adjacency, calibration):
+        query = Covariance(domain, 100, adjacency)
+        mechanism = JohnsonLindenstrauss(3, calibration)
+        return mechanism.calibrate(query, epsilon=0.5, delta=1e-3).ridge
+
+    cube, wide = Box.cube(6, -1.0, 1.0), Box.cube(6, -7.0, 7.0)
+    for adjacency in ("replace", "add_remove"):
+        for calibration in ("exact", "2012"):
+            scaled = ridge(wide, adjacency, calibration)
+            assert scaled == pytest.approx(49 * ridge(cube, adjacency, calibration), rel=1e-12)
+        same = ridge(Ball(np.sqrt(6), 6), adjacency, "exact")
+        assert same == pytest.approx(ridge(cube, adjacency, "exact"), rel=1e-12)
+    assert ridge(cube, "replace", "2012") == pytest.approx(4 * ridge(cube, "add_remove", "2012"))
+    assert ridge(cube, "replace", "exact") > 1.1 * ridge(cube, "add_remove", "exact")
+
+
+def test_a_release_says_what_it_is():
+    release = JohnsonLindenstrauss(2.5).calibrate(LIVER, epsilon=0.3, delta=1e-4)
+    assert (release.yields, release.rows) == ("sketch", 15)
+    assert release.mu is None
+    assert np.isnan(release.noise_std)
+    assert (release.epsilon, release.delta) == (0.3, 1e-4)
+
+
+def test_the_constants_of_2012_are_refused_where_they_fail():
+    mechanism = JohnsonLindenstrauss(1, "2012")
+    query = Covariance(Ball(1.0, 3), 50, "add_remove")
+    # Real epsilon is far below nominal up to hundreds, then the lift vanishes.
+    for epsilon in (0.1, 1.0, 10.0, 100.0):
+        assert mechanism.calibrate(query, epsilon=epsilon, delta=1e-6).epsilon_actual < epsilon
+    with pytest.raises(NoGuarantee, match=r"instead of 1e\+06; use a smaller epsilon or the exact"):
+        mechanism.calibrate(query, epsilon=1e6, delta=1e-6)
+
+
+# --- samples ---------------------------------------------------------------------------------
+
+
+def test_sketches_are_normal_with_the_lifted_second_moments():
+    release = JohnsonLindenstrauss(10).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    value, trials = moments(LIVER, default_rng(1)), 2000
+    sketches = release.sample(value, noises(trials))
+    assert sketches.shape == (trials, 6, 60)
+    lifted = 248 * value + release.ridge * np.eye(6)
+    # The lift and the data both matter to the result: 15 % to 85 % of its trace.
+    assert 0.15 < 6 * release.ridge / np.trace(lifted) < 0.85
+    white = np.linalg.solve(np.linalg.cholesky(lifted), sketches)
+    gram = (white @ np.swapaxes(white, 1, 2)).mean(axis=0)
+    draws = trials * 60
+    # E[Y Y^T] = X X^T + w^2 I; four standard errors, and a scale 1 % off would be seen.
+    assert np.abs(gram - np.eye(6))[~np.eye(6, dtype=bool)].max() < 4 / np.sqrt(draws)
+    error = np.sqrt(2 / (6 * draws))
+    assert abs(np.trace(gram) / 6 - 1) < 4 * error
+    assert 4 * error < 0.01
+    assert np.abs(np.diag(gram) - 1).max() < 4 * np.sqrt(2 / draws)
+    # Columns are independent normals: zero means, kurtosis 3, no correlation of neighbours.
+    unit = white * np.sqrt(60)
+    count = unit.size
+    assert abs(unit.mean()) < 4 / np.sqrt(count)
+    assert abs((unit**4).mean() - 3) < 4 * np.sqrt(96 / count)
+    assert abs((unit[:, :, 1:] * unit[:, :, :-1]).mean()) < 4 / np.sqrt(count)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
+    query, delta, draws = Covariance(Box.cube(2, -1.0, 1.0), 5), 0.05, 100_000
+    release = JohnsonLindenstrauss(3).calibrate(query, epsilon=epsilon, delta=delta)
+    first, second = (np.array([[1.0, c], [c, 1.0]]) / 5 for c in (1.0, -1.0))
+    sketches = release.sample(first, [default_rng(3)] * draws) * np.sqrt(6)
+    inverses = [np.linalg.inv(5 * value + release.ridge * np.eye(2)) for value in (second, first)]
+    form = inverses[0] - inverses[1]
+    loss = np.einsum("tir,ij,tjr->t", sketches, form, sketches) / 2
+    gain = np.maximum(-np.expm1(epsilon - loss), 0)
+    error = gain.std() / np.sqrt(draws)
+    assert abs(gain.mean() - delta) < 4 * error
+    assert 4 * error < 0.06 * delta
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_trial_does_not_depend_on_its_batch(stacked):
+    release = JohnsonLindenstrauss(4).calibrate(CTG, epsilon=1.0, delta=1 / 2126)
+    value = moments(CTG, default_rng(2), (30,) if stacked else ())
+    together = release.sample(value, noises(30))
+    for k in (0, 17, 29):
+        alone = release.sample(value[k] if stacked else value, [noises(30)[k]])
+        np.testing.assert_allclose(alone[0], together[k], rtol=1e-12, atol=1e-12)
+    assert not np.allclose(together[0], together[1])
+    buffer = np.empty_like(together)
+    assert release.sample(value, noises(30), out=buffer) is buffer
+    np.testing.assert_array_equal(buffer, together)
+
+
+def test_stacked_values_have_each_its_own_sketch():
+    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    values = moments(LIVER, default_rng(3), (3,))
+    together = release.sample(values, noises(3))
+    for k in range(3):
+        single = release.sample(values[k], noises(3))
+        np.testing.assert_allclose(together[k], single[k], rtol=1e-12)
+        assert not np.allclose(together[k - 1], single[k - 1], rtol=1e-6)
+
+
+def test_moments_without_full_rank_are_sketched():
+    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    assert np.isfinite(release.sample(np.zeros((6, 6)), noises(2))).all()
+    assert np.isfinite(release.sample(np.ones((6, 6)), noises(2))).all()
+
+
+# --- bad input -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((0.5,), "rows is 0.5; give a multiple of m of at least 1"),
+        ((-1,), "rows is -1"),
+        ((np.inf,), "rows is inf"),
+        (("2",), "rows is '2'"),
+        ((2, "2013"), "calibration is '2013'; did you mean '2012'?"),
+    ],
+)
+def test_bad_parameters(arguments, words):
+    with pytest.raises(InputError) as error:
+        JohnsonLindenstrauss(*arguments)
+    assert words in str(error.value)
+
+
+def test_bad_queries_and_budgets():
+    mechanism = JohnsonLindenstrauss(2)
+    with pytest.raises(InputError, match="query is 'identity'; .* answers only covariance"):
+        mechanism.calibrate(Identity(LIVER.domain, 248), epsilon=1.0, delta=0.01)
+    with pytest.raises(InputError, match="epsilon is 0"):
+        mechanism.calibrate(LIVER, epsilon=0, delta=0.01)
+    with pytest.raises(InputError, match="delta is 1"):
+        mechanism.calibrate(LIVER, epsilon=1.0, delta=1)
+
+
+def test_bad_values():
+    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    indefinite = np.diag([1.0, 1, 1, 1, 1, -0.5])
+    with pytest.raises(InputError, match=r"eigenvalue -0\.5; .* must be positive semidefinite"):
+        release.sample(indefinite, noises(1))
+    with pytest.raises(InputError, match="outside its public bounds"):
+        release.sample(1.5 * np.eye(6), noises(1))
+    with pytest.raises(InputError, match="must end in 6 x 6"):
+        release.sample(np.eye(5), noises(1))
+
+
+# --- the registry, and what must never be in it ----------------------------------------------
+
+
+def test_entries_build_both_calibrations():
+    assert set(MECHANISMS) == {"jl_2012", "jl_exact"}
+    for name, entry in MECHANISMS.items():
+        assert entry.axes == ("rows",)
+        assert entry.build(rows=8) == JohnsonLindenstrauss(8, name.removeprefix("jl_"))
+    assert not issubclass(NonPrivateCirculantSketch, Mechanism)
+    assert not any("circulant" in name for name in mechanisms.registry())
+    assert "NOT private" in NonPrivateCirculantSketch.__doc__
+
+
+def test_a_circulant_sketch_tells_neighbours_apart():
+    rng = default_rng(5)
+    records = rng.uniform(-1, 1, (2, 8))
+    neighbour = records.copy()
+    neighbour[:, 3] = rng.uniform(-1, 1, 2)
+    demonstration = NonPrivateCirculantSketch(rows=5, lift=50.0)
+    for _ in range(20):
+        sketch = demonstration.sample(records, rng)
+        assert sketch.shape == (5, 2)
+        assert demonstration.support_residual(sketch, records) < 1e-13
+        assert demonstration.support_residual(sketch, neighbour) > 1e-4
+
+
+def test_a_circulant_sketch_is_p_d_times_the_lifted_records():
+    records, lift = default_rng(6).uniform(-1, 1, (2, 4)), 3.0
+    sketch = NonPrivateCirculantSketch(rows=3, lift=lift).sample(records, default_rng(8))
+    stream = default_rng(8)
+    signs, g = stream.choice([-1.0, 1.0], size=4), stream.standard_normal(4)
+    circulant = np.array([np.roll(g, i) for i in range(3)])
+    u, s, vt = np.linalg.svd(records.T, full_matrices=False)
+    lifted = u @ np.diag(np.sqrt(s**2 + lift**2)) @ vt
+    np.testing.assert_allclose(sketch, circulant @ np.diag(signs) @ lifted, rtol=1e-10)
+
+
+def test_bad_circulant_input():
+    with pytest.raises(InputError, match="rows is 0"):
+        NonPrivateCirculantSketch(0, 1.0)
+    with pytest.raises(InputError, match="lift is 0"):
+        NonPrivateCirculantSketch(3, 0)
+    demonstration = NonPrivateCirculantSketch(4, 1.0)
+    with pytest.raises(InputError, match="records are 8 and the sketch has 8 entries"):
+        demonstration.support_residual(np.ones((4, 2)), np.ones((2, 8)))
+    with pytest.raises(InputError, match="at most 16 records"):
+        demonstration.support_residual(np.ones((4, 9)), np.ones((9, 17)))

@@ -1,0 +1,306 @@
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import Binary, MaxPNR, PrivateDirections, Shares
+from matrixdp.mechanisms.mvg import MVG, precision_budget
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+
+
+def by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity="paper"):
+    """Return zeta, alpha or omega, beta and phi of Theorems 2 and 3, with 60 digits."""
+    mp.mp.dps = 60
+    m, n = query.shape
+    s2 = mp.mpf(query.paper_l2 if sensitivity == "paper" else query.l2)
+    gamma, log = mp.mpf(query.gamma), -mp.log(mp.mpf(delta))
+    harmonic = sum(mp.mpf(1) / i for i in range(1, min(m, n) + 1))
+    root = sum(1 / mp.sqrt(i) for i in range(1, min(m, n) + 1))
+    laurent_massart = m * n + 2 * mp.sqrt(m * n * log) + 2 * log
+    zeta = mp.sqrt(laurent_massart) if zeta == "sqrt" else laurent_massart
+    alpha = (harmonic + root) * gamma**2 + 2 * harmonic * gamma * s2
+    omega = 4 * harmonic * gamma * s2
+    beta = 2 * mp.mpf(m * n) ** mp.mpf("0.25") * zeta * harmonic * s2
+    first = alpha if theorem == 2 else omega
+    phi = (-beta + mp.sqrt(beta**2 + 8 * first * mp.mpf(epsilon))) / (2 * first)
+    return zeta, first, beta, phi
+
+
+#: query, theorem, zeta, then zeta's value, alpha or omega, beta, phi, std, B / mu
+PAPER = [
+    (LIVER, 2, "sqrt", 40.98998, 9987.7827, 6111.2514, 3.2709036e-4, 18988.2, 1790.9),
+    (LIVER, 2, "literal", 1680.1785, 9987.7827, 250500.08, 7.9840269e-6, 777909, 73370),
+    (CTG, 2, "sqrt", 214.08193, 518650.45, 103969.41, 1.9234583e-5, 755723, 59252),
+    (CTG, 2, "literal", 45831.072, 518650.45, 22257971, 8.9855451e-8, 1.61771e8, 1.2684e7),
+    (MOVEMENT, 2, "sqrt", 7.665337, 7.7897749e9, 502.18404, 1.599112e-5, 125069, 7053),
+    (MOVEMENT, 3, "sqrt", 7.665337, 2620545.1, 502.18404, 7.8303529e-4, 2554.16, 144.03),
+    (MOVEMENT, 3, "literal", None, 2620545.1, None, 4.0686618e-4, 4915.62, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "theorem", "zeta", "zeta_value", "first", "beta", "phi", "std", "slack"), PAPER
+)
+def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, phi, std, slack):
+    independent = by_mpmath(query, 1, 1 / query.records, theorem, zeta)
+    for value, printed in zip(independent, (zeta_value, first, beta, phi), strict=True):
+        assert printed is None or float(value) == pytest.approx(printed, rel=1e-6)
+    found = precision_budget(query, **budget(query), theorem=theorem, zeta=zeta)
+    assert found == pytest.approx(phi, rel=1e-6)
+    release = MVG(theorem, zeta).calibrate(query, **budget(query))
+    assert release.noise_std == pytest.approx(std, rel=1e-5)
+    assert release.mu_exact
+    if slack:
+        assert gaussian.mu(1, 1 / query.records) / release.mu == pytest.approx(slack, rel=1e-4)
+
+
+def test_a_binary_allocation_moves_the_noise_by_a_fourth_root():
+    release = MVG(allocation=Binary((0, 5), 0.75)).calibrate(LIVER, **budget(LIVER))
+    deviations = release.noise.keywords["row_factor"]
+    np.testing.assert_allclose(deviations[[0, 5]], 15503.8, rtol=1e-5)
+    np.testing.assert_allclose(deviations[[1, 2, 3, 4]], 24264.7, rtol=1e-5)
+    assert release.mu == pytest.approx(2.459e-4, rel=1e-3)
+    assert release.noise_std == pytest.approx(np.sqrt((2 * 15503.8**2 + 4 * 24264.7**2) / 6))
+
+
+@st.composite
+def queries(draw):
+    m = draw(st.integers(1, 6))
+    adjacency = draw(st.sampled_from(["replace", "add_remove"]))
+    side = draw(st.floats(1e-3, 1e3))
+    domain = draw(
+        st.sampled_from(
+            [
+                Box.cube(m, -side, side),
+                Box.cube(m, 0, side),
+                Box(tuple(-side / (k + 1) for k in range(m)), (side,) * m),
+                Ball(side, m),
+            ]
+        )
+    )
+    return draw(st.sampled_from([Identity, Covariance]))(
+        domain, draw(st.integers(1, 10**5)), adjacency
+    )
+
+
+def allocations(m):
+    return st.lists(st.floats(1e-4, 1), min_size=m, max_size=m).map(
+        lambda raw: Shares(tuple(np.divide(raw, sum(raw))))
+    )
+
+
+@given(
+    queries(),
+    st.floats(1e-3, 20),
+    st.floats(1e-300, 0.5),
+    st.sampled_from([2, 3]),
+    st.sampled_from(["sqrt", "literal"]),
+    st.sampled_from(["paper", "tight"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_stable_formula_against_many_digits(query, epsilon, delta, theorem, zeta, sensitivity):
+    found = precision_budget(
+        query, epsilon=epsilon, delta=delta, theorem=theorem, zeta=zeta, sensitivity=sensitivity
+    )
+    expected = by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity)[-1]
+    assert found == pytest.approx(float(expected), rel=1e-12)
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_whatever_satisfies_the_theorems_is_private(data):
+    query = data.draw(queries())
+    m = query.features
+    epsilon, delta = data.draw(st.floats(1e-3, 20)), data.draw(st.floats(1e-30, 0.5))
+    mechanism = MVG(
+        theorem=data.draw(st.sampled_from([2, 3])),
+        zeta=data.draw(st.sampled_from(["sqrt", "literal"])),
+        sensitivity=data.draw(st.sampled_from(["paper", "tight"])),
+        allocation=data.draw(allocations(m)),
+        directions=np.linalg.qr(
+            np.random.default_rng(data.draw(st.integers(0, 99))).standard_normal((m, m))
+        )[0]
+        if data.draw(st.booleans())
+        else None,
+    )
+    release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+    assert release.mu < gaussian.mu(epsilon, delta)
+    assert release.epsilon_actual <= epsilon
+
+
+@pytest.mark.parametrize("theorem", [2, 3])
+def test_the_theorems_limit_is_spent_whole(theorem):
+    """|sigma(Sigma^-1)| |sigma(Psi^-1)| = phi^2 in Frobenius norms, as Algorithms 1 and 2 say."""
+    allocation = Shares((0.5, 0.3, 0.15, 0.05))
+    for query in (Identity(Box.cube(4, -1, 1), 30), MOVEMENT):
+        mechanism = MVG(theorem=theorem, allocation=allocation)
+        law = mechanism.calibrate(query, **budget(query)).noise.keywords
+        rows = np.linalg.norm(law["row_factor"] ** -2)
+        columns = law["column_factor"]
+        columns = np.sqrt(query.records) if columns is None else np.linalg.norm(columns**-2)
+        phi = precision_budget(query, **budget(query), theorem=theorem)
+        assert rows * columns == pytest.approx(phi**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [0.1, 7])
+@pytest.mark.parametrize("kind", [Identity, Covariance])
+def test_scale_equivariance(kind, k):
+    """Data times k: a shift k (k^2 for second moments) times as large, and so is the noise."""
+    small, large = (kind(Box.cube(3, -side, side), 50) for side in (1, k))
+    power = 1 if kind is Identity else 2
+    releases = [MVG().calibrate(query, epsilon=1, delta=0.01) for query in (small, large)]
+    assert releases[1].noise_std == pytest.approx(k**power * releases[0].noise_std)
+    assert releases[1].mu == pytest.approx(releases[0].mu)
+    phis = [precision_budget(query, epsilon=1, delta=0.01) for query in (small, large)]
+    assert phis[1] == pytest.approx(phis[0] / k**power)
+
+
+BASIS = ortho_group.rvs(6, random_state=5)
+
+
+@pytest.mark.parametrize("directions", [None, BASIS], ids=["features", "rotated"])
+def test_the_law_of_unimodal_noise(directions):
+    mechanism = MVG(allocation=Binary((0, 5), 0.75), directions=directions)
+    value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
+    noise = mechanism.calibrate(LIVER, **budget(LIVER)).sample(value, streams(1000)) - value
+    along = noise if directions is None else directions.T @ noise
+    deviations = np.array([15503.8, 24264.7, 24264.7, 24264.7, 24264.7, 15503.8])
+    assert_standard(along / deviations[:, None])
+    per_direction = np.sqrt((along**2).mean(axis=(0, 2)))
+    np.testing.assert_allclose(per_direction, deviations, rtol=5 / np.sqrt(2 * 248_000))
+
+
+def test_the_law_of_equimodal_noise():
+    """Entry (i, j) has standard deviation sqrt(t_i t_j) along W, and is not symmetric."""
+    basis = ortho_group.rvs(4, random_state=6)
+    mechanism = MVG(theorem=3, allocation=Binary((0, 3), 0.75), directions=basis)
+    value = np.diag([1e3, 2e3, 3e3, 4e3])
+    noise = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT)).sample(value, one_stream(90_000))
+    along = basis.T @ (noise - value) @ basis
+    variances = 1 / (7.8303529e-4 * np.sqrt([0.375, 0.125, 0.125, 0.375]))
+    white = along / np.sqrt(np.outer(variances, variances))
+    assert_standard(white)
+    np.testing.assert_allclose((white**2).mean(axis=0), 1, atol=5 * np.sqrt(2 / 90_000))
+    correlations = np.corrcoef(white.reshape(-1, 16).T) - np.eye(16)
+    assert np.abs(correlations).max() < 5 / np.sqrt(90_000)
+
+
+class TestPrivateDirections:
+    value = np.random.default_rng(2).uniform(-1, 1, LIVER.shape)
+
+    def replay(self, release, trials):
+        """Release, and with the same streams again what the release has drawn first."""
+        released = release.sample(self.value, streams(trials))
+        again = streams(trials)
+        directions, spectrum = release.private.draw(release.moments, self.value, again)
+        return released, directions, spectrum, again
+
+    def test_only_filled_directions_are_released(self):
+        release = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
+            LIVER, **budget(LIVER)
+        )
+        released, directions, spectrum, _ = self.replay(release, 50)
+        along = directions.swapaxes(1, 2) @ released
+        empty = MaxPNR().precisions(release.limit, 6, spectrum) == 0
+        assert empty.sum(axis=1).min() == 5  # the paper's parameters fill the first one alone
+        assert np.abs(along[empty]).max() <= 1e-12 * np.abs(along).max()
+        assert (np.linalg.matrix_rank(released) == 1).all()
+
+    @pytest.mark.parametrize("norm", ["l1", "l2"])
+    @pytest.mark.parametrize("epsilon", [1, 1e7])
+    def test_the_law_given_the_directions(self, norm, epsilon):
+        """The second budget is so large that several directions are filled."""
+        allocation = MaxPNR(norm)
+        release = MVG(allocation=allocation, directions=PrivateDirections()).calibrate(
+            LIVER, epsilon=epsilon, delta=1 / 248
+        )
+        released, directions, spectrum, again = self.replay(release, 2)
+        u = allocation.precisions(release.limit, 6, spectrum)
+        assert (u.sum(axis=1) if norm == "l1" else np.linalg.norm(u, axis=1)) == pytest.approx(
+            release.limit, rel=1e-9
+        )
+        filled = np.count_nonzero(u)
+        assert filled == 2 * (1 if epsilon == 1 and norm == "l1" else 6)
+        along = directions.swapaxes(1, 2) @ (released - self.value)
+        normals = np.stack([stream.standard_normal(LIVER.shape) for stream in again])
+        expected = np.divide(
+            normals,
+            np.sqrt(u)[..., None],
+            where=u[..., None] > 0,
+            out=-(directions.swapaxes(1, 2) @ self.value),
+        )
+        np.testing.assert_allclose(along, expected, rtol=1e-9, atol=1e-9 * np.abs(along).max())
+
+    def test_the_scale_given_the_directions(self):
+        release = MVG(allocation=MaxPNR("l2"), directions=PrivateDirections()).calibrate(
+            LIVER, **budget(LIVER)
+        )
+        released, directions, spectrum, _ = self.replay(release, 1000)
+        u = MaxPNR("l2").precisions(release.limit, 6, spectrum)
+        along = directions.swapaxes(1, 2) @ (released - self.value)
+        assert_standard(along * np.sqrt(u)[..., None])
+
+    def test_fixed_shares_follow_the_released_order(self):
+        release = MVG(allocation=Binary((0,), 0.9), directions=PrivateDirections()).calibrate(
+            LIVER, **budget(LIVER)
+        )
+        released, directions, _, _ = self.replay(release, 200)
+        along = directions.swapaxes(1, 2) @ (released - self.value)
+        stds = along.std(axis=(0, 2))
+        ratio = (0.9 / 0.02) ** 0.25
+        np.testing.assert_allclose(stds[1:] / stds[0], ratio, rtol=0.02)
+
+    @pytest.mark.parametrize("epsilon", [0.1, 1, 10])
+    def test_both_parts_together_keep_the_budget(self, epsilon):
+        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
+        release = mechanism.calibrate(LIVER, epsilon=epsilon, delta=1 / 248)
+        assert release.moments.mu < release.mu < gaussian.mu(epsilon, 1 / 248)
+        assert not release.mu_exact
+        assert np.isnan(release.noise_std)
+
+    def test_one_value_per_trial_and_out(self):
+        release = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
+            LIVER, **budget(LIVER)
+        )
+        stack = np.stack([self.value, -self.value])
+        out = np.empty_like(stack)
+        assert release.sample(stack, streams(2), out=out) is out
+        np.testing.assert_array_equal(out[0], release.sample(self.value, streams(1))[0])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "message"),
+    [
+        (MVG(theorem=1), LIVER, "theorem is 1; it must be 2 or 3"),
+        (MVG(zeta="root"), LIVER, "zeta is 'root'"),
+        (MVG(sensitivity="tigth"), LIVER, "did you mean 'tight'?"),
+        (MVG(allocation=MaxPNR()), LIVER, "needs directions from a private singular value"),
+        (MVG(allocation=Shares((0.5, 0.5))), LIVER, "one per direction, 6"),
+        (MVG(directions=np.eye(5)), LIVER, r"directions has shape \(5, 5\); it must end in 6 x 6"),
+        (MVG(directions=BASIS[:, :4]), LIVER, r"directions has shape \(6, 4\).* square matrix"),
+        (MVG(directions=2 * np.eye(6)), LIVER, "off an orthonormal basis by 3"),
+        (MVG(directions=np.full((6, 6), np.inf)), LIVER, "directions is inf"),
+        (MVG(directions=PrivateDirections()), MOVEMENT, "PrivateDirections for a covariance query"),
+    ],
+)
+def test_bad_parameters(mechanism, query, message):
+    with pytest.raises(InputError, match=message) as error:
+        mechanism.calibrate(query, **budget(query))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("mechanism", [MVG(), MVG(directions=PrivateDirections())])
+@pytest.mark.parametrize(
+    "wrong",
+    [*({"epsilon": bad} for bad in (0, -1, np.nan, np.inf))]
+    + [{"delta": bad} for bad in (0, -0.1, np.nan, np.inf, 1, 2)],
+)
+def test_bad_budgets(mechanism, wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(InputError, match=f"{name} is {value}; it must be"):
+        mechanism.calibrate(LIVER, **{"epsilon": 1, "delta": 1e-3} | wrong)

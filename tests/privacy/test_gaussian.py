@@ -1,0 +1,364 @@
+"""The exact Gaussian curve against high-precision arithmetic, published values and its limits."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import erf
+
+from matrixdp.checks import InputError
+from matrixdp.privacy import gaussian
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+#: The accuracy that the module promises.
+PROMISED = mp.mpf("1e-12")
+
+EPSILONS = [0, 1e-6, 1e-3, 0.05, 0.1, 0.5, 1, 3, 10, 30, 100, 300, 1000]
+DELTAS = [1e-300, 1e-200, 1e-100, 1e-30, 1e-16, 1e-12, 1e-10, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 0.3, 0.5]
+GRID = [(epsilon, delta) for epsilon in EPSILONS for delta in DELTAS]
+
+
+def exact(epsilon: float, mu: mp.mpf) -> mp.mpf:
+    """Return Balle & Wang's delta, with digits to spare for the cancellation at small mu."""
+    with mp.workdps(50):
+        epsilon, mu = mp.mpf(epsilon), mp.mpf(mu)
+        if epsilon == 0:
+            return mp.erf(mu / mp.sqrt(8))
+        mp.mp.dps += max(0, int(-mp.log10(mu)))
+        x1, x2 = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        # mp.ncdf loses digits far out where mp.erfc does not.
+        tails = [mp.erfc(x / mp.sqrt(2)) / 2 for x in (x1, x2)]
+        return tails[0] - mp.exp(epsilon) * tails[1]
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[tuple[float, float]]:
+    """The grid, and random pairs between its points and where the method changes."""
+    rng = np.random.default_rng(20180210)
+    epsilons = 10 ** rng.uniform(-6, 3, 1500)
+    deltas = 10 ** np.where(
+        rng.random(1500) < 0.5, rng.uniform(-300, -0.302, 1500), rng.uniform(-14, -0.302, 1500)
+    )
+    return GRID + list(zip(epsilons.tolist(), deltas.tolist(), strict=True))
+
+
+# The oracles come from a bracketing solver on log_ndtr, and were checked with 50 digits.
+TABLE = {
+    1e-5: {
+        0.1: 0.0325207841,
+        0.5: 0.1422105587,
+        0.8: 0.2186862240,
+        1: 0.2680511232,
+        2: 0.5015516892,
+        5: 1.1212418238,
+        10: 2.0004456204,
+        0: 2.5066283e-5,
+        0.01: 0.0041019677,
+    },
+    1 / 248: {
+        0.1: 0.0788408620,
+        0.5: 0.2669158066,
+        0.8: 0.3870818078,
+        1: 0.4620580646,
+        2: 0.7989599713,
+        5: 1.6154700219,
+        10: 2.6795294629,
+    },
+    1 / 2126: {
+        0.1: 0.0504190150,
+        0.5: 0.1980588206,
+        0.8: 0.2966917431,
+        1: 0.3592930736,
+        2: 0.6477736565,
+        5: 1.3775623399,
+        10: 2.3652766357,
+    },
+    1 / 10176: {
+        0.1: 0.0407191966,
+        0.5: 0.1694079488,
+        0.8: 0.2572508530,
+        1: 0.3134739174,
+        2: 0.5758981891,
+        5: 1.2551751392,
+        10: 2.1948181955,
+    },
+    1e-6: {
+        0.1: 0.0275446502,
+        0.5: 0.1241061490,
+        0.8: 0.1923786701,
+        1: 0.2367043807,
+        2: 0.4483347404,
+        5: 1.0203571451,
+        10: 1.8481322058,
+    },
+    0.2 / 248: {0.2: 0.0976967259},
+    0.8 / 248: {0.8: 0.3745499989},
+}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "mu"),
+    [(epsilon, delta, mu) for delta, row in TABLE.items() for epsilon, mu in row.items()],
+)
+def test_published_values(epsilon, delta, mu):
+    assert gaussian.mu(epsilon, delta) == pytest.approx(mu, rel=1e-12, abs=6e-11)
+    assert gaussian.epsilon(delta, mu) == pytest.approx(epsilon, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("delta", "epsilon", "constant"),
+    [
+        (1e-5, 8.420, 1.25),
+        (1 / 248, 7.071, 1.25),
+        (1 / 2126, 7.650, 1.25),
+        (1 / 10176, 7.995, 1.25),
+        (1e-5, 9.391, 2),
+        (1 / 248, 8.165, 2),
+        (1 / 2126, 8.681, 2),
+        (1 / 10176, 8.996, 2),
+    ],
+)
+def test_where_the_classical_formula_stops_being_private(delta, epsilon, constant):
+    around = epsilon + np.array([-1e-3, 1e-3])
+    mu = around / np.sqrt(2 * np.log(constant / delta))
+    assert (gaussian.delta(around, mu) > delta).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("constant", "real"), [(1.25, 2.265e-5), (2, 1.364e-5)])
+def test_delta_of_the_classical_formula_at_epsilon_10(constant, real):
+    mu = 10 / np.sqrt(2 * np.log(constant / 1e-5))
+    assert gaussian.delta(10, mu) == pytest.approx(real, rel=4e-4)
+
+
+def test_mu_is_safe_and_exact_to_the_promise(pairs):
+    epsilons, deltas = np.transpose(pairs)
+    for epsilon, delta, mu in zip(epsilons, deltas, gaussian.mu(epsilons, deltas), strict=True):
+        assert exact(epsilon, mu) <= mp.mpf(delta) < exact(epsilon, mu * (1 + PROMISED))
+
+
+def test_delta_is_safe_and_exact_to_the_promise(pairs):
+    epsilons, targets = np.transpose(pairs)
+    mus = gaussian.mu(epsilons, targets)
+    deltas, logs = gaussian.delta(epsilons, mus), gaussian.log_delta(epsilons, mus)
+    for epsilon, mu, delta, log in zip(epsilons, mus, deltas, logs, strict=True):
+        true = exact(epsilon, mu)
+        assert true <= delta <= true * (1 + PROMISED)
+        assert true <= mp.exp(mp.mpf(log)) <= true * (1 + PROMISED)
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.0, 1.7, 40.0])
+def test_epsilon_is_safe_and_exact_to_the_promise(pairs, factor):
+    starts, deltas = np.transpose(pairs[:: 1 if factor == 1 else 3])
+    mus = gaussian.mu(starts, deltas) * factor
+    epsilons = gaussian.epsilon(deltas, mus)
+    assert (epsilons > 0).mean() > 0.4
+    for epsilon, delta, mu in zip(epsilons, deltas, mus, strict=True):
+        assert exact(epsilon, mu) <= mp.mpf(delta)
+        lower = epsilon - PROMISED * max(1, epsilon)
+        assert lower <= 0 or exact(lower, mu) > mp.mpf(delta)
+
+
+def test_a_delta_that_the_error_function_cannot_see():
+    mu = gaussian.mu(1, 1e-30)
+    x1, x2 = 1 / mu - mu / 2, 1 / mu + mu / 2
+    naive = 0.5 * (erf(-x1 / np.sqrt(2)) - np.e * erf(-x2 / np.sqrt(2)) + 1 - np.e)
+    assert abs(naive) < 1e-15  # only rounding is left of it, so a solver on it stops anywhere
+    assert exact(1, mu) <= mp.mpf(1e-30) < exact(1, mu * (1 + PROMISED))
+    assert gaussian.epsilon(1e-30, mu) == pytest.approx(1, rel=1e-12)
+
+
+def test_epsilon_0_has_a_closed_form():
+    deltas = np.array(DELTAS)
+    closed = [float(mp.sqrt(8) * mp.erfinv(mp.mpf(d))) for d in DELTAS if d > 1e-14]
+    assert gaussian.mu(0, deltas[deltas > 1e-14]) == pytest.approx(closed, rel=1e-12)
+    small = deltas[deltas < 1e-14]
+    assert gaussian.mu(0, small) == pytest.approx(np.sqrt(2 * np.pi) * small, rel=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "log_delta"), [(1, -1e4), (0.01, -800), (50, -2e3), (0, -690)])
+def test_log_delta_reaches_below_every_float(epsilon, log_delta):
+    mu = gaussian.mu(epsilon, log_delta=log_delta)
+    target = mp.exp(log_delta)
+    assert exact(epsilon, mu) <= target < exact(epsilon, mu * (1 + PROMISED))
+    assert gaussian.log_delta(epsilon, mu) == pytest.approx(log_delta, rel=1e-12)
+    assert gaussian.epsilon(log_delta=log_delta, mu=mu) == pytest.approx(epsilon, abs=1e-12)
+    # What underflows is still not 0.
+    assert gaussian.delta(epsilon, mu) > 0
+
+
+def test_log_delta_and_delta_are_the_same_argument():
+    assert gaussian.mu(1, log_delta=np.log(1e-5)) == gaussian.mu(1, 1e-5)
+    assert gaussian.epsilon(log_delta=np.log(1e-5), mu=2) == gaussian.epsilon(1e-5, 2)
+
+
+@pytest.mark.parametrize("delta", [0.9, 0.999, 1 - 1e-9, 1 - 1e-15, 1 - 2.0**-53])
+@pytest.mark.parametrize("epsilon", [0, 1e-3, 1, 30])
+def test_large_delta_stays_safe(epsilon, delta):
+    mu = gaussian.mu(epsilon, delta)
+    assert exact(epsilon, mu) <= mp.mpf(delta) < exact(epsilon, mu * 1.1)
+    assert exact(epsilon, mu) <= gaussian.delta(epsilon, mu) <= delta
+    assert exact(gaussian.epsilon(delta, mu), mu) <= mp.mpf(delta)
+
+
+@given(epsilon=st.floats(0, 1e3), log_delta=st.floats(-690, -1e-12))
+def test_round_trips(epsilon, log_delta):
+    mu = gaussian.mu(epsilon, log_delta=log_delta)
+    assert gaussian.log_delta(epsilon, mu) <= log_delta
+    assert gaussian.delta(epsilon, mu) <= np.nextafter(np.exp(log_delta), 1)
+    again = gaussian.epsilon(log_delta=log_delta, mu=mu)
+    # Towards delta = 1 the curve is so flat that delta says little about epsilon.
+    if log_delta < -0.5:
+        assert again == pytest.approx(epsilon, rel=1e-12, abs=1e-12)
+    assert gaussian.log_delta(again, mu) <= log_delta
+
+
+@given(mu=st.floats(1e-6, 100), log_delta=st.floats(-690, -0.7))
+def test_round_trip_from_mu(mu, log_delta):
+    epsilon = gaussian.epsilon(log_delta=log_delta, mu=mu)
+    assert gaussian.log_delta(epsilon, mu) <= log_delta
+    again = gaussian.mu(epsilon, log_delta=log_delta)
+    if epsilon > 0:
+        assert again == pytest.approx(mu, rel=1e-6)
+    else:
+        assert again >= mu * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_epsilon_is_exactly_0_where_the_curve_starts_below_delta(delta):
+    limit = gaussian.mu(0, delta)
+    below = limit * np.array([0, 1e-3, 0.5, 1 - 1e-12, 1])
+    assert gaussian.delta(0, below).max() <= delta
+    assert gaussian.epsilon(delta, below).tolist() == [0] * 5
+    assert gaussian.epsilon(delta, limit * 1.001) > 0
+
+
+def test_no_mu_no_delta():
+    assert gaussian.delta([0, 1, 1000], 0).tolist() == [0, 0, 0]
+    assert gaussian.log_delta(1, 0) == -np.inf
+    assert gaussian.epsilon(1e-5, 0) == 0
+
+
+def test_zcdp_is_a_lower_bound():
+    epsilon, log = np.array(EPSILONS[1:])[:, None], -np.log(DELTAS)
+    bound = np.sqrt(2) * epsilon / (np.sqrt(log + epsilon) + np.sqrt(log))
+    assert (gaussian.mu(epsilon, DELTAS) > bound).all()
+
+
+def test_monotone_in_every_argument():
+    epsilons, deltas = np.geomspace(1e-6, 1e3, 300), np.geomspace(1e-300, 0.5, 60)
+    mus = gaussian.mu(epsilons[:, None], deltas)
+    assert (np.diff(mus, axis=0) > 0).all()
+    assert (np.diff(mus, axis=1) > 0).all()
+    logs = gaussian.log_delta(epsilons[:, None], np.geomspace(0.01, 30, 60))
+    strict = logs < -1e-6  # beyond, delta is 1 to almost all digits
+    assert ((np.diff(logs, axis=0) < 0) | ~strict[:-1]).all()
+    assert ((np.diff(logs, axis=1) > 0) | ~strict[:, :-1]).all()
+    found = gaussian.epsilon(deltas[:, None], np.geomspace(0.01, 30, 300))
+    assert (np.diff(found, axis=0) <= 0).all()
+    assert (np.diff(found, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("solve", ["mu", "epsilon"])
+def test_any_input_ends_on_the_safe_side(solve):
+    powers = np.concatenate([[0], 10.0 ** np.arange(-300, 16, 3)])[:, None]
+    logs = -(10.0 ** np.arange(-17, 15.5, 0.5))
+    with np.errstate(all="raise", under="ignore"):
+        if solve == "mu":
+            epsilons, mus = powers, gaussian.mu(powers, log_delta=logs)
+        else:
+            epsilons, mus = gaussian.epsilon(log_delta=logs, mu=powers), powers
+        assert np.isfinite(epsilons).all()
+        assert np.isfinite(mus).all()
+        safe = gaussian.log_delta(np.minimum(epsilons, 1e15), mus) <= logs
+    assert (safe | (epsilons > 1e15)).all()
+
+
+def test_delta_of_any_input_is_a_probability():
+    powers = np.concatenate([[0], 10.0 ** np.arange(-300, 16, 3)])
+    with np.errstate(all="raise", under="ignore"):
+        deltas = gaussian.delta(powers[:, None], powers)
+    assert ((deltas > 0) == (powers > 0)).all()
+    assert deltas.max() == 1
+
+
+@pytest.mark.parametrize("solve", [lambda: gaussian.mu(1, 1e-5), lambda: gaussian.epsilon(1e-5, 1)])
+def test_the_search_is_bounded(monkeypatch, solve):
+    monkeypatch.setattr(gaussian, "_ITERATIONS", 1)
+    with pytest.raises(ArithmeticError, match="not found in 1 iterations"):
+        solve()
+
+
+def test_few_iterations_reach_every_input(monkeypatch):
+    monkeypatch.setattr(gaussian, "_ITERATIONS", 10)
+    epsilons, logs = np.geomspace(1e-12, 1e12, 97)[:, None], -np.geomspace(1e-12, 1e6, 73)
+    mus = gaussian.mu(epsilons, log_delta=logs)
+    gaussian.epsilon(log_delta=logs, mu=mus)
+    gaussian.epsilon(log_delta=logs, mu=epsilons)
+
+
+def test_scalars_give_floats_and_arrays_broadcast():
+    assert type(gaussian.mu(1, 1e-5)) is float
+    assert type(gaussian.delta(np.float64(1), 1)) is float
+    assert type(gaussian.log_delta(1, 1)) is float
+    assert type(gaussian.epsilon(np.array(1e-5), 1)) is float
+    epsilons, deltas = np.array([[0.1], [1], [300]]), [1e-300, 1e-5, 1e-2, 0.5]
+    table = gaussian.mu(epsilons, deltas)
+    assert table.shape == (3, 4)
+    assert table[1, 2] == pytest.approx(gaussian.mu(1, 1e-2), rel=1e-14)
+    assert table[2, 0] == pytest.approx(gaussian.mu(300, 1e-300), rel=1e-14)
+    assert gaussian.epsilon(deltas, table).shape == (3, 4)
+    assert gaussian.delta(1, np.zeros((2, 0))).shape == (2, 0)
+    assert gaussian.mu([], 1e-5).shape == (0,)
+
+
+def test_arguments_are_left_alone():
+    epsilons, mus = np.array([0.0, 1.0]), np.array([0.0, 0.5])
+    gaussian.delta(epsilons, mus)
+    gaussian.mu(epsilons, 1e-5)
+    gaussian.epsilon(1e-5, mus)
+    assert epsilons.tolist() == [0, 1]
+    assert mus.tolist() == [0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gaussian.mu(-1, 1e-5), r"epsilon is -1; it must be a number from 0 to 1e\+15"),
+        (lambda: gaussian.mu(np.nan, 1e-5), "epsilon is nan; it must be"),
+        (lambda: gaussian.mu(np.inf, 1e-5), "epsilon is inf; it must be"),
+        (lambda: gaussian.mu("1", 1e-5), "epsilon is '1'; it must be"),
+        (lambda: gaussian.mu(None, 1e-5), "epsilon is None; it must be"),
+        (lambda: gaussian.mu(True, 1e-5), "epsilon is True; it must be"),
+        (lambda: gaussian.mu(1j, 1e-5), "epsilon is 1j; it must be"),
+        (lambda: gaussian.mu([[1, 2], [3]], 1e-5), r"epsilon is \[\[1, 2\], \[3\]\]; it must be"),
+        (lambda: gaussian.mu([1, 2, -3, -4], 1e-5), "epsilon is -3 at index 2; it must be"),
+        (lambda: gaussian.mu([[1, 2], [np.nan, 4]], 1e-5), "epsilon is nan at index 1, 0;"),
+        (lambda: gaussian.mu(1, 0), "delta is 0; it must be a number strictly between 0 and 1"),
+        (lambda: gaussian.mu(1, 1), "delta is 1; it must be"),
+        (lambda: gaussian.mu(1, 1.5), "delta is 1.5; it must be"),
+        (lambda: gaussian.mu(1, [1e-5, np.nan]), "delta is nan at index 1; it must be"),
+        (lambda: gaussian.mu(1), "delta and log_delta are both missing; give one of the two"),
+        (lambda: gaussian.mu(1, 0.1, log_delta=-2), "delta and log_delta are both given"),
+        (lambda: gaussian.mu(1, log_delta=0), "log_delta is 0; it must be a number below 0"),
+        (lambda: gaussian.mu(1, log_delta=-np.inf), "log_delta is -inf; it must be"),
+        (lambda: gaussian.delta(-1e-9, 1), "epsilon is -1e-09; it must be"),
+        (lambda: gaussian.delta(1, -2), r"mu is -2; it must be a number from 0 to 1e\+15"),
+        (lambda: gaussian.delta(1, np.inf), "mu is inf; it must be"),
+        (lambda: gaussian.log_delta(1, np.nan), "mu is nan; it must be"),
+        (lambda: gaussian.epsilon(1e-5), "mu is None; it must be"),
+        (lambda: gaussian.epsilon(mu=1), "delta and log_delta are both missing"),
+        (lambda: gaussian.epsilon(0, 1), "delta is 0; it must be"),
+        (lambda: gaussian.epsilon(1e-5, [1, -1]), "mu is -1 at index 1; it must be"),
+        (
+            lambda: gaussian.delta([1, 2], [1, 2, 3]),
+            r"epsilon has shape \(2,\) and mu has shape \(3,\); the shapes must broadcast",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,365 @@
+"""Sensitivities: against printed values, and attacked by a search for worse neighbours."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import ortho_group
+
+from matrixdp.checks import InputError
+from matrixdp.privacy.forms import ENUMERABLE, largest_form
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+
+LIVER = Identity(Box.cube(6, -1, 1), 248)
+MOVEMENT = Covariance(Box.cube(4, -100, 100), 10176)
+MOVEMENT_ZEROED = Covariance(Box.cube(4, -100, 100), 10176, "add_remove")
+CTG = Identity(Box.cube(21, 0, 1), 2126)
+
+
+@pytest.mark.parametrize(
+    ("query", "attribute", "expected"),
+    [
+        (LIVER, "l1", 12),
+        (LIVER, "l2", 4.898979),
+        (LIVER, "paper_l2", 4.898979),
+        (LIVER, "gamma", 38.574603),
+        (CTG, "l1", 21),
+        (CTG, "l2", 4.582576),
+        (CTG, "gamma", 211.296001),
+        (MOVEMENT, "l1", 15.723270),
+        (MOVEMENT, "l1_upper", 9.82704),
+        (MOVEMENT, "l2", 5.559016),
+        (MOVEMENT, "l2_upper", 3.930818),
+        (MOVEMENT, "paper_l2", 7.861635),
+        (MOVEMENT, "gamma", 4e4),
+        (MOVEMENT_ZEROED, "l2", 3.930818),
+        (MOVEMENT_ZEROED, "l2_upper", 3.107584),
+        (Covariance(Ball(2.0, 5), 10), "l2", np.sqrt(2) * 0.4),
+        (Covariance(Ball(2.0, 5), 10), "l2_upper", np.sqrt(2) * 0.4),
+        (Covariance(Ball(2.0, 5), 10, "add_remove"), "l1", 5 * 0.4),
+        (Identity(Ball(2.0, 5), 10), "l2", 4),
+        (Identity(Ball(2.0, 5), 10, "add_remove"), "l1", 2 * np.sqrt(5)),
+    ],
+)
+def test_printed_values(query, attribute, expected):
+    assert getattr(query, attribute) == pytest.approx(expected, rel=1e-6)
+
+
+# --- A search for the neighbours that change the value most -----------------------------------
+
+
+def shift(query, x, y):
+    """What replacing records y by x changes, (..., m) for a record, (..., m, m) for moments."""
+    if isinstance(query, Identity):
+        return x - y
+    return (x[..., :, None] * x[..., None, :] - y[..., :, None] * y[..., None, :]) / query.records
+
+
+def triangle(size):
+    return np.triu(np.ones((size, size)))
+
+
+NORMS = {
+    "l1": lambda query, d: np.abs(d).sum(_entries(query)),
+    "l2": lambda query, d: np.sqrt((d**2).sum(_entries(query))),
+    "l1_upper": lambda query, d: (np.abs(d) * triangle(query.features)).sum(_entries(query)),
+    "l2_upper": lambda query, d: np.sqrt((d**2 * triangle(query.features)).sum(_entries(query))),
+}
+
+
+def _entries(query):
+    return -1 if isinstance(query, Identity) else (-2, -1)
+
+
+def into_domain(domain, x):
+    if isinstance(domain, Box):
+        return np.clip(x, domain.lower, domain.upper)
+    return x * (
+        domain.radius / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), domain.radius)
+    )
+
+
+def candidates(domain, rng, count):
+    """Records at random: a third corners and zeros, a third inside, a third on one axis."""
+    m = domain.features
+    low, high = (
+        (np.array(domain.lower), np.array(domain.upper))
+        if isinstance(domain, Box)
+        else (-domain.magnitudes, domain.magnitudes)
+    )
+    corners = np.stack([low, np.zeros(m), high])[
+        rng.choice(3, p=(0.47, 0.06, 0.47), size=(count, m)), np.arange(m)
+    ]
+    corners[0] = 0
+    if isinstance(domain, Ball):
+        corners *= domain.radius / np.maximum(np.linalg.norm(corners, axis=1, keepdims=True), 1e-9)
+    inside = rng.uniform(low, high, (count, m))
+    axis = high * (rng.integers(m, size=(count, 1)) == np.arange(m))
+    return into_domain(domain, np.concatenate([corners, inside, axis]))
+
+
+def largest_change(query, norm, starts=4, seed=0):
+    """Return the largest norm of a change found over neighbours: random, then optimised."""
+    domain, m = query.domain, query.features
+    rng = np.random.default_rng(seed)
+    zeroed = query.adjacency == "add_remove"
+    x = candidates(domain, rng, 1500)
+    y = 0 * x if zeroed else rng.permutation(candidates(domain, rng, 1500))
+    found = norm(query, shift(query, x, y))
+
+    def smaller(z):
+        records = into_domain(domain, z.reshape(2, m))
+        return -norm(query, shift(query, records[0], 0 * records[1] if zeroed else records[1]))
+
+    best = found.max()
+    bounds = (
+        list(zip(domain.lower, domain.upper, strict=True)) * 2 if isinstance(domain, Box) else None
+    )
+    for k in np.argsort(found)[-starts:]:
+        start = into_domain(domain, np.stack([x[k], y[k]]) * (1 - 1e-3))
+        best = max(best, -minimize(smaller, start.ravel(), method="L-BFGS-B", bounds=bounds).fun)
+    return best
+
+
+BOXES = {
+    **{f"cube{m}": Box.cube(m, -1.5, 1.5) for m in range(1, 7)},
+    "unequal": Box((-1, -2, -3), (1, 2, 3)),
+    "split": Box((-3, -4, -5), (3, 4, 5)),  # 9 + 16 = 25: two equal halves
+    "one-sided": Box((0, 0, 0), (1, 2, 0.5)),
+    "off zero": Box((0.5, 1, 0.2), (2, 1.5, 0.9)),
+    "general": Box((-1, -2, 0.5), (2, 0.5, 1)),
+    "interval": Box((-1,), (2,)),
+    "interval off zero": Box((1,), (2,)),
+}
+DOMAINS = BOXES | {f"ball{m}": Ball(1.5, m) for m in (1, 2, 3, 5)}
+each_domain = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+
+
+@each_domain
+@each_adjacency
+@pytest.mark.parametrize("name", ["l1", "l2"])
+def test_no_neighbours_change_a_matrix_more_and_some_as_much(domain, adjacency, name):
+    query = Identity(domain, 3, adjacency)
+    found, declared = largest_change(query, NORMS[name]), getattr(query, name)
+    assert (1 - 1e-6) * declared <= found <= (1 + 1e-12) * declared
+
+
+@each_domain
+@each_adjacency
+@pytest.mark.parametrize("name", NORMS)
+def test_no_neighbours_change_second_moments_more(domain, adjacency, name):
+    query = Covariance(domain, 3, adjacency)
+    found, declared = largest_change(query, NORMS[name]), getattr(query, name)
+    assert found <= (1 + 1e-12) * declared
+    zero = not isinstance(domain, Box) or domain.contains_zero
+    tight = {
+        "l1": adjacency == "add_remove" or (zero and isinstance(domain, Box)),
+        "l2": query.l2_exact,
+    }
+    if tight[name[:2]]:
+        assert found >= (1 - 1e-6) * declared
+
+
+@pytest.mark.parametrize(
+    ("name", "adjacency", "exact"),
+    [
+        ("unequal", "replace", False),
+        ("unequal", "add_remove", True),
+        ("split", "replace", True),
+        ("cube5", "replace", True),
+        ("one-sided", "replace", True),
+        ("off zero", "replace", False),
+        ("off zero", "add_remove", True),
+        ("general", "replace", False),
+        ("interval off zero", "replace", False),
+        ("ball3", "replace", True),
+    ],
+)
+def test_bounds_are_flagged_as_bounds(name, adjacency, exact):
+    query = Covariance(DOMAINS[name], 3, adjacency)
+    assert query.l2_exact is exact
+    if not exact:
+        assert largest_change(query, NORMS["l2"]) < 0.99 * query.l2
+
+
+# --- Whitened shifts: mu of directional noise -----------------------------------------------
+
+
+@dataclass
+class Whitened:
+    """Norm of a shift after dividing by the noise along W with variances t."""
+
+    variances: np.ndarray
+    directions: np.ndarray | None
+
+    def __call__(self, query, d):
+        rows = np.eye(query.features) if self.directions is None else self.directions.T
+        rows = rows / np.sqrt(self.variances)[:, None]
+        white = d @ rows.T if isinstance(query, Identity) else rows @ d @ rows.T
+        return NORMS["l2"](query, white)
+
+
+@each_domain
+@each_adjacency
+@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("rotated", [False, True])
+def test_no_neighbours_exceed_directional_mu(domain, adjacency, kind, rotated):
+    rng = np.random.default_rng(7)
+    m = domain.features
+    query = kind(domain, 3, adjacency)
+    variances = rng.uniform(0.3, 3, m)
+    directions = ortho_group.rvs(m, random_state=rng) if rotated and m > 1 else None
+    declared = query.directional_mu(variances, directions)
+    found = largest_change(query, Whitened(variances, directions))
+    assert found <= (1 + 1e-12) * declared.value
+    if declared.exact:
+        assert found >= (1 - 1e-6) * declared.value
+
+
+@pytest.mark.parametrize(
+    ("shares", "exact", "supremum"),
+    [  # the third: x' = -x but for the first entry, which makes them nearly orthogonal
+        ((0.25, 0.25, 0.25, 0.25), True, np.sqrt(2)),
+        ((0.5, 0.3, 0.1, 0.1), True, np.sqrt(2)),
+        ((0.95, 0.05 / 3, 0.05 / 3, 0.05 / 3), False, 1.001392),
+        ((1 / 3, 1 / 3, 1 / 3), False, np.sqrt(16) / 3),
+    ],
+)
+def test_replacement_reaches_its_bound_where_the_shares_split(shares, exact, supremum):
+    query = Covariance(Box.cube(len(shares), -1, 1), 1)
+    variances = 1 / np.array(shares)
+    declared = query.directional_mu(variances)
+    assert declared.exact is exact
+    assert declared.value == pytest.approx(np.sqrt(2))
+    found = largest_change(query, Whitened(variances, None), starts=60)
+    assert found == pytest.approx(supremum, rel=2e-6)
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_second_moments_of_a_ball_are_exact_in_every_direction(m):
+    """The two least noisy directions carry the worst replacement."""
+    query = Covariance(Ball(1.5, m), 3)
+    variances = np.linspace(0.5, 2, m)
+    declared = query.directional_mu(variances, ortho_group.rvs(m, random_state=1))
+    assert declared.exact
+    worst = np.hypot(1 / variances[0], 1 / variances[1]) * 1.5**2 / 3
+    assert declared.value == pytest.approx(worst)
+
+
+@pytest.mark.parametrize("m", range(1, 7))
+def test_the_largest_form_is_that_of_brute_force(m):
+    rng = np.random.default_rng(m)
+    basis = np.linalg.qr(rng.standard_normal((m, m)))[0]
+    precisions, sides = rng.uniform(0.1, 5, m), rng.uniform(0.1, 5, m)
+    matrix = basis @ np.diag(precisions) @ basis.T
+    signs = np.array(list(itertools.product([-1, 1], repeat=m)))
+    expected = max((s * sides) @ matrix @ (s * sides) for s in signs)
+    found = largest_form(precisions, basis, sides)
+    assert found.exact
+    assert found.value == pytest.approx(expected, rel=1e-12)
+    corner = found.signs * sides
+    assert corner @ matrix @ corner == pytest.approx(expected, rel=1e-12)
+
+
+def test_beyond_enumeration_the_form_is_bounded_from_above():
+    m, rng = ENUMERABLE + 8, np.random.default_rng(0)
+    basis = ortho_group.rvs(m, random_state=rng)
+    precisions, sides = rng.uniform(0.1, 5, m), rng.uniform(0.5, 2, m)
+    bound = largest_form(precisions, basis, sides)
+    assert not bound.exact
+    factor = (basis.T * sides) * np.sqrt(precisions)[:, None]
+    signs = rng.choice([-1.0, 1.0], (2000, m))
+    for _ in range(50):  # ascent: every sign follows its gradient
+        signs = np.where(signs @ factor.T @ factor >= 0, 1.0, -1.0)
+    found = ((signs @ factor.T) ** 2).sum(axis=1).max()
+    assert found <= bound.value <= 2 * found
+    assert not Identity(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).exact
+    assert Identity(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).exact
+
+
+@given(
+    st.sampled_from(sorted(BOXES)),
+    st.sampled_from(["replace", "add_remove"]),
+    st.floats(1e-3, 1e3),
+)
+@settings(max_examples=40, deadline=None)
+def test_sensitivities_scale_with_the_data(name, adjacency, k):
+    box = BOXES[name]
+    scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
+    for kind, power, names in (
+        (Identity, 1, ["l1", "l2", "gamma"]),
+        (Covariance, 2, [*NORMS, "gamma", "paper_l2"]),
+    ):
+        small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)
+        for attribute in names:
+            expected = k**power * getattr(small, attribute)
+            assert getattr(large, attribute) == pytest.approx(expected, rel=1e-9)
+    moments, t = Covariance(box, 50, adjacency), np.linspace(1, 2, box.features)
+    assert moments.l2 == pytest.approx(Covariance(box, 5, adjacency).l2 / 10)
+    assert moments.directional_mu(2 * t).value == pytest.approx(moments.directional_mu(t).value / 2)
+
+
+# --- Values, and what is refused --------------------------------------------------------------
+
+
+def test_values_within_the_bounds_pass_and_come_back():
+    x = np.array([[0.5, -1.0], [1.0, 0.0]])
+    query = Identity(Box.cube(2, -1, 1), 2)
+    np.testing.assert_array_equal(query.check(x), x)
+    assert query.check(np.stack([x, -x])).shape == (2, 2, 2)
+    assert Covariance(query.domain, 2).check(x @ x.T / 2).shape == (2, 2)
+    records = np.random.default_rng(0).standard_normal((3, 500))
+    records *= 0.7 / np.linalg.norm(records, axis=0)  # off the sphere by rounding only
+    Identity(Ball(0.7, 3), 500).check(records)
+    Covariance(Ball(0.7, 3), 500).check(records @ records.T / 500)
+
+
+PLANE = Box.cube(2, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "message"),
+    [
+        (Identity(PLANE, 2), [[0, 0], [0, 1.5]], "largest value of a feature is 1.5 .*clip"),
+        (Identity(PLANE, 2), [[0, 0], [0, -2]], "smallest value of a feature is -2.0 .*clip"),
+        (Identity(PLANE, 2), [[0, 0], [np.nan, 0]], r"value is nan at index \(1, 0\)"),
+        (Identity(PLANE, 2), [[0, 0]], r"value has shape \(1, 2\); it must end in 2 x 2"),
+        (Identity(PLANE, 2), [0, 0], r"value has shape \(2,\)"),
+        (Identity(Ball(1, 2), 2), [[0, 0.8], [0, 0.8]], "l2 norm of a record is 1.13"),
+        (Covariance(PLANE, 2), [[1, 0.5], [0, 1]], "not symmetric"),
+        (Covariance(PLANE, 2), [[1, 0], [0, 1.2]], "absolute second moment is 1.2 .*clip"),
+        (Covariance(PLANE, 2), [[np.inf, 0], [0, 1]], "value is inf"),
+        (Covariance(Ball(1, 2), 2), [[1, 0], [0, 0.9]], "mean squared norm of records is 1.9"),
+    ],
+)
+def test_values_outside_the_bounds_are_refused(query, value, message):
+    with pytest.raises(InputError, match=message):
+        query.check(value)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Box((0, 0), (1, 0)), r"lower\[1\] is 0.0 and upper\[1\] is 0.0"),
+        (lambda: Box((0,), (1, 2)), r"upper has shape \(2,\)"),
+        (lambda: Box((0,), (np.inf,)), "upper is inf"),
+        (lambda: Ball(0, 3), "radius is 0; it must be a finite number above 0"),
+        (lambda: Ball(np.nan, 3), "radius is nan"),
+        (lambda: Ball(1, 2.5), "features is 2.5; it must be a whole number"),
+        (lambda: Identity(PLANE, 0), "records is 0"),
+        (lambda: Covariance(PLANE, 5, "swap"), "adjacency is 'swap'"),
+        (lambda: Identity(PLANE, 5).directional_mu([1, 0]), "variances hold 0.0"),
+        (lambda: Identity(PLANE, 5).directional_mu([1, -1]), "variances hold -1.0"),
+        (lambda: Identity(PLANE, 5).directional_mu([1]), r"variances has shape \(1,\)"),
+        (lambda: Identity(PLANE, 5).directional_mu([1, 1], np.ones((2, 2))), "orthonormal"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(build, message):
+    with pytest.raises(InputError, match=message) as error:
+        build()
+    assert "\n" not in str(error.value)

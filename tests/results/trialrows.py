@@ -1,0 +1,41 @@
+"""Synthetic trial files with known means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+TRIAL_COLUMNS = [
+    *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std"),
+    *("phase", "trial", "metric", "value", "note"),
+]
+
+
+def trials(mechanism: str, values: np.ndarray | list, **fields: object) -> pd.DataFrame:
+    """Return one row per value, of the report phase at epsilon 1 unless told otherwise."""
+    defaults = {
+        "experiment": "regression",
+        "dataset": "liver",
+        "data_status": "original",
+        "mechanism": mechanism,
+        "reading": "default",
+        "epsilon": "1",
+        "delta": 1 / 248,
+        "phase": "report",
+        "metric": "rmse",
+        "trial": np.arange(len(values)),
+    }
+    frame = pd.DataFrame({"value": np.asarray(values, dtype=float)})
+    return frame.assign(**defaults | fields).reindex(columns=TRIAL_COLUMNS)
+
+
+def reason(mechanism: str, note: str, **fields: object) -> pd.DataFrame:
+    """Return the one row of a mechanism that was not run."""
+    return trials(mechanism, [np.nan], note=note, **{"trial": np.nan, **fields})
+
+
+def around(mean: float, half_width: float, n: int = 100) -> np.ndarray:
+    """Return n >= 30 (even) values with this mean and this 95 % half-width."""
+    sd = half_width * np.sqrt(n) / 1.96
+    return mean + sd * np.sqrt((n - 1) / n) * np.tile([-1.0, 1.0], n // 2)

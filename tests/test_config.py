@@ -1,0 +1,89 @@
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from matrixdp import config
+from matrixdp.checks import InputError
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("value", "token"),
+    [(1, "1"), (1.0, "1"), ("1.0", "1"), ("0.10", "0.1"), (1e-5, "0.00001"), ("1e3", "1000")],
+)
+def test_a_number_has_one_token(value, token):
+    assert config.token(value) == token
+
+
+@pytest.mark.parametrize("bad", [0, -1, "nan", "inf", "x", "", None, True])
+def test_what_is_no_positive_number_has_no_token(bad):
+    with pytest.raises(InputError, match="epsilon is .* above 0"):
+        config.token(bad, "epsilon")
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "workflow/config").glob("*.yaml")))
+def test_shipped_configurations_are_valid(overlay):
+    config.resolve({**SHIPPED, **yaml.safe_load(overlay.read_text())})
+
+
+def test_resolving_sorts_and_merges_equal_numbers():
+    resolved = config.resolve({**SHIPPED, "epsilons": [10, "1", 1.0, 0.1]})
+    assert resolved["epsilons"] == ["0.1", "1", "10"]
+
+
+def test_what_is_left_out_has_the_default():
+    resolved = config.resolve({"experiments": SHIPPED["experiments"]})
+    assert resolved == config.resolve(SHIPPED)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"trials": 0}, "trials is 0; it must be a whole number of at least 1"),
+        ({"trials": "20"}, "trials is '20'; it must be a whole number"),
+        ({"trails": 3}, "unknown key 'trails'; did you mean 'trials'"),
+        ({"epsilons": ["1", -1]}, r"epsilons\[1\] is -1; it must be a finite number above 0"),
+        ({"epsilons": ["nan"]}, r"epsilons\[0\] is 'nan'"),
+        ({"epsilons": []}, r"epsilons is \[\]"),
+        ({"delta": 1}, "delta is 1; it must be below 1"),
+        ({"delta": 0}, "delta is 0"),
+        ({"taus": [1]}, r"taus\[0\] is 1; it must be below 1"),
+        ({"rows": [0.5]}, r"rows\[0\] is 0.5"),
+        ({"data": {"source": "orignal"}}, "data.source is 'orignal'; did you mean 'original'"),
+        ({"data": {"sorce": "auto"}}, "data has the unknown key 'sorce'"),
+        ({"experiments": {"regresion": {}}}, "'regresion'; did you mean 'regression'"),
+        ({"experiments": {}}, "experiments is {}"),
+    ],
+)
+def test_a_bad_value_is_one_sentence(change, sentence):
+    with pytest.raises(InputError, match=sentence) as raised:
+        config.resolve({**SHIPPED, **change})
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("mechanisms", ["laplac"], "names 'laplac'; did you mean 'laplace'"),
+        ("dataset", "livr", "dataset is 'livr'; did you mean 'liver'"),
+        ("directions", {"a": ["sgtp"]}, "names 'sgtp'; did you mean 'sgpt'"),
+        ("directions", {"a b": ["sgpt"]}, "'a b'"),
+        ("target", "drink", "target is 'drink'; did you mean 'drinks'"),
+    ],
+)
+def test_a_bad_name_in_an_experiment_is_one_sentence(key, value, sentence):
+    changed = copy.deepcopy(SHIPPED)
+    changed["experiments"]["regression"][key] = value
+    with pytest.raises(InputError, match=sentence):
+        config.resolve(changed)
+
+
+def test_a_regression_needs_its_target():
+    changed = copy.deepcopy(SHIPPED)
+    del changed["experiments"]["regression"]["target"]
+    with pytest.raises(InputError, match="regression lacks the key 'target'"):
+        config.resolve(changed)

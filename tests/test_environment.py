@@ -1,0 +1,98 @@
+"""pyproject.toml, the lock and environment.yml describe one environment."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import bootstrap
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCK = (ROOT / "workflow" / "requirements.lock").read_text()
+DIRECT = [
+    Requirement(text)
+    for text in [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+]
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+
+
+def entries(lock):
+    """Return (requirement, hashes) for each entry of a lock; any other line is an error."""
+    found = []
+    for entry in re.sub(r"\\\n", " ", lock).splitlines():
+        if not entry.strip() or entry.startswith("#"):
+            continue
+        text, *hashes = re.split(r"\s+--hash=", entry.strip())
+        found.append((Requirement(text), hashes))
+    return found
+
+
+def pins():
+    return {
+        canonicalize_name(one.name): str(one.specifier).removeprefix("==")
+        for one, _ in entries(LOCK)
+    }
+
+
+@pytest.mark.parametrize("direct", DIRECT, ids=lambda one: one.name)
+def test_the_lock_meets_each_direct_dependency(direct):
+    assert pins()[canonicalize_name(direct.name)] in direct.specifier
+
+
+def test_the_lock_pins_everything_with_hashes():
+    assert len(entries(LOCK)) > len(DIRECT)
+    for requirement, hashes in entries(LOCK):
+        assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), requirement
+        assert requirement.url is None
+        assert hashes, requirement
+        assert all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes), requirement
+
+
+def test_the_lock_names_no_index_and_no_folder():
+    assert not re.search(r"index-url|find-links|://|file:|(^|\s)[./~]\S*/", LOCK, re.MULTILINE)
+
+
+def test_conda_has_the_direct_dependencies_in_the_locked_versions():
+    conda = dict(re.fullmatch(r"(\S+) =?(\S+)", one).groups() for one in CONDA["dependencies"])
+    assert conda.pop("python") == PROJECT["project"]["requires-python"]
+    assert conda == {one.name: pins()[canonicalize_name(one.name)] for one in DIRECT}
+
+
+def test_conda_asks_only_the_two_open_channels():
+    assert CONDA["channels"] == ["conda-forge", "bioconda", "nodefaults"]
+
+
+def test_all_places_name_the_same_oldest_python():
+    oldest = ".".join(str(part) for part in bootstrap.MINIMUM)
+    assert PROJECT["project"]["requires-python"] == f">={oldest}"
+    assert PROJECT["tool"]["mypy"]["python_version"] == oldest
+    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
+    assert f"--python-version {oldest}" in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_snakemake_stays_below_its_next_major_version():
+    (snakemake,) = (one for one in DIRECT if one.name == "snakemake")
+    assert str(Version(pins()["snakemake"]).major + 1) not in snakemake.specifier
+
+
+def test_the_citation_is_complete():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors", "license"} <= citation.keys()
+    assert str(citation["cff-version"]) == "1.2.0"
+    assert citation["version"] == PROJECT["project"]["version"]
+    assert citation["license"] == PROJECT["project"]["license"]
+    identifiers = {one["value"] for paper in citation["references"] for one in paper["identifiers"]}
+    assert identifiers >= {"arXiv:1802.10077", "arXiv:2104.14808", "10.1145/3243734.3243750"}
+    for paper in citation["references"]:
+        assert {"type", "title", "authors", "year"} <= paper.keys()
+
+
+def test_the_changelog_has_the_present_version_and_room_for_the_next():
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"

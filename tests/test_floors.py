@@ -1,0 +1,163 @@
+"""The package is built in floors: no import runs upward, none in a circle."""
+
+import ast
+from fnmatch import fnmatch
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import matrixdp
+
+GROUND = ["checks", "discovery", "files", "seeds"]
+MECHANISMS = [*GROUND, "noise", "privacy*", "mechanisms*"]
+
+#: What the modules that match a pattern may import from the package, lowest floor first.
+FLOORS = {
+    "checks": [],
+    "discovery": [],
+    "seeds": ["checks"],
+    "sources": ["checks"],
+    "files": ["checks"],
+    "noise": ["checks"],
+    "privacy*": ["checks", "privacy*"],
+    "mechanisms*": MECHANISMS,
+    "tasks*": [*MECHANISMS, "tasks*"],
+    "study": [*MECHANISMS, "tasks*"],
+    "training*": [*MECHANISMS, "tasks*", "training*"],
+    # These two stand apart; results take the mechanisms' labels, not their mathematics.
+    "data*": [*GROUND, "data*"],
+    "results*": [*GROUND, "results*", "mechanisms", "mechanisms.base"],
+    "config": [*MECHANISMS, "sources", "tasks*"],
+    "cli*": ["*"],
+    "__main__": ["*"],
+    "__init__": [],
+}
+
+#: Other people's packages that only some of ours may import.
+RESERVED = {"snakemake": [], "jax": ["training*"], "flax": ["training*"], "optax": ["training*"]}
+
+
+def matches(module, patterns):
+    return any(fnmatch(module, pattern) for pattern in patterns)
+
+
+def module_names(package):
+    """Return {name below the package: file}; a subpackage goes by its folder's name."""
+    names = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        is_subpackage = parts[-1] == "__init__" and len(parts) > 1
+        names[".".join(parts[:-1] if is_subpackage else parts)] = file
+    return names
+
+
+def imports(file, package):
+    """Yield the full dotted name of each thing that the file imports, at any depth in it."""
+    inside = [package.name, *file.relative_to(package).parts[:-1]]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = inside[: len(inside) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def target(imported, names, root):
+    """Return the module of ours that an import reaches, or None if it is not ours."""
+    first, _, rest = imported.partition(".")
+    if first != root:
+        return None
+    while rest and rest not in names:
+        rest = rest.rpartition(".")[0]
+    return rest or "__init__"
+
+
+def violations(package):
+    """Return one sentence for each import that the floors forbid."""
+    names = module_names(package)
+    found, graph = [], {}
+    for name, file in names.items():
+        floor = next(
+            (allowed for pattern, allowed in FLOORS.items() if fnmatch(name, pattern)), None
+        )
+        if floor is None:
+            found.append(f"{name} stands on no floor: give it one in FLOORS")
+            continue
+        reached = list(imports(file, package))
+        ours = {target(one, names, package.name) for one in reached} - {None, name}
+        graph[name] = ours
+        found += [f"{name} imports {one}" for one in sorted(ours) if not matches(one, floor)]
+        for other in sorted({one.partition(".")[0] for one in reached} & set(RESERVED)):
+            if not matches(name, RESERVED[other]):
+                found.append(f"{name} imports {other}")
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found.append(f"circle: {' <- '.join(error.args[1])}")
+    return found
+
+
+def test_no_import_runs_upward_or_in_a_circle():
+    package = Path(matrixdp.__file__).parent
+    assert len(module_names(package)) > 5
+    assert violations(package) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("noise.py", "from matrixdp.checks import positive", None),
+        ("noise.py", "from matrixdp.privacy import gaussian", "noise imports privacy.gaussian"),
+        ("noise.py", "import matrixdp.privacy.gaussian", "noise imports privacy.gaussian"),
+        ("noise.py", "from .privacy.gaussian import mu", "noise imports privacy.gaussian"),
+        ("noise.py", "from . import study", "noise imports study"),
+        ("privacy/audit.py", "from . import gaussian", None),
+        ("privacy/audit.py", "from ..noise import sample", "privacy.audit imports noise"),
+        ("privacy/audit.py", "def f():\n    import matrixdp.noise", "privacy.audit imports noise"),
+        ("mechanisms/mvg.py", "from matrixdp.tasks import base", "mechanisms.mvg imports tasks"),
+        ("mechanisms/mvg.py", "from matrixdp.privacy.gaussian import mu", None),
+        ("tasks/base.py", "from matrixdp.study import run", "tasks.base imports study"),
+        (
+            "data/fetch.py",
+            "from matrixdp.privacy import gaussian",
+            "data.fetch imports privacy.gau",
+        ),
+        ("results/page.py", "from matrixdp.mechanisms import registry", None),
+        (
+            "results/page.py",
+            "from matrixdp.mechanisms.laplace import x",
+            "results.page imports mech",
+        ),
+        ("study.py", "from matrixdp.data import fetch", "study imports data"),
+        ("cli.py", "def f():\n    from matrixdp import study", None),
+        ("cli.py", "from snakemake.utils import validate", "cli imports snakemake"),
+        ("study.py", "import jax.numpy as jnp", "study imports jax"),
+        ("training/model.py", "import jax.numpy as jnp", None),
+        ("helpers.py", "", "helpers stands on no floor"),
+        ("privacy/gaussian.py", "from matrixdp.privacy import loop", "circle: "),
+    ],
+)
+def test_the_checker_finds_what_it_should(tmp_path, file, text, expected):
+    package = tmp_path / "matrixdp"
+    tree = {
+        "__init__.py": "",
+        "checks.py": "",
+        "noise.py": "",
+        "study.py": "",
+        "privacy/__init__.py": "",
+        "privacy/gaussian.py": "",
+        "privacy/loop.py": "from matrixdp.privacy.gaussian import mu",
+        "mechanisms/__init__.py": "",
+        "mechanisms/laplace.py": "",
+        "tasks/__init__.py": "",
+        "data/__init__.py": "",
+        file: text,
+    }
+    for name, content in tree.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(content)
+    found = violations(package)
+    assert len(found) == (expected is not None), found
+    assert expected is None or found[0].startswith(expected)

@@ -1,0 +1,435 @@
+"""Laws of the samplers. Each test of a law also rejects a law that is slightly wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from matrixdp import noise
+from matrixdp.checks import InputError
+
+# Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
+ALPHA = 1e-6
+
+
+def independent(trials: int, first: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in range(first, first + trials)]
+
+
+def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
+    """One Generator for all trials: fast, and its trials are as independent."""
+    return [np.random.default_rng(seed)] * trials
+
+
+def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
+    """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
+    return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
+
+
+def two_sided(law: stats.rv_frozen, statistic: float) -> float:
+    return 2 * min(law.cdf(statistic), law.sf(statistic))
+
+
+def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
+    """Largest standardised error of the second moments of centred normals, (trials, d)."""
+    moments = sample.T @ sample / len(sample)
+    variances = np.diag(covariance)
+    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
+    return float(np.abs((moments - covariance) / error).max())
+
+
+def whitened_p(sample: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """p-value of |A^-1 Z B^-T|_F^2 as chi-square with one degree of freedom a number."""
+    white = np.linalg.solve(b, np.swapaxes(np.linalg.solve(a, sample), -1, -2))
+    return two_sided(stats.chi2(sample.size), float(np.sum(white**2)))
+
+
+# Normals
+
+
+@pytest.mark.parametrize("method", ["factors", "kronecker"])
+def test_whitened_norm_sees_half_a_percent_of_scale(method):
+    a, b = factor(3), factor(40, 1)
+    if method == "factors":
+        sample = noise.matrix_normal(repeated(16_000), (3, 40), a, b)
+    else:
+        sample = noise.kronecker_normal(repeated(16_000), a @ a.T, b @ b.T)
+        a, b = np.linalg.cholesky(a @ a.T), np.linalg.cholesky(b @ b.T)
+    assert whitened_p(sample, a, b) > ALPHA
+    assert whitened_p(0.995 * sample, a, b) < ALPHA
+    assert whitened_p(1.005 * sample, a, b) < ALPHA
+
+
+def test_covariance_is_the_kronecker_product():
+    a, b = factor(3), factor(4, 1)
+    sigma, psi = a @ a.T, b @ b.T
+    factored = noise.matrix_normal(repeated(40_000), (3, 4), a, b)
+    joint = noise.kronecker_normal(repeated(40_000, 1), sigma, psi)
+    for sample in (factored, joint):
+        by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
+        assert covariance_score(by_columns, np.kron(psi, sigma)) < 5
+        # Neither a transposed factor nor the other order of the product passes.
+        assert covariance_score(by_columns, np.kron(psi, a.T @ a)) > 20
+        assert covariance_score(by_columns, np.kron(b.T @ b, sigma)) > 20
+        assert covariance_score(sample.reshape(-1, 12), np.kron(psi, sigma)) > 20
+    direction = np.random.default_rng(2).normal(size=(3, 4))
+    projections = [np.sum(sample * direction, axis=(1, 2)) for sample in (factored, joint)]
+    assert stats.ks_2samp(*projections).pvalue > 1e-3
+    std = np.sqrt(np.sum(direction * (sigma @ direction @ psi)))
+    for projection in projections:
+        assert stats.kstest(projection / std, "norm").pvalue > 1e-3
+
+
+FACTORS = {
+    "none": lambda trials, size, seed: None,
+    "number": lambda trials, size, seed: 1.5,
+    "diagonal": lambda trials, size, seed: np.linspace(1, 2, size),
+    "matrix": lambda trials, size, seed: factor(size, seed),
+    "diagonals": lambda trials, size, seed: np.random.default_rng(seed).random((trials, size, 1)),
+    "matrices": lambda trials, size, seed: factor(size, seed, (trials,)),
+}
+
+
+def as_matrices(value: object, trials: int, size: int) -> np.ndarray:
+    """Return the factor as one full matrix per trial."""
+    if value is None:
+        value = 1.0
+    value = np.asarray(value, dtype=float)
+    if (value.ndim == 3 and value.shape[2] == 1) or value.ndim < 2:
+        value = value * np.eye(size)
+    return np.broadcast_to(value, (trials, size, size))
+
+
+@pytest.mark.parametrize("column", FACTORS)
+@pytest.mark.parametrize("row", FACTORS)
+@pytest.mark.parametrize(("trials", "m", "n"), [(700, 3, 20), (5, 1, 1), (3, 3, 3), (2, 2, 1)])
+def test_matrix_normal_is_the_product_of_its_factors(row, column, trials, m, n):
+    a, b = FACTORS[row](trials, m, 0), FACTORS[column](trials, n, 1)
+    drawn = noise.matrix_normal(independent(trials), (m, n), a, b)
+    plain = np.stack([stream.standard_normal((m, n)) for stream in independent(trials)])
+    expected = np.einsum(
+        "tij,tjk,tlk->til", as_matrices(a, trials, m), plain, as_matrices(b, trials, n)
+    )
+    np.testing.assert_allclose(drawn, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_dense_column_factor_in_several_blocks():
+    """More rows than one product takes, with a last block that is not full."""
+    trials, b = 1500, factor(20, 1)
+    drawn = noise.matrix_normal(independent(trials), (3, 20), None, b)
+    plain = noise.normals(independent(trials), (3, 20))
+    np.testing.assert_allclose(drawn, plain @ b.T, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("off_diagonal", [2.0, 2.0 / np.sqrt(2)])
+def test_symmetric_normals(off_diagonal):
+    sample = noise.symmetric_normals(repeated(60_000), 4, 2.0, off_diagonal)
+    assert np.array_equal(sample, np.swapaxes(sample, 1, 2))
+    upper = sample[:, *np.triu_indices(4)]
+    std = np.where(np.equal(*np.triu_indices(4)), 2.0, off_diagonal)
+    assert covariance_score(upper, np.diag(std**2)) < 5
+    assert covariance_score(upper, np.diag(std**2 * 1.05)) > 5
+
+
+def test_mirror_upper_keeps_the_upper_triangle():
+    stack = np.arange(18.0).reshape(2, 3, 3)
+    mirrored = noise.mirror_upper(stack)
+    assert mirrored is stack
+    assert mirrored[1].tolist() == [[9, 10, 11], [10, 13, 14], [11, 14, 17]]
+
+
+# Laplace
+
+
+def test_laplace_law():
+    scale = np.array([[0.5], [3.0]])
+    sample = noise.laplace(repeated(100), (2, 10_000), scale) / scale
+    # The sum of |z| / scale is Gamma, so that half a percent of scale is seen on both sides.
+    law = stats.gamma(sample.size)
+    total = np.abs(sample).sum()
+    assert two_sided(law, total) > ALPHA
+    assert two_sided(law, 0.995 * total) < ALPHA
+    assert two_sided(law, 1.005 * total) < ALPHA
+    assert stats.kstest(sample[:10].ravel(), "laplace").pvalue > 1e-3
+
+
+def test_laplace_signs_are_fair_and_independent():
+    sample = noise.laplace(repeated(50), (1, 20_001), 1.0)[:, 0]
+    signs, sizes = np.sign(sample), np.abs(sample) - 1
+    pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
+    pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
+    for other in pairs:
+        product = signs[:, 1:] * other
+        assert abs(product.sum()) < 5 * np.sqrt(np.sum(product**2))
+
+
+# K-norm laws
+
+SHAPE = (4, 3)
+WEIGHTS = np.array([0.5, 1.0, 2.0, 4.0])
+KNORMS = {
+    # sampler, norms of a sample that follow Gamma(k), k
+    "frobenius": (
+        partial(noise.frobenius_exponential, shape=SHAPE),
+        lambda z: np.linalg.norm(z, axis=(1, 2)),
+        12,
+    ),
+    "record_l2": (
+        partial(noise.column_l2_exponential, shape=SHAPE),
+        lambda z: np.linalg.norm(z, axis=1).ravel(),
+        4,
+    ),
+    "record_linf": (
+        partial(noise.column_linf_exponential, shape=SHAPE, weights=WEIGHTS),
+        lambda z: np.max(np.abs(z) / WEIGHTS[:, None], axis=1).ravel(),
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("law", KNORMS)
+def test_knorm_radius(law):
+    """A density of exp(-norm) in k dimensions has a norm of Gamma(k), no other."""
+    sampler, norm, k = KNORMS[law]
+    sample = sampler(repeated(40_000), scale=0.25)
+    radii = norm(sample) / 0.25
+    assert stats.kstest(radii, stats.gamma(k).cdf).pvalue > 1e-3
+    for wrong in (
+        stats.gamma(k + 1),
+        stats.gamma(k - 1),
+        stats.expon(),
+        stats.gamma(k, scale=1.02),
+    ):
+        assert stats.kstest(radii, wrong.cdf).pvalue < 1e-6
+    total = stats.gamma(k * len(radii))
+    assert two_sided(total, radii.sum()) > ALPHA
+    assert two_sided(total, 1.015 * radii.sum()) < ALPHA
+    assert two_sided(total, 0.985 * radii.sum()) < ALPHA
+
+
+def test_exponential_radius_is_rejected():
+    """The tempting mistake: |Z| ~ Exponential. The test of the radius must see it."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(5000, 12))
+    z *= (rng.exponential(size=5000) / np.linalg.norm(z, axis=1))[:, None]
+    assert stats.kstest(np.linalg.norm(z, axis=1), stats.gamma(12).cdf).pvalue < 1e-100
+
+
+@pytest.mark.parametrize("law", ["frobenius", "record_l2"])
+def test_round_knorms_have_uniform_directions(law):
+    sampler, _, d = KNORMS[law]
+    sample = sampler(repeated(30_000), scale=1.0)
+    vectors = sample.reshape(-1, 12) if law == "frobenius" else sample[:, :, 1]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for axis in np.vstack([np.eye(d), np.ones(d) / np.sqrt(d)]):
+        assert stats.kstest(
+            (unit @ axis + 1) / 2, stats.beta((d - 1) / 2, (d - 1) / 2).cdf
+        ).pvalue > (1e-4)
+    assert abs(np.corrcoef(unit[:, 0], np.linalg.norm(vectors, axis=1))[0, 1]) < 0.03
+
+
+def test_linf_knorm_has_the_moments_of_its_box():
+    """z_i = w_i r u_i: given the largest, the other entries are uniform in the box it spans."""
+    sample = noise.column_linf_exponential(repeated(40_000), SHAPE, WEIGHTS, 1.0)
+    z = np.swapaxes(sample, 1, 2).reshape(-1, 4) / WEIGHTS
+    assert np.abs(z.mean(axis=0)).max() < 4.5 * z.std() / np.sqrt(len(z))
+    assert covariance_like(z, 5 * 6 / 3) < 5
+    assert covariance_like(z, 4 * 5 / 3) > 20
+    largest = np.abs(z).max(axis=1)
+    is_largest = np.abs(z) == largest[:, None]
+    others = (z / largest[:, None])[~is_largest]
+    assert stats.kstest(others, stats.uniform(-1, 2).cdf).pvalue > 1e-3
+    assert abs(is_largest.mean(axis=0) - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / len(z))
+
+
+def covariance_like(sample: np.ndarray, variance: float) -> float:
+    """Largest score of the second moments against variance x identity, errors from the sample."""
+    products = sample[:, :, None] * sample[:, None, :] - variance * np.eye(sample.shape[1])
+    return float(np.abs(products.mean(0) / (products.std(0) / np.sqrt(len(sample)))).max())
+
+
+# Bingham
+
+
+def moments_by_quadrature(k: np.ndarray) -> np.ndarray:
+    """E v_i^2 under exp(sum k_i v_i^2) on the sphere in 3 dimensions, by quadrature."""
+    t, weight = np.polynomial.legendre.leggauss(400)
+    angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    t, angle = t[:, None], angle[None]
+    r = np.sqrt(1 - t**2)
+    squares = np.stack(
+        np.broadcast_arrays((r * np.cos(angle)) ** 2, (r * np.sin(angle)) ** 2, t**2)
+    )
+    density = np.exp(np.tensordot(k - k.max(), squares, 1)) * weight[:, None]
+    return np.sum(squares * density, axis=(1, 2)) / density.sum()
+
+
+def moment_score(draws: np.ndarray, moments: np.ndarray) -> float:
+    squares = draws**2
+    error = squares.std(axis=0) / np.sqrt(len(draws))
+    return float(np.abs((squares.mean(axis=0) - moments) / error).max())
+
+
+def stein_score(draws: np.ndarray, k: np.ndarray) -> float:
+    """Score of E[v_i^2 - v_j^2] = 2 (k_i - k_j) E[v_i^2 v_j^2], exact in every dimension.
+
+    It is integration by parts along the rotation of the plane (i, j), applied to v_i v_j.
+    """
+    squares = draws**2
+    i, j = np.triu_indices(len(k), 1)
+    terms = squares[:, i] - squares[:, j] - 2 * (k[i] - k[j]) * squares[:, i] * squares[:, j]
+    return float(np.abs(terms.mean(0) / (terms.std(0) / np.sqrt(len(draws)))).max())
+
+
+def inverted(self: noise._Envelope, u: np.ndarray) -> np.ndarray:
+    """The rule of two public libraries: divide by the power that has to be multiplied with."""
+    return -u - self.losses.shape[-1] / 2 * np.log1p(2 * u / self.b)
+
+
+# d = 2: E v_2^2 = 1/2 - I_1(l/2) / (2 I_0(l/2)) for losses (0, l)
+ORACLES = {
+    (0.0, -1.0): [0.621250, 0.378750],
+    (0.0, -10.0): [0.9466916, 0.0533084],
+    (2.0, 1.0, -3.0): None,
+    (0.0, -40.0, -41.0): None,
+}
+
+
+@pytest.mark.parametrize("k", ORACLES)
+def test_bingham_second_moments_and_the_inverted_rule_fails(k, monkeypatch):
+    k = np.array(k)
+    expected = ORACLES[tuple(k)]
+    expected = moments_by_quadrature(k) if expected is None else np.array(expected)
+    axes = np.linalg.qr(factor(len(k)))[0]
+    form = (axes * k) @ axes.T
+    draws = noise.bingham_draws(np.random.default_rng(0), form, 200_000) @ axes
+    assert moment_score(draws, expected) < 5
+    monkeypatch.setattr(noise._Envelope, "log_acceptance", inverted)
+    wrong = noise.bingham_draws(np.random.default_rng(0), form, 200_000) @ axes
+    assert moment_score(wrong, expected) > 10
+
+
+def test_bingham_in_many_dimensions(monkeypatch):
+    k = -np.concatenate([[0.0, 1.0], np.linspace(4.0, 9.0, 5)])
+    draw = partial(noise.bingham_draws, np.random.default_rng(0), np.diag(k), 100_000)
+    assert stein_score(draw(), k) < 5
+    assert stein_score(draw(), 1.1 * k) > 10
+    monkeypatch.setattr(noise._Envelope, "log_acceptance", inverted)
+    assert stein_score(draw(), k) > 10
+
+
+def test_one_draw_per_stream_has_the_same_law():
+    forms = np.stack([np.diag([2.0, 1.0, -3.0]), np.diag([0.0, -40.0, -41.0])])
+    draws = noise.bingham(repeated(40_000), np.repeat(forms, 20_000, axis=0))
+    np.testing.assert_allclose(np.linalg.norm(draws, axis=1), 1, rtol=1e-12)
+    for part, form in zip((draws[:20_000], draws[20_000:]), forms, strict=True):
+        assert moment_score(part, moments_by_quadrature(np.diag(form))) < 5
+        assert abs(part.mean(axis=0)).max() < 5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize(
+    ("losses", "b", "acceptance"),
+    [
+        ((0, 1), np.sqrt(2), 0.950),
+        ((0, 10), 1.049876, 0.694),
+        ((0, 50, 60, 70), 1.025906, 0.460),
+        (range(21), 7.545233, 0.867),
+    ],
+)
+def test_bingham_envelope(losses, b, acceptance):
+    envelope = noise._envelope(-np.diag(np.array(losses, dtype=float)))
+    np.testing.assert_allclose(envelope.b, b, rtol=1e-6)
+    _, accepted = noise._propose([np.random.default_rng(0)], envelope, 100_000)
+    assert abs(accepted.mean() - acceptance) < 0.006
+
+
+@given(
+    st.lists(st.floats(0, 1e6), min_size=1, max_size=30),
+    st.lists(st.floats(0, 1), min_size=1, max_size=20),
+)
+def test_acceptance_is_a_probability(losses, places):
+    envelope = noise._envelope(-np.diag([0.0, *losses]))
+    m = len(losses) + 1
+    b = float(envelope.b[0, 0])
+    assert 1 <= b <= m * (1 + 1e-12)
+    u = max(losses) * np.array([*places, 0.0, 1.0])
+    assert (envelope.log_acceptance(u[None]) <= 1e-10).all()
+    peak = np.array([[(m - b) / 2]])
+    assert abs(envelope.log_acceptance(peak)[0, 0]) <= 1e-10
+
+
+# One stream per trial, and input
+
+SAMPLERS = {
+    "normals": partial(noise.normals, shape=(3, 5)),
+    "laplace": partial(noise.laplace, shape=(3, 5), scale=2.0),
+    "rows": partial(noise.matrix_normal, shape=(3, 5), row_factor=[1.0, 2.0, 3.0]),
+    "dense rows": partial(noise.matrix_normal, shape=(3, 5), row_factor=factor(3)),
+    "symmetric": partial(noise.symmetric_normals, size=4, diagonal_std=1.0, off_diagonal_std=2.0),
+    "frobenius": partial(noise.frobenius_exponential, shape=(3, 5), scale=2.0),
+    "record_l2": partial(noise.column_l2_exponential, shape=(3, 5), scale=2.0),
+    "record_linf": partial(
+        noise.column_linf_exponential, shape=(3, 5), weights=[1.0, 2.0, 3.0], scale=2.0
+    ),
+    "bingham": partial(noise.bingham, form=np.diag([0.0, -30.0, -50.0, -80.0])),
+}
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+def test_a_trial_does_not_depend_on_its_batch(sampler):
+    batch = sampler(independent(50))
+    for k in (0, 17, 49):
+        assert np.array_equal(sampler(independent(1, first=k))[0], batch[k])
+
+
+def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
+    sampler = partial(noise.matrix_normal, shape=(3, 50), column_factor=factor(50))
+    batch = sampler(independent(50))
+    alone = sampler(independent(1, first=17))
+    np.testing.assert_allclose(alone[0], batch[17], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+def test_out_is_filled(sampler):
+    fresh = sampler(independent(3))
+    out = np.full(fresh.shape, np.nan)
+    assert sampler(independent(3), out=out) is out
+    assert np.array_equal(out, fresh)
+    for wrong in (out[:2], np.asfortranarray(out), out.astype(np.float32)):
+        with pytest.raises(InputError, match="out is"):
+            sampler(independent(3), out=wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(noise.matrix_normal, shape=(3, 5), row_factor=np.ones(5)), "row_factor has shape"),
+        (
+            partial(noise.matrix_normal, shape=(3, 5), column_factor=np.ones((3, 5))),
+            "column_factor",
+        ),
+        (partial(noise.matrix_normal, shape=(3, 5), row_factor=np.nan), "must be finite"),
+        (partial(noise.laplace, shape=(3, 5), scale=np.inf), "must be finite"),
+        (partial(noise.frobenius_exponential, shape=(3, 5), scale=0.0), "scale is 0"),
+        (partial(noise.column_l2_exponential, shape=(3, 5), scale=-1.0), "scale is -1"),
+        (
+            partial(noise.column_linf_exponential, shape=(3, 5), weights=[1.0], scale=1.0),
+            "weights has shape",
+        ),
+        (partial(noise.bingham, form=[[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
+        (partial(noise.bingham, form=np.ones((2, 3))), "must end in 3 x 3"),
+        (partial(noise.bingham, form=np.stack([np.eye(3)] * 3)), "for 2 streams"),
+        (
+            partial(noise.kronecker_normal, row_covariance=-np.eye(2), column_covariance=np.eye(2)),
+            "no Cholesky factor",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call(independent(2))

@@ -1,0 +1,7 @@
+"""``python -m matrixdp VERB``."""
+
+import sys
+
+from matrixdp.cli import main
+
+sys.exit(main())

@@ -1,0 +1,121 @@
+"""config.yaml: checked against its schema before anything runs, and brought to one form."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from matrixdp import sources
+from matrixdp.checks import InputError
+
+SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
+DATASETS = SCHEMA.with_name("datasets.yaml")
+
+
+def token(value: object, name: str = "value") -> str:
+    """Return the one way to write a number in paths and seeds: 1, 1.0 and "1" are all ``"1"``.
+
+    Raises:
+        InputError: the value is not a finite number above 0.
+    """
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not (number.is_finite() and number > 0):
+        raise InputError(f"{name} is {value!r}; it must be a finite number above 0")
+    return format(number.normalize(), "f")
+
+
+def resolve(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with defaults filled in and numbers in their canonical form.
+
+    Args:
+        config: config.yaml as read, with overlays and command line merged in.
+
+    Raises:
+        InputError: a key is unknown or missing, or a value is not allowed; the message names the
+            key, the value, what is allowed and, for a misspelt name, the nearest valid one.
+    """
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
+    if errors:
+        raise InputError(_sentence(errors[0]))
+    resolved = _with_defaults(config, schema)
+    for key in ("epsilons", "taus", "rows"):
+        tokens = {token(value, f"config.yaml: {key}[{i}]") for i, value in enumerate(resolved[key])}
+        resolved[key] = sorted(tokens, key=Decimal)
+    for key in ("table_epsilon", "public_tau"):
+        resolved[key] = token(resolved[key], f"config.yaml: {key}")
+    if resolved["delta"] != "1/n":
+        resolved["delta"] = token(resolved["delta"], "config.yaml: delta")
+    below_one = [(f"taus[{i}]", tau) for i, tau in enumerate(resolved["taus"])]
+    for key, value in [*below_one, *((key, resolved[key]) for key in ("public_tau", "delta"))]:
+        if value != "1/n" and Decimal(value) >= 1:
+            raise InputError(f"config.yaml: {key} is {value}; it must be below 1")
+    if Decimal(resolved["rows"][0]) < 1:
+        raise InputError(
+            f"config.yaml: rows[0] is {resolved['rows'][0]}; a sketch needs at least m rows, 1"
+        )
+    datasets = yaml.safe_load(DATASETS.read_text(encoding="utf-8"))
+    for name, experiment in resolved["experiments"].items():
+        _check_names(f"config.yaml: experiments.{name}", experiment, datasets)
+    return resolved
+
+
+def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
+    """Raise InputError unless the experiment's mechanisms and features exist."""
+    known = {"nonprivate", "random", "zero"} | sources.mechanisms().keys()
+    features = datasets[experiment["dataset"]]["columns"]
+    named = [(f"{where}.mechanisms", name, known) for name in experiment["mechanisms"]]
+    for direction, members in experiment["directions"].items():
+        named += [(f"{where}.directions.{direction}", name, features) for name in members]
+    for place, name, allowed in named:
+        if name not in allowed:
+            raise InputError(f"{place} names {name!r}; {_nearest(name, allowed)}")
+    if "target" in experiment and experiment["target"] not in features:
+        target = experiment["target"]
+        raise InputError(f"{where}.target is {target!r}; {_nearest(target, features)}")
+
+
+def _with_defaults(value: Any, schema: dict[str, Any]) -> Any:
+    """Return ``value`` with the schema's defaults for the keys that it leaves out."""
+    if not isinstance(value, dict):
+        return value
+    properties = dict(schema.get("properties", {}))
+    filled = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
+    filled |= value
+    return {
+        key: _with_defaults(item, properties.get(key, schema.get("additionalProperties") or {}))
+        for key, item in filled.items()
+    }
+
+
+def _sentence(error: jsonschema.ValidationError) -> str:
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.path).lstrip(".")
+    prefix = f"config.yaml: {where}" if where else "config.yaml"
+    schema = error.schema
+    if error.validator == "additionalProperties":
+        allowed = schema.get("properties", {})
+        unknown = next(key for key in error.instance if key not in allowed)
+        return f"{prefix} has the unknown key {unknown!r}; {_nearest(unknown, allowed)}"
+    if error.validator == "enum":
+        return f"{prefix} is {error.instance!r}; {_nearest(error.instance, schema['enum'])}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
+    return f"{prefix} is {error.instance!r}; it must be {schema.get('description', error.message)}"
+
+
+def _nearest(value: object, allowed: Iterable[str]) -> str:
+    options = sorted(map(str, allowed))
+    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}It must be one of {', '.join(options)}"

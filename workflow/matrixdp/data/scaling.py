@@ -1,0 +1,144 @@
+"""From records in original units to a matrix in a public box.
+
+Each method takes records (n x m) and returns a :class:`Scaled` whose matrix (m x n) lies in the
+box exactly. Constants that come from the records, and the box, are treated as public, as in the
+experiments of the MVG paper (Chanyaswad et al., CCS 2018, section 8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A matrix and how it came about.
+
+    Attributes:
+        matrix: m features x n records, float64.
+        lower, upper: the public bounds of each feature, shape (m,).
+        description: what was done, in words.
+        constants: what was subtracted from and divided into each feature, in original units.
+        facts: what a reader should know about the result.
+    """
+
+    matrix: Array
+    lower: Array
+    upper: Array
+    description: str
+    constants: dict[str, list[float]] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def centre_max_abs(records: Array) -> Scaled:
+    """Subtract each feature's mean and divide by its largest absolute value: [-1, 1]."""
+    mean = _mean(records)
+    centred = records - mean
+    largest = np.abs(centred).max(axis=0)
+    # |x| / max|x| is at most 1 in floating point too.
+    return _cube(
+        centred / largest,
+        "each feature centred by its mean, then divided by its largest absolute value",
+        constants={"mean": mean.tolist(), "max_abs": largest.tolist()},
+    )
+
+
+def centre_clip(records: Array) -> Scaled:
+    """Subtract each feature's mean, then clip every entry to [-1, 1]."""
+    mean = _mean(records)
+    return _clipped(
+        records - mean,
+        "each feature centred by its mean, then each entry clipped to [-1, 1]",
+        constants={"mean": mean.tolist()},
+    )
+
+
+def clip(records: Array) -> Scaled:
+    """Clip every entry to [-1, 1]."""
+    return _clipped(records, "as stored, each entry clipped to [-1, 1]", constants={})
+
+
+def min_max(records: Array) -> Scaled:
+    """Map each feature's range to [0, 1]."""
+    smallest, largest = records.min(axis=0), records.max(axis=0)
+    scaled = (records - smallest) / (largest - smallest)
+    return Scaled(
+        np.ascontiguousarray(scaled.T),
+        np.zeros(len(smallest)),
+        np.ones(len(smallest)),
+        "each feature's range mapped to [0, 1], not centred",
+        constants={"min": smallest.tolist(), "max": largest.tolist()},
+    )
+
+
+def min_max_centre(records: Array) -> Scaled:
+    """Map each feature's range to [0, 1], then subtract its mean; the box moves along."""
+    scaled = min_max(records)
+    mean = _mean(scaled.matrix.T)
+    return Scaled(
+        scaled.matrix - mean[:, None],
+        scaled.lower - mean,
+        scaled.upper - mean,
+        "each feature's range mapped to [0, 1], then centred by its mean",
+        constants={**scaled.constants, "mean": mean.tolist()},
+    )
+
+
+METHODS: dict[str, Callable[[Array], Scaled]] = {
+    method.__name__: method
+    for method in (centre_max_abs, centre_clip, clip, min_max, min_max_centre)
+}
+
+
+def scale(
+    records: Array, columns: Sequence[str], *, method: str, rows: int | None = None
+) -> Scaled:
+    """Return the matrix of the first ``rows`` records (None: of all) by one of ``METHODS``.
+
+    Raises:
+        InputError: the method is unknown, there are fewer records, or a feature is constant.
+    """
+    checks.choice(METHODS, method=method)
+    if rows is not None and checks.count(rows=rows) > len(records):
+        raise InputError(f"rows is {rows}; there are only {len(records)} records")
+    used = checks.array(records=records[:rows], shape=(None, len(columns)))
+    for i in np.flatnonzero(used.min(axis=0) == used.max(axis=0)):
+        raise InputError(
+            f"feature {columns[int(i)]} is {used[0, i]} in every record; leave it out of the data"
+        )
+    return METHODS[method](used)
+
+
+def _mean(records: Array) -> Array:
+    # Correctly rounded sums, so that every processor gets the same last digits.
+    return np.array([math.fsum(feature) for feature in records.T]) / len(records)
+
+
+def _cube(
+    scaled: Array,
+    description: str,
+    constants: dict[str, list[float]],
+    facts: dict[str, Any] | None = None,
+) -> Scaled:
+    ones = np.ones(scaled.shape[1])
+    matrix = np.ascontiguousarray(scaled.T)
+    return Scaled(matrix, -ones, ones, description, constants, facts or {})
+
+
+def _clipped(values: Array, description: str, constants: dict[str, list[float]]) -> Scaled:
+    outside = np.abs(values) > 1
+    touched = int(outside.any(axis=1).sum())
+    facts = {
+        "records_clipped": touched,
+        "share_of_records_clipped": touched / len(values),
+        "entries_clipped": int(outside.sum()),
+    }
+    return _cube(np.clip(values, -1, 1), description, constants, facts)

@@ -1,0 +1,154 @@
+"""Stand-ins: data with the shape and look of a data set, made from facts about it alone.
+
+The facts (:func:`summarise`) are the number of records, of each feature a table of quantiles, or
+of its values if they are few, and the rank correlations. They are committed under ``standins``;
+no record is. A stand-in has these marginal laws exactly, the range included, joined by a Gaussian
+copula with those rank correlations; it knows nothing of the order of records or of any other
+dependence, such as that of MovementAAL's rows along a walk.
+
+A stand-in lets the workflow run where the data cannot be had; it is no evidence about anything.
+To write the facts of a data set anew from its records::
+
+    standin_path("liver").write_text(as_yaml(summarise(records, spec.columns)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from matrixdp.checks import Array, InputError
+
+#: Where quantiles are taken: finer in the tails, where features are skewed.
+LEVELS = np.array(
+    [0, 0.005, 0.01, *np.linspace(0.025, 0.975, 39).round(3), 0.99, 0.995, 1], dtype=np.float64
+)
+#: Features with at most so many values are described by the number of records at each.
+FEW = 24
+
+_ROUNDS = 60
+_COARSE = 0.05
+
+
+def standin_path(name: str) -> Path:
+    """Return where the facts of a data set are kept."""
+    return Path(__file__).parent / "standins" / f"{name}.yaml"
+
+
+def load_summary(name: str) -> dict[str, Any]:
+    """Return the committed facts of a data set.
+
+    Raises:
+        InputError: there are none.
+    """
+    path = standin_path(name)
+    if not path.is_file():
+        raise InputError(f"dataset is {name!r}; it has no stand-in, set data.source to original")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
+    """Return the facts that a stand-in is made from.
+
+    Args:
+        records: n x m, original units.
+        columns: m names.
+
+    Returns:
+        ``records`` (n), ``levels`` of the quantiles, ``features`` with ``name`` and either
+        ``values`` and ``counts`` or ``integer``, ``minimum``, ``at_minimum`` (how many records:
+        many rates are 0) and ``quantiles_above`` it, and ``rank_correlation`` (Spearman, m x m,
+        to three digits).
+    """
+    features = [
+        {"name": name, **_marginal(column)} for name, column in zip(columns, records.T, strict=True)
+    ]
+    correlation = spearman(records).round(3) + 0.0
+    return {
+        "records": len(records),
+        "levels": LEVELS.tolist(),
+        "features": features,
+        "rank_correlation": correlation.tolist(),
+    }
+
+
+def as_yaml(summary: Mapping[str, Any]) -> str:
+    """Return the facts as the text of a committed file."""
+    head = "# Facts about a public data set, from matrixdp.data.simulate.summarise; no records.\n"
+    return head + yaml.safe_dump(dict(summary), sort_keys=False, width=100, default_flow_style=None)
+
+
+def spearman(records: Array) -> Array:
+    """Return the rank correlations of the columns (tied values share their mean rank), m x m."""
+    from scipy.stats import rankdata
+
+    return np.corrcoef(rankdata(records, axis=0), rowvar=False)
+
+
+def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    """Return a stand-in, shape (n, m), original units.
+
+    Normal scores are drawn, given a correlation, and replaced by the values of the same rank
+    (Iman & Conover 1982). Ties weaken rank correlations, so the correlation of the scores is
+    moved until the stand-in's own rank correlations are those of the summary.
+    """
+    from scipy.stats import rankdata
+
+    n, target = summary["records"], np.array(summary["rank_correlation"])
+    ordered = np.column_stack(
+        [_sorted_values(feature, summary["levels"], n) for feature in summary["features"]]
+    )
+    ordered_ranks = rankdata(ordered, axis=0)
+    scores: Array = rng.standard_normal(ordered.shape)
+    scores -= scores.mean(axis=0)
+    # Uncorrelated to the last digit, so that chance moves the ranks but not their correlation.
+    scores = scores @ np.linalg.inv(np.linalg.cholesky(scores.T @ scores / n)).T
+    correlation = 2 * np.sin(np.pi / 6 * target)
+    places, nearest = np.empty(0, dtype=np.intp), np.inf
+    for _ in range(_ROUNDS):
+        factor = np.linalg.cholesky(_valid(correlation))
+        tried = (scores @ factor.T).argsort(axis=0).argsort(axis=0)
+        ranks = np.take_along_axis(ordered_ranks, tried, axis=0)
+        gap = target - np.corrcoef(ranks, rowvar=False)
+        if np.abs(gap).max() < nearest:
+            places, nearest = tried, np.abs(gap).max()
+        # Not every set of rank correlations is a Gaussian copula's: small gaps count for less, so
+        # that the largest one, not their number, is what gets small.
+        correlation = correlation + gap * np.minimum(1, np.abs(gap) / _COARSE)
+    return np.take_along_axis(ordered, places, axis=0)
+
+
+def _marginal(column: Array) -> dict[str, Any]:
+    values, counts = np.unique(column, return_counts=True)
+    if len(values) <= FEW:
+        return {"values": values.tolist(), "counts": counts.tolist()}
+    quantiles = np.quantile(column[column > values[0]], LEVELS)
+    return {
+        "integer": bool((column == np.round(column)).all()),
+        "minimum": float(values[0]),
+        "at_minimum": int(counts[0]),
+        "quantiles_above": [
+            *(float(f"{quantile:.6g}") for quantile in quantiles[:-1]),
+            float(values[-1]),
+        ],
+    }
+
+
+def _sorted_values(feature: Mapping[str, Any], levels: Sequence[float], n: int) -> Array:
+    if "values" in feature:
+        return np.repeat(np.array(feature["values"], dtype=np.float64), feature["counts"])
+    lowest = np.full(feature["at_minimum"], feature["minimum"])
+    above = np.interp(np.linspace(0, 1, n - len(lowest)), levels, feature["quantiles_above"])
+    return np.concatenate([lowest, np.round(above) if feature["integer"] else above])
+
+
+def _valid(correlation: Array) -> Array:
+    """Return a positive definite correlation matrix close to a symmetric one."""
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.maximum(values, 1e-8))
+    root /= np.linalg.norm(root, axis=1, keepdims=True)
+    return root @ root.T

@@ -1,0 +1,238 @@
+"""How a precision budget is shared between directions, and where directions come from.
+
+Precision is the inverse of variance. MVG (Chanyaswad et al., section 6) limits the l2 norm of the
+precisions of all directions; an allocation says how much each direction gets of that.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import Release, Streams
+from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.privacy.sensitivity import Covariance, Query
+
+
+class Allocation(abc.ABC):
+    """A rule that shares a precision budget between the directions."""
+
+    @abc.abstractmethod
+    def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
+        """Return the precision of each direction, shape (m,), or (trials, m) with a spectrum.
+
+        Args:
+            budget: limit on the l2 norm of the precisions.
+            features: number of directions, m.
+            spectrum: eigenvalues of X X^T along the directions, shape (trials, m), in descending
+                order and above 0; None if there are none that may be used.
+
+        Raises:
+            InputError: the allocation does not fit, or needs a spectrum that is not there.
+        """
+
+
+class FixedShares(Allocation):
+    """Shares theta of the squared budget that do not depend on a spectrum."""
+
+    @abc.abstractmethod
+    def resolve(self, features: int) -> Array:
+        """Return theta, shape (m,), above 0 with sum 1; InputError if it does not fit."""
+
+    def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
+        """Return sqrt(theta) times the budget, whatever the spectrum."""
+        return np.sqrt(self.resolve(features)) * budget
+
+
+@dataclass(frozen=True)
+class Shares(FixedShares):
+    """The shares themselves (MVG, Algorithms 1 and 2).
+
+    Args:
+        theta: m shares above 0 that sum to 1; None gives every direction the same.
+
+    Raises:
+        InputError: a share is not above 0, or they do not sum to 1.
+    """
+
+    theta: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.theta is not None:
+            checks.shares(theta=self.theta)
+
+    def resolve(self, features: int) -> Array:
+        """Return theta, shape (m,); raises InputError if there is not one per feature."""
+        if self.theta is None:
+            return np.full(features, 1 / features)
+        theta = checks.shares(theta=self.theta)
+        if len(theta) != features:
+            raise InputError(
+                f"theta has {len(theta)} shares; it must have one per direction, {features}"
+            )
+        return theta
+
+
+@dataclass(frozen=True)
+class Binary(FixedShares):
+    """Binary allocation: share tau to the important directions, the rest to the others (8.1.3).
+
+    Args:
+        important: indices of the important directions; none of them means equal shares for all.
+        tau: their joint share, strictly between 0 and 1.
+
+    Raises:
+        InputError: tau is out of range or an index is repeated.
+    """
+
+    important: tuple[int, ...] = ()
+    tau: float = 0.5
+
+    def __post_init__(self) -> None:
+        checks.open_unit(tau=self.tau)
+        if len(set(self.important)) != len(self.important):
+            raise InputError(f"important is {self.important}; each direction may appear once")
+
+    def resolve(self, features: int) -> Array:
+        """Return theta, shape (m,); raises InputError if the indices do not fit m features."""
+        k = len(self.important)
+        if not k:
+            return np.full(features, 1 / features)
+        if k == features or not set(self.important) <= set(range(features)):
+            raise InputError(
+                f"important is {self.important}; it must name some but not all of the directions "
+                f"0 to {features - 1}"
+            )
+        theta = np.full(features, (1 - self.tau) / (features - k))
+        theta[np.array(self.important, dtype=int)] = self.tau / k
+        return theta
+
+
+@dataclass(frozen=True)
+class MaxPNR(Allocation):
+    """Precisions u that maximise the precision-to-noise ratio sum ln(1 + lambda u) (MVG, Thm 7).
+
+    Args:
+        norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution
+            is water-filling u = (c - 1/lambda)^+ with the water level c over the directions that
+            are really filled. The closed form printed as Eq. (25) takes c over all of them and goes
+            negative at the paper's own parameters. ``l2`` uses the limit that the privacy
+            theorems need.
+    """
+
+    norm: str = "l1"
+
+    def __post_init__(self) -> None:
+        checks.choice(("l1", "l2"), norm=self.norm)
+
+    def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
+        """Return the optimum for each trial's spectrum, shape (trials, m); 0 is infinite noise."""
+        if spectrum is None:
+            raise InputError(
+                "allocation is MaxPNR without a spectrum; it needs directions from a private "
+                "singular value decomposition (PrivateDirections)"
+            )
+        fill = water_filling if self.norm == "l1" else quadratic_filling
+        return fill(spectrum, budget)
+
+
+def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
+    """Return u >= 0 that maximises sum ln(1 + lambda u) subject to sum u = total.
+
+    Args:
+        eigenvalues: lambda, above 0, descending along the last axis, shape (..., m).
+        total: the limit, above 0.
+    """
+    floor = 1 / np.asarray(eigenvalues, dtype=float)
+    filled = np.arange(1, floor.shape[-1] + 1)
+    # With the k largest eigenvalues filled, u_i = total / k + mean_j (floor_j - floor_i).
+    spread = np.cumsum(floor, axis=-1) - filled * floor
+    active = np.count_nonzero(total + spread > 0, axis=-1, keepdims=True)
+    depth = np.take_along_axis(np.cumsum(floor, axis=-1), active - 1, axis=-1)
+    # Added in this order, a total far below the floors is not lost to rounding.
+    u = total / active + (depth / active - floor)
+    # One filled direction takes all; otherwise rounding must not leave the sum above the limit.
+    u = np.where(filled <= active, np.maximum(u, 0), 0)
+    return u * (total / u.sum(axis=-1, keepdims=True))
+
+
+def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:
+    """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm.
+
+    Stationarity gives u = (lambda / v) / (1 + sqrt(1 + 2 lambda^2 / v)) for a multiplier v, whose
+    norm falls monotonically in v; v is bisected in log space.
+
+    Args:
+        eigenvalues: lambda, above 0, shape (..., m).
+        norm: the limit, above 0.
+    """
+    eigenvalues = np.asarray(eigenvalues, dtype=float)
+
+    def solution(log_v: Array) -> Array:
+        v = np.exp(log_v)
+        return (eigenvalues / v) / (1 + np.sqrt(1 + 2 * eigenvalues**2 / v))
+
+    size = (*eigenvalues.shape[:-1], 1)
+    low, high = np.full(size, -400.0), np.full(size, 400.0)
+    for _ in range(80):
+        middle = (low + high) / 2
+        above = np.linalg.norm(solution(middle), axis=-1, keepdims=True) > norm
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    u = solution(high)
+    return u * np.minimum(1, norm / np.linalg.norm(u, axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class PrivateDirections:
+    """Directions and spectrum of X X^T from a private SVD, on a share of the budget.
+
+    The second moments are released by Analyze Gauss with the exact standard deviation and
+    decomposed; eigenvalues below ``floor`` times the largest are raised to that. (The paper takes
+    the spectrum of Theorem 7 from the data themselves, which is not private.)
+
+    Args:
+        share: share of epsilon and of delta spent here; the rest is left for the noise.
+        floor: as above.
+
+    Raises:
+        InputError: share or floor is not strictly between 0 and 1.
+    """
+
+    share: float = 0.2
+    floor: float = 1e-9
+
+    def __post_init__(self) -> None:
+        checks.open_unit(share=self.share)
+        checks.open_unit(floor=self.floor)
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the release of the second moments on this share of (epsilon, delta)."""
+        moments = Covariance(query.domain, query.records, query.adjacency)
+        return AnalyzeGauss("analytic").calibrate(
+            moments, epsilon=self.share * epsilon, delta=self.share * delta
+        )
+
+    def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
+        """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
+
+        Args:
+            release: what ``calibrate`` returned.
+            matrix: X, shape (m, n) or (trials, m, n).
+        """
+        records = matrix.shape[-1]
+        noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
+        eigenvalues, directions = np.linalg.eigh(noisy)
+        spectrum = records * eigenvalues[:, ::-1]
+        largest = np.abs(spectrum).max(axis=1, keepdims=True)
+        return directions[:, :, ::-1], np.maximum(spectrum, self.floor * largest)
+
+
+def noise_factor(directions: ArrayLike | None, variances: Array) -> Array:
+    """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
+    deviations = np.sqrt(variances)
+    return deviations if directions is None else np.asarray(directions) * deviations

@@ -1,0 +1,134 @@
+"""The exponential mechanism (McSherry & Talwar, FOCS 2007) on matrices and on directions.
+
+Over all real matrices with score -norm(Y - f(X)) it adds K-norm noise (Hardt & Talwar, STOC 2010);
+over unit vectors with score v^T X X^T v it is PPCA.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from matrixdp import checks, noise
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
+from matrixdp.privacy.sensitivity import Query
+
+#: Norms of a change D of the matrix, of which a neighbour changes one column (record) d.
+NORMS = (
+    "frobenius",  # |D|_F
+    "record_l2",  # sum over records of |d|_2
+    "record_linf",  # sum over records of max_i |d_i| / w_i, w_i the largest change of feature i
+)
+
+
+@dataclass(frozen=True)
+class KNorm(Mechanism):
+    """Noise of density proportional to exp(-epsilon |Z| / sensitivity) in a norm: epsilon-DP.
+
+    One record changes, so that norms summed over records have that of one record as sensitivity:
+    their noise does not grow with n, while the Frobenius norm has one heavy radius for all
+    entries. The unit ball of ``record_linf`` is the hull of what can change in a box; in a ball of
+    diameter w every |d_i| is at most w, so that it is private there too.
+
+    Args:
+        norm: ``frobenius``, ``record_l2`` or ``record_linf``.
+        factor_two: divide epsilon by 2, as the general exponential mechanism must for a
+            normaliser that depends on the data. Here it does not, and half of epsilon is unused.
+
+    Raises:
+        InputError: the norm is unknown.
+    """
+
+    norm: str
+    factor_two: bool = False
+    queries = frozenset({"identity"})
+
+    def __post_init__(self) -> None:
+        checks.choice(NORMS, norm=self.norm)
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Release:
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
+
+        Raises:
+            InputError: epsilon is not a finite number above 0, or the query is not the identity.
+        """
+        self._require(query)
+        epsilon = checks.positive(epsilon=epsilon)
+        spent = epsilon / 2 if self.factor_two else epsilon
+        m, n = query.shape
+        # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
+        if self.norm == "record_linf":
+            weights = query.sides
+            std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
+            draw = partial(noise.column_linf_exponential, weights=weights, scale=1 / spent)
+        elif self.norm == "record_l2":
+            std = query.l2 * np.sqrt(m + 1) / spent
+            draw = partial(noise.column_l2_exponential, scale=query.l2 / spent)
+        else:
+            std = query.l2 * np.sqrt(m * n + 1) / spent
+            draw = partial(noise.frobenius_exponential, scale=query.l2 / spent)
+        return Additive(
+            query=query,
+            epsilon=epsilon,
+            delta=0.0,
+            epsilon_actual=spent,
+            noise_std=float(std),
+            noise=partial(draw, shape=query.shape),
+        )
+
+
+@dataclass(frozen=True)
+class PPCA(Mechanism):
+    """The first principal direction, epsilon-DP (Chaudhuri, Sarwate & Sinha, JMLR 2013).
+
+    A unit vector v of density proportional to exp(kappa v^T S v), S = X X^T / n, drawn exactly
+    (a Bingham law), not by a Markov chain. v and -v are equally likely.
+
+    With R the largest norm of a record, n v^T S v changes by (v . x)^2 - (v . x')^2. That is
+    within R^2 of 0 when a record is replaced, and so is the change of the log normaliser after
+    scaling by kappa / n: kappa = n epsilon / (2 R^2), the paper's value. When a record is added
+    or removed (n public and fixed), the change is in [0, R^2], the normaliser moves the same way,
+    and kappa = n epsilon / R^2 is already epsilon-DP. Boxes and balls differ in R alone.
+    """
+
+    queries = frozenset({"covariance"})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Release:
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
+
+        Raises:
+            InputError: epsilon is not a finite number above 0, or the query is not the covariance.
+        """
+        self._require(query)
+        epsilon = checks.positive(epsilon=epsilon)
+        sides = 2 if query.adjacency == "replace" else 1
+        return PrincipalDirection(
+            query=query,
+            epsilon=epsilon,
+            delta=0.0,
+            epsilon_actual=epsilon,
+            yields="direction",
+            kappa=query.records * epsilon / (sides * query.domain.radius**2),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrincipalDirection(Release):
+    """A direction of density proportional to exp(kappa v^T S v)."""
+
+    kappa: float
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
+        return noise.bingham(streams, form, out)
+
+
+MECHANISMS = {
+    "knorm_frob": Entry("K-norm, Frobenius (exponential)", partial(KNorm, "frobenius")),
+    "knorm_l2": Entry("K-norm, l2 per record", partial(KNorm, "record_l2")),
+    "knorm_linf": Entry("K-norm, l-infinity per record", partial(KNorm, "record_linf")),
+    "ppca": Entry("PPCA (exponential)", PPCA),
+}

@@ -1,0 +1,236 @@
+"""Gaussian noise without directions: classical, analytic, IMGM, and on second moments.
+
+The privacy of every release here follows from one number, ``mu`` = sensitivity / standard
+deviation, and the exact curve of the Gaussian mechanism (Balle & Wang, ICML 2018, Theorem 8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks, noise
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism, NoGuarantee, Release
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Covariance, Query
+
+#: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
+CONSTANTS = {
+    "2006": 2.0,  # Dwork, Kenthapadi, McSherry, Mironov & Naor, EUROCRYPT 2006
+    "2014": 1.25,  # Dwork & Roth 2014, Theorem A.1, proved for epsilon < 1
+}
+CALIBRATIONS = (*CONSTANTS, "analytic")
+
+
+def standard_deviation(
+    sensitivity: float, *, epsilon: float, delta: float, calibration: str
+) -> float:
+    """Return the standard deviation of Gaussian noise for an l2 sensitivity.
+
+    Args:
+        calibration: ``analytic`` for the smallest one that is private, or the year of a classical
+            constant (see ``CONSTANTS``).
+
+    Raises:
+        InputError: epsilon, delta or the calibration is out of range.
+        NoGuarantee: the classical formula gives too little noise at this epsilon, which is decided
+            by the exact curve.
+    """
+    epsilon, delta = checks.privacy(epsilon, delta)
+    checks.choice(CALIBRATIONS, calibration=calibration)
+    if calibration == "analytic":
+        return sensitivity / gaussian.mu(epsilon, delta)
+    constant = CONSTANTS[calibration]
+    sigma = sensitivity * np.sqrt(2 * np.log(constant / delta)) / epsilon
+    real = gaussian.delta(epsilon, sensitivity / sigma)
+    if real > delta:
+        raise NoGuarantee(
+            f"the classical Gaussian mechanism with constant {constant:g} has delta {real:.3g} "
+            f"instead of {delta:.3g} at epsilon {epsilon:g}; use a smaller epsilon or the "
+            "analytic calibration"
+        )
+    return float(sigma)
+
+
+@dataclass(frozen=True)
+class Gaussian(Mechanism):
+    """I.i.d. Gaussian noise on every entry of the value.
+
+    Args:
+        calibration: ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
+    """
+
+    calibration: str = "analytic"
+    queries = frozenset({"identity", "covariance"})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
+        self._require(query)
+        sigma = standard_deviation(
+            query.l2, epsilon=epsilon, delta=delta, calibration=self.calibration
+        )
+        return _iid(query, sigma, epsilon=epsilon, delta=delta)
+
+
+@dataclass(frozen=True, eq=False)
+class IMGM(Mechanism):
+    """Improved matrix Gaussian mechanism (Yang et al., arXiv 2104.14808).
+
+    Theorem 2: f(X) + U1 N U2^T is (epsilon, delta)-DP if the smallest singular values satisfy
+    sigma_min(U1) sigma_min(U2) >= l2 / B(epsilon, delta), with B = ``gaussian.mu``. The condition
+    is sufficient for every query; that it is necessary, as the paper says, holds only where the
+    shifts fill a Frobenius ball.
+
+    Args:
+        row_factor, column_factor: shapes of U1 (m x m) and U2 (n x n); they are scaled so that
+            the condition holds with equality. Without them the noise is i.i.d., the paper's
+            optimum (Algorithm 1) - and the analytic Gaussian mechanism to the last bit.
+    """
+
+    row_factor: ArrayLike | None = None
+    column_factor: ArrayLike | None = None
+    queries = frozenset({"identity", "covariance"})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the (epsilon, delta)-DP release.
+
+        Raises:
+            InputError: epsilon or delta is out of range, or a factor has the wrong shape or is
+                singular.
+        """
+        self._require(query)
+        sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
+        if self.row_factor is None and self.column_factor is None:
+            return _iid(query, sigma, epsilon=epsilon, delta=delta)
+        rows, columns = query.shape
+        left = _unit_factor(rows, row_factor=self.row_factor)
+        right = _unit_factor(columns, column_factor=self.column_factor)
+        mu = query.l2 / sigma
+        return Additive(
+            query=query,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=gaussian.epsilon(delta, mu),
+            mu=mu,
+            mu_exact=False,
+            noise_std=sigma * _rms(left, rows) * _rms(right, columns),
+            yields=query.yields,
+            noise=partial(
+                noise.matrix_normal,
+                shape=query.shape,
+                row_factor=sigma if left is None else sigma * left,
+                column_factor=right,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class AnalyzeGauss(Mechanism):
+    """Symmetric Gaussian noise on second moments (Dwork, Talwar, Thakurta & Zhang, STOC 2014).
+
+    The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and
+    is mirrored.
+
+    Args:
+        calibration: as for :class:`Gaussian`; the paper's constant is ``2014``.
+    """
+
+    calibration: str = "2014"
+    queries = frozenset({"covariance"})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
+        self._require(query)
+        assert isinstance(query, Covariance)
+        sigma = standard_deviation(
+            query.l2_upper, epsilon=epsilon, delta=delta, calibration=self.calibration
+        )
+        return _symmetric(query, sigma, sigma, query.l2_upper / sigma, epsilon=epsilon, delta=delta)
+
+
+@dataclass(frozen=True)
+class GOE(Mechanism):
+    """Gaussian orthogonal ensemble on second moments: invariant under rotations.
+
+    The symmetric part of i.i.d. noise that is calibrated to the Frobenius sensitivity: diagonal
+    entries keep its standard deviation, the others have it divided by sqrt(2).
+    """
+
+    queries = frozenset({"covariance"})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
+        self._require(query)
+        sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
+        return _symmetric(
+            query, sigma, sigma / np.sqrt(2), query.l2 / sigma, epsilon=epsilon, delta=delta
+        )
+
+
+def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Release:
+    mu = query.l2 / sigma
+    return Additive(
+        query=query,
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_actual=gaussian.epsilon(delta, mu),
+        mu=mu,
+        mu_exact=query.l2_exact,
+        noise_std=sigma,
+        yields=query.yields,
+        noise=partial(noise.matrix_normal, shape=query.shape, row_factor=sigma),
+    )
+
+
+def _symmetric(
+    query: Query, diagonal: float, off_diagonal: float, mu: float, *, epsilon: float, delta: float
+) -> Release:
+    m = query.features
+    rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
+    return Additive(
+        query=query,
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_actual=gaussian.epsilon(delta, mu),
+        mu=mu,
+        mu_exact=query.l2_exact,
+        noise_std=float(rms),
+        yields=query.yields,
+        noise=partial(
+            noise.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
+        ),
+    )
+
+
+def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:
+    """Return the factor scaled to a smallest singular value of 1; None stands for the identity."""
+    ((name, factor),) = named.items()
+    if factor is None:
+        return None
+    matrix = checks.array(shape=(size, size), **{name: factor})
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    if not singular[-1] > 1e-12 * singular[0]:
+        raise InputError(
+            f"{name} has smallest singular value {singular[-1]:.3g}; it must be regular"
+        )
+    return matrix / singular[-1]
+
+
+def _rms(factor: Array | None, size: int) -> float:
+    return 1.0 if factor is None else float(np.linalg.norm(factor) / np.sqrt(size))
+
+
+MECHANISMS = {
+    "gaussian_2006": Entry("Gaussian, constant 2", partial(Gaussian, "2006")),
+    "gaussian_2014": Entry("Gaussian, constant 1.25", partial(Gaussian, "2014")),
+    "analytic_gaussian": Entry("Gaussian, analytic", Gaussian),
+    "imgm": Entry("IMGM", IMGM),
+    "analyze_gauss": Entry("Analyze Gauss, constant 1.25", AnalyzeGauss),
+    "analyze_gauss_2006": Entry("Analyze Gauss, constant 2", partial(AnalyzeGauss, "2006")),
+    "analyze_gauss_analytic": Entry("Analyze Gauss, analytic", partial(AnalyzeGauss, "analytic")),
+    "goe": Entry("Gaussian orthogonal ensemble", GOE),
+}

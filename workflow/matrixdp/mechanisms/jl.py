@@ -1,0 +1,208 @@
+"""The Johnson-Lindenstrauss mechanism, and a sketch with structure that is not private.
+
+Blocki, Blum, Datta & Sheffet (FOCS 2012) publish random Gaussian combinations of the records after
+lifting every singular value s of the data matrix to sqrt(s^2 + w^2). The law of such a sketch
+depends on the data through their second moments alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks, noise
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release, Streams
+from matrixdp.privacy import sketching
+from matrixdp.privacy.sensitivity import Identity, Query
+
+CALIBRATIONS = ("exact", "2012")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketch(Release):
+    """Pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
+
+    E[Y Y^T] = X X^T + w^2 I. The columns of Y have the law of r Gaussian combinations of the lifted
+    records, at the cost of an m x m Cholesky factor instead of an n x r product.
+
+    Attributes:
+        rows: number r of pseudo-records.
+    """
+
+    rows: int
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        moments = self.query.records * value
+        smallest = float(np.linalg.eigvalsh(moments).min())
+        # The lift hides a record only where it comes on top of something positive semidefinite.
+        if smallest < -1e-6 * self.ridge:
+            raise InputError(
+                f"value has the eigenvalue {smallest / self.query.records:.3g}; second moments "
+                "X X^T / n must be positive semidefinite"
+            )
+        factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
+        shape = self.query.features, self.rows
+        return noise.matrix_normal(streams, shape, row_factor=factor / np.sqrt(self.rows), out=out)
+
+
+@dataclass(frozen=True)
+class JohnsonLindenstrauss(Mechanism):
+    """The JL mechanism for second moments: a Gaussian sketch of lifted records.
+
+    Args:
+        rows: sketch rows r as a multiple of the number m of features, at least 1, so that the
+            sketch can have full rank; r = rows m is rounded to a whole number.
+        calibration: ``2012`` for the lift of Blocki et al., w = 16 sqrt(r ln(2 / delta)) / epsilon
+            * ln(16 r / delta) times the largest distance between a record and its replacement;
+            ``exact`` for the smallest lift that is private by the sketch's exact curve
+            (:mod:`matrixdp.privacy.sketching`).
+
+    Notes:
+        The algorithm of 2012 centres the records first, because covariances are its target. Here
+        the target is the uncentred second moments, and the guarantee does not need the step: it
+        rests on the lift alone, which bounds what any one record weighs in the sketch.
+
+        Where records cannot be both orthogonal and of full norm, as in [0, 1]^m, the guarantee for
+        ``replace`` is stronger than the reported epsilon.
+
+    Raises:
+        InputError: ``rows`` is below 1, or the calibration is unknown.
+    """
+
+    rows: float = 2.0
+    calibration: str = "exact"
+    queries = frozenset({"covariance"})
+
+    def __post_init__(self) -> None:
+        if checks.positive(rows=self.rows) < 1:
+            raise InputError(f"rows is {self.rows}; give a multiple of m of at least 1")
+        checks.choice(CALIBRATIONS, calibration=self.calibration)
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
+        """Return the (epsilon, delta)-DP release.
+
+        Raises:
+            InputError: epsilon or delta is out of range, or the query is not ``covariance``.
+            NoGuarantee: the constants of 2012 are too small at this epsilon, which is decided by
+                the exact curve.
+        """
+        self._require(query)
+        epsilon, delta = checks.privacy(epsilon, delta)
+        rows = round(self.rows * query.features)
+        squared_radius = query.domain.radius**2
+        if self.calibration == "exact":
+            leverage = sketching.leverage(epsilon, delta, rows, query.adjacency)
+            ridge = squared_radius * (1 - leverage) / leverage
+        else:
+            distance = Identity(query.domain, query.records, query.adjacency).l2
+            ridge = (distance * lift_2012(rows, epsilon=epsilon, delta=delta)) ** 2
+            leverage = squared_radius / (ridge + squared_radius)
+        actual = sketching.epsilon(delta, leverage, rows, query.adjacency)
+        if actual > epsilon:
+            raise NoGuarantee(
+                f"the JL mechanism with the constants of 2012 has epsilon {actual:.4g} instead of "
+                f"{epsilon:g}; use a smaller epsilon or the exact calibration"
+            )
+        return Sketch(
+            query=query,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=actual,
+            yields="sketch",
+            ridge=ridge,
+            rows=rows,
+        )
+
+
+def lift_2012(rows: int, *, epsilon: float, delta: float) -> float:
+    """Return the lift w of Blocki et al. (FOCS 2012) for records that change by at most 1."""
+    return float(16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta))
+
+
+@dataclass(frozen=True)
+class NonPrivateCirculantSketch:
+    """The circulant sketch of Upadhyay (IACR ePrint 2014/818): NOT private, a demonstration only.
+
+    It replaces the Gaussian matrix of a JL sketch by P D, where P is the first r rows of a
+    circulant matrix of n normals and D holds n random signs. Given D, the r m published numbers are
+    linear in those n normals: where r m > n they lie in one of 2^n subspaces that the data
+    determine, and the subspaces of a neighbour are others. Whoever checks which, tells neighbours
+    apart with certainty, whatever the lift.
+
+    Args:
+        rows: number r of sketch rows.
+        lift: w, by which singular values s are lifted to sqrt(s^2 + w^2).
+
+    Raises:
+        InputError: ``rows`` is not a whole number above 0, or ``lift`` is not above 0.
+    """
+
+    rows: int
+    lift: float
+
+    def __post_init__(self) -> None:
+        checks.count(rows=self.rows)
+        checks.positive(lift=self.lift)
+
+    def sample(self, records: ArrayLike, stream: np.random.Generator) -> Array:
+        """Return the sketch, shape (r, m), of a data matrix X, shape (m, n)."""
+        matrix = checks.array(shape=(None, None), records=records)
+        count = matrix.shape[1]
+        signs = stream.choice([-1.0, 1.0], size=(1, count))
+        combinations = self._maps(matrix, signs)[0] @ stream.standard_normal(count)
+        return combinations.reshape(self.rows, -1)
+
+    def support_residual(self, sketch: ArrayLike, records: ArrayLike) -> float:
+        """Return the relative distance of a sketch from the support of its law given X.
+
+        It is 0 up to rounding for the X that was sketched and almost surely not for any other.
+
+        Args:
+            sketch: shape (r, m).
+            records: X, shape (m, n); all 2^n sign vectors are tried.
+
+        Raises:
+            InputError: a shape does not fit, n is above 16, or r m <= n, where the support may be
+                the whole space.
+        """
+        matrix = checks.array(shape=(None, None), records=records)
+        features, count = matrix.shape
+        published = checks.array(shape=(self.rows, features), sketch=sketch).ravel()
+        if not count <= 16 or not len(published) > count:
+            raise InputError(
+                f"records are {count} and the sketch has {len(published)} entries; "
+                "give at most 16 records, fewer than entries"
+            )
+        signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
+        bases, _ = np.linalg.qr(self._maps(matrix, signs))
+        projections = bases @ (published @ bases)[:, :, None]
+        distances = np.linalg.norm(published - projections[:, :, 0], axis=1)
+        return float(distances.min() / np.linalg.norm(published))
+
+    def _maps(self, records: Array, signs: Array) -> Array:
+        """Return, per sign vector, the matrix (r m, n) that takes the normals to the sketch."""
+        left, singular, right = np.linalg.svd(records, full_matrices=False)
+        lifted = ((left * np.hypot(singular, self.lift)) @ right).T
+        count = len(lifted)
+        # Row i of the circulant matrix has normal l in column l + i.
+        column = (np.arange(self.rows)[:, None] + np.arange(count)) % count
+        signed = signs[:, :, None] * lifted
+        return signed[:, column].swapaxes(2, 3).reshape(len(signs), -1, count)
+
+
+MECHANISMS = {
+    "jl_2012": Entry(
+        "JL transform, 2012 constants",
+        partial(JohnsonLindenstrauss, calibration="2012"),
+        axes=("rows",),
+    ),
+    "jl_exact": Entry(
+        "JL transform, exactly calibrated",
+        partial(JohnsonLindenstrauss, calibration="exact"),
+        axes=("rows",),
+    ),
+}

@@ -1,0 +1,216 @@
+"""The matrix-variate Gaussian mechanism (Chanyaswad, Dytso, Poor & Mittal, CCS 2018).
+
+The mechanism adds Z = U1 N U2^T and limits the precisions of both factors:
+|sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. The condition is
+sufficient but far from necessary: every release here also carries the ``mu`` that it really has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks, noise
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.allocation import (
+    Allocation,
+    Binary,
+    MaxPNR,
+    PrivateDirections,
+    Shares,
+    noise_factor,
+)
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import Covariance, Query
+
+ZETAS = ("sqrt", "literal")
+SENSITIVITIES = ("paper", "tight")
+
+
+def precision_budget(
+    query: Query,
+    *,
+    epsilon: float,
+    delta: float,
+    theorem: int = 2,
+    zeta: str = "sqrt",
+    sensitivity: str = "paper",
+) -> float:
+    """Return phi, the square root of the precision budget of Theorems 2 and 3 (Eqs. (1), (12)).
+
+    Args:
+        theorem: 2 for any query; 3, stated for positive semi-definite queries, though its bound
+            holds for every query, since the two terms that it merges are bounded jointly.
+        zeta: ``sqrt`` takes the root of the Laurent-Massart bound on |N|_F^2, which the proof
+            (Lemma 1) needs; ``literal`` is the paper's Table 1 without the root, private but with
+            more noise.
+        sensitivity: ``paper`` or ``tight`` l2 sensitivity.
+
+    Raises:
+        InputError: an argument is out of range.
+    """
+    epsilon, delta = checks.privacy(epsilon, delta)
+    if theorem not in (2, 3):
+        raise InputError(f"theorem is {theorem}; it must be 2 or 3")
+    checks.choice(ZETAS, zeta=zeta)
+    checks.choice(SENSITIVITIES, sensitivity=sensitivity)
+    m, n = query.shape
+    ranks = np.arange(1, min(m, n) + 1)
+    harmonic, root_harmonic = (1 / ranks).sum(), (1 / np.sqrt(ranks)).sum()
+    gamma = query.gamma
+    s2 = query.paper_l2 if sensitivity == "paper" else query.l2
+    tail = np.log(1 / delta)
+    bound = m * n + 2 * np.sqrt(m * n * tail) + 2 * tail
+    if theorem == 2:
+        quadratic = (harmonic + root_harmonic) * gamma**2 + 2 * harmonic * gamma * s2
+    else:
+        quadratic = 4 * harmonic * gamma * s2
+    linear = 2 * (m * n) ** 0.25 * harmonic * s2
+    linear *= np.sqrt(bound) if zeta == "sqrt" else bound
+    # The positive root of quadratic phi^2 + linear phi = 2 epsilon, without cancellation.
+    return float(4 * epsilon / (linear + np.sqrt(linear**2 + 8 * quadratic * epsilon)))
+
+
+@dataclass(frozen=True, eq=False)
+class MVG(Mechanism):
+    """MVG with directional noise: Algorithm 1 (identity) or Algorithm 2 (second moments).
+
+    Unimodal noise (identity query) has Psi = I and Z = W diag(sqrt(t)) N. Equi-modal noise (second
+    moments) has Psi = Sigma and Z = U N U^T, U = W diag(sqrt(t)), which is not symmetric.
+
+    Args:
+        theorem, zeta, sensitivity: see :func:`precision_budget`.
+        allocation: how the directions share the precision.
+        directions: None for the standard basis, an orthonormal basis with one direction per
+            column, or :class:`PrivateDirections` (identity query only).
+    """
+
+    theorem: int = 2
+    zeta: str = "sqrt"
+    sensitivity: str = "paper"
+    allocation: Allocation = field(default_factory=Shares)
+    directions: ArrayLike | PrivateDirections | None = field(default=None, compare=False)
+
+    @property
+    def queries(self) -> frozenset[str]:  # type: ignore[override]
+        """The identity query, and second moments unless directions must first be released."""
+        both = frozenset({"identity", "covariance"})
+        return both - {"covariance"} if isinstance(self.directions, PrivateDirections) else both
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the (epsilon, delta)-DP release.
+
+        Raises:
+            InputError: epsilon, delta or a parameter is out of range or does not fit the query.
+        """
+        self._require(query)
+        if isinstance(self.directions, PrivateDirections):
+            return self._with_private_directions(query, self.directions, epsilon, delta)
+        directions = self.directions
+        if directions is not None:
+            directions = checks.orthonormal(directions=directions)
+            checks.array(shape=(query.features, query.features), directions=directions)
+        m = query.features
+        precisions = self.allocation.precisions(self._limit(query, epsilon, delta), m, None)
+        variances = 1 / precisions
+        mu = query.directional_mu(variances, directions)
+        factor = noise_factor(directions, variances)
+        equimodal = isinstance(query, Covariance)
+        mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
+        return Additive(
+            query=query,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=gaussian.epsilon(delta, mu.value),
+            mu=mu.value,
+            mu_exact=mu.exact,
+            noise_std=float(np.sqrt(mean_variance)),
+            yields=query.yields,
+            noise=partial(
+                noise.matrix_normal,
+                shape=query.shape,
+                row_factor=factor,
+                column_factor=factor if equimodal else None,
+            ),
+        )
+
+    def _limit(self, query: Query, epsilon: float, delta: float) -> float:
+        """Return the limit on the l2 norm of the precisions of Sigma."""
+        phi = precision_budget(
+            query,
+            epsilon=epsilon,
+            delta=delta,
+            theorem=self.theorem,
+            zeta=self.zeta,
+            sensitivity=self.sensitivity,
+        )
+        # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I; for Psi = Sigma both norms are phi.
+        return phi if isinstance(query, Covariance) else phi**2 / np.sqrt(query.records)
+
+    def _with_private_directions(
+        self, query: Query, private: PrivateDirections, epsilon: float, delta: float
+    ) -> Release:
+        checks.privacy(epsilon, delta)
+        moments = private.calibrate(query, epsilon=epsilon, delta=delta)
+        rest = 1 - private.share
+        limit = self._limit(query, rest * epsilon, rest * delta)
+        # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
+        assert moments.mu is not None
+        mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
+        return _AlongPrivateDirections(
+            query=query,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=gaussian.epsilon(delta, mu),
+            mu=mu,
+            mu_exact=False,
+            private=private,
+            moments=moments,
+            allocation=self.allocation,
+            limit=limit,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AlongPrivateDirections(Release):
+    """Unimodal MVG noise along directions that each trial first releases.
+
+    A direction without precision would get infinite noise: it is left out of the release, which is
+    0 along it.
+    """
+
+    private: PrivateDirections
+    moments: Release
+    allocation: Allocation
+    limit: float
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        directions, spectrum = self.private.draw(self.moments, value, streams)
+        m = self.query.features
+        precisions = np.broadcast_to(
+            self.allocation.precisions(self.limit, m, spectrum), spectrum.shape
+        )
+        kept = precisions > 0
+        deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
+        released = noise.matrix_normal(streams, self.query.shape, row_factor=deviations, out=out)
+        released += kept[..., None] * (np.swapaxes(directions, 1, 2) @ value)
+        return np.matmul(directions, released, out=out)
+
+
+def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:
+    return MVG(theorem=theorem, allocation=Binary(important=important, tau=tau))
+
+
+MECHANISMS = {
+    "mvg_binary": Entry("MVG, binary allocation", _binary, axes=("direction", "tau")),
+    "mvg_maxpnr": Entry(
+        "MVG, max-PNR allocation",
+        lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections()),
+    ),
+    "mvg_thm2": Entry("MVG, Theorem 2", _binary, axes=("direction", "tau")),
+    "mvg_thm3": Entry("MVG, Theorem 3", partial(_binary, theorem=3), axes=("direction", "tau")),
+}

@@ -1,0 +1,391 @@
+"""Samplers of the noise laws, as stacks with one trial per Generator.
+
+Every sampler takes ``streams``, one independent Generator per trial, and returns an array whose
+first axis is the trial. Trial k draws from ``streams[k]`` alone, so that it does not depend on the
+other trials (products with a dense column factor differ in the last digits). ``shape`` is that of
+one trial. ``out``, C-contiguous float64 of the result's shape, spares the allocation; anything else
+raises InputError.
+
+A few trials at a time are drawn and then transformed together: few enough to stay in the
+processor's cache, enough to make the cost of a call small. The noise is idealised: float64 samples
+of continuous laws, open to attacks on their rounding (Mironov, CCS 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+
+Streams = Sequence[np.random.Generator]
+
+#: Numbers drawn before they are transformed: 256 kB, which stays in the second-level cache.
+BLOCK = 1 << 15
+
+#: Rows that a product with a dense n x n factor takes at once; fewer would read the factor often.
+GEMM_ROWS = 1 << 10
+
+
+def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) -> Array:
+    """Return i.i.d. standard normals, shape (trials, *shape)."""
+    stack = _stack(streams, shape, out)
+    for stream, trial in zip(streams, stack, strict=True):
+        stream.standard_normal(out=trial)
+    return stack
+
+
+def laplace(
+    streams: Streams, shape: Sequence[int], scale: ArrayLike, out: Array | None = None
+) -> Array:
+    """Return independent Laplace numbers of density exp(-|z| / scale) / (2 scale).
+
+    Args:
+        streams, shape, out: as for every sampler.
+        scale: one number, or an array that broadcasts to ``shape``. The standard deviation is
+            sqrt(2) scale.
+
+    Returns:
+        Shape (trials, *shape).
+    """
+    stack, scale = _stack(streams, shape, out), checks.array(scale=scale)
+    for stream, trial in zip(streams, stack, strict=True):
+        # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
+        stream.standard_exponential(out=trial)
+        trial *= _signs(stream, trial.size).reshape(trial.shape)
+        trial *= scale
+    return stack
+
+
+def matrix_normal(
+    streams: Streams,
+    shape: tuple[int, int],
+    row_factor: ArrayLike | None = None,
+    column_factor: ArrayLike | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Return matrix-variate normals Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
+
+    vec(Z) ~ N(0, Psi (x) Sigma) with row covariance Sigma = A A^T and column covariance
+    Psi = B B^T, of which neither is formed, nor is anything n x n that was not given.
+
+    Args:
+        streams, out: as for every sampler.
+        shape: (m, n).
+        row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
+            or one per trial: diagonals as (trials, m, 1), matrices as (trials, m, m).
+        column_factor: B, the same with n in place of m.
+
+    Returns:
+        Shape (trials, m, n).
+
+    Raises:
+        InputError: a factor has another shape or is not finite.
+    """
+    rows, columns = shape
+    left = _factor(len(streams), rows, row_factor=row_factor)
+    right = _factor(len(streams), columns, column_factor=column_factor)
+    right = None if right is None else np.swapaxes(right, 1, 2)
+    stack = _stack(streams, shape, out)
+    one_product = right is not None and _dense(right) and len(right) == 1
+    for block in _blocks(len(streams), rows * columns, GEMM_ROWS // rows if one_product else 1):
+        target = stack[block]
+        drawn = normals(streams[block], shape, None if _dense(left) or _dense(right) else target)
+        if right is not None and _dense(right):
+            product = np.empty_like(drawn) if _dense(left) else target
+            flat = (1, -1, columns) if one_product else drawn.shape
+            np.matmul(drawn.reshape(flat), _part(right, block), out=product.reshape(flat))
+            drawn = product
+        elif right is not None:
+            drawn *= _part(right, block)
+        if left is not None and _dense(left):
+            np.matmul(_part(left, block), drawn, out=target)
+        elif left is not None:
+            drawn *= _part(left, block)
+    return stack
+
+
+def kronecker_normal(
+    streams: Streams,
+    row_covariance: ArrayLike,
+    column_covariance: ArrayLike,
+    out: Array | None = None,
+) -> Array:
+    """Return the law of ``matrix_normal`` through its mn x mn covariance, for comparison only.
+
+    The second sampling method of the MVG paper (section 6): a multivariate normal with Kronecker
+    covariance. It needs (mn)^2 numbers and (mn)^3 operations.
+
+    Args:
+        streams, out: as for every sampler.
+        row_covariance, column_covariance: Sigma (m, m) and Psi (n, n), positive definite.
+
+    Returns:
+        Shape (trials, m, n).
+
+    Raises:
+        InputError: a covariance is not a positive definite matrix.
+    """
+    sigma = checks.array(shape=(None, None), row_covariance=row_covariance)
+    psi = checks.array(shape=(None, None), column_covariance=column_covariance)
+    try:
+        # Sigma comes first because matrices are flattened by rows; by columns Psi would.
+        root = np.linalg.cholesky(np.kron(sigma, psi))
+    except np.linalg.LinAlgError:
+        raise InputError(
+            f"the Kronecker product of shapes {sigma.shape} and {psi.shape} has no Cholesky "
+            "factor; give square, positive definite covariances"
+        ) from None
+    stack = normals(streams, (len(sigma), len(psi)), out)
+    flat = stack.reshape(len(stack), -1)
+    flat[...] = flat @ root.T
+    return stack
+
+
+def mirror_upper(stack: Array) -> Array:
+    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
+    row, column = np.tril_indices(stack.shape[-1], -1)
+    stack[..., row, column] = stack[..., column, row]
+    return stack
+
+
+def symmetric_normals(
+    streams: Streams,
+    size: int,
+    diagonal_std: float,
+    off_diagonal_std: float,
+    out: Array | None = None,
+) -> Array:
+    """Return symmetric matrices (trials, size, size), independent on and above the diagonal.
+
+    Both deviations equal: Analyze Gauss (Dwork et al., STOC 2014). ``off_diagonal_std`` smaller
+    by sqrt(2): the Gaussian orthogonal ensemble, the law of (N + N^T) / 2.
+    """
+    std = np.full((size, size), float(off_diagonal_std))
+    np.fill_diagonal(std, diagonal_std)
+    stack = normals(streams, (size, size), out)
+    stack *= std
+    return mirror_upper(stack)
+
+
+def frobenius_exponential(
+    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
+) -> Array:
+    """Return matrices (trials, m, n) of density proportional to exp(-|Z|_F / scale).
+
+    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr. With an
+    exponential radius the density would be infinite at 0, and the release not private.
+    """
+    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
+    for stream, trial in zip(streams, stack, strict=True):
+        stream.standard_normal(out=trial)
+        trial *= scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
+    return stack
+
+
+def column_l2_exponential(
+    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
+) -> Array:
+    """Return matrices (trials, m, n) of density proportional to exp(-sum_j |z_j|_2 / scale).
+
+    Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
+    """
+    rows, columns = shape
+    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
+    for stream, trial in zip(streams, stack, strict=True):
+        stream.standard_normal(out=trial)
+        radius = stream.standard_gamma(rows, size=columns)
+        trial *= scale * radius / np.sqrt(np.einsum("ij,ij->j", trial, trial))
+    return stack
+
+
+def column_linf_exponential(
+    streams: Streams,
+    shape: tuple[int, int],
+    weights: ArrayLike,
+    scale: float,
+    out: Array | None = None,
+) -> Array:
+    """Return matrices (trials, m, n) of density prop. to exp(-sum_j max_i |z_ij| / (w_i scale)).
+
+    ``weights`` w has shape (m,). Columns are independent: a uniform point of the box
+    prod_i [-w_i, w_i] times a Gamma(m + 1) number (Hardt & Talwar, STOC 2010, section 4).
+    """
+    rows, columns = shape
+    sides = checks.array(shape=(rows,), weights=weights)[:, None]
+    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
+    for stream, trial in zip(streams, stack, strict=True):
+        stream.random(out=trial)
+        trial -= 0.5
+        trial *= 2 * scale * stream.standard_gamma(rows + 1, size=columns)
+        trial *= sides
+    return stack
+
+
+def bingham(streams: Streams, form: ArrayLike, out: Array | None = None) -> Array:
+    """Return one exact draw per stream of density proportional to exp(v^T K v) on the sphere.
+
+    Args:
+        streams, out: as for every sampler.
+        form: symmetric K, shape (m, m), or one per trial (trials, m, m).
+
+    Returns:
+        Unit vectors, shape (trials, m).
+
+    Raises:
+        InputError: a form is not finite and symmetric, or there is not one form per stream.
+    """
+    envelope = _envelope(form)
+    size = envelope.losses.shape[-1]
+    stack = _stack(streams, (size,), out)
+    if len(envelope.losses) not in (1, len(streams)):
+        raise InputError(
+            f"form has shape {np.shape(form)} for {len(streams)} streams; give one, or one each"
+        )
+    waiting, proposals = np.arange(len(streams)), 8
+    while len(waiting):
+        part = envelope.select(waiting)
+        noise, accepted = _propose([streams[k] for k in waiting.tolist()], part, proposals)
+        done = np.flatnonzero(accepted.any(axis=1))
+        first = noise[done, accepted[done].argmax(axis=1), None]
+        stack[waiting[done]] = part.select(done).directions(first)[:, 0]
+        waiting, proposals = np.delete(waiting, done), 2 * proposals
+    return stack
+
+
+def bingham_draws(stream: np.random.Generator, form: ArrayLike, count: int) -> Array:
+    """Return ``count`` draws of ``bingham`` from one stream and one form, shape (count, m)."""
+    envelope = _envelope(form)
+    m = envelope.losses.shape[-1]
+    spare = np.empty((1, max(1, BLOCK // m), m))
+    draws, filled = np.empty((count, m)), 0
+    while filled < count:
+        noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
+        found = envelope.directions(noise[accepted][None])[0, : count - filled]
+        draws[filled : filled + len(found)] = found
+        filled += len(found)
+    return draws
+
+
+class _Envelope(NamedTuple):
+    """Rejection from the angular central Gaussian law (Kent, Ganeiban & Mardia, JCGS 2018).
+
+    In the eigenbasis of K the target is exp(-u), u = sum_i l_i v_i^2, with losses l_i =
+    k_max - k_i >= 0. The proposal v = y / |y|, y_i ~ N(0, 1 / omega_i), omega_i = 1 + 2 l_i / b,
+    has density proportional to (1 + 2 u / b)^(-m/2).
+
+    Attributes:
+        axes: eigenvectors, one per column, shape (T or 1, m, m).
+        losses: l, shape (T or 1, m).
+        b: root of sum_i 1 / (b + 2 l_i) = 1, shape (T or 1, 1); it maximises the acceptance.
+        omega: shape (T or 1, m).
+    """
+
+    axes: Array
+    losses: Array
+    b: Array
+    omega: Array
+
+    def select(self, trials: NDArray[np.intp]) -> _Envelope:
+        """Return the part for these trials; one envelope for all trials stays as it is."""
+        return self if len(self.b) == 1 else _Envelope(*(field[trials] for field in self))
+
+    def log_acceptance(self, u: Array) -> Array:
+        """Return the log of the acceptance probability at u = v^T L v, shape (T, proposals).
+
+        Target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by its maximum, which is at
+        u = (m - b) / 2. Never above 0.
+        """
+        m = self.losses.shape[-1]
+        highest = (m * np.log(m / self.b) - (m - self.b)) / 2
+        return m / 2 * np.log1p(2 * u / self.b) - u - highest
+
+    def directions(self, noise: Array) -> Array:
+        """Turn standard normals of the eigenbasis, (T, count, m), into proposals v."""
+        y = noise / np.sqrt(self.omega)[:, None]
+        y /= np.linalg.norm(y, axis=-1, keepdims=True)
+        return y @ np.swapaxes(self.axes, -1, -2)
+
+
+def _propose(
+    streams: Streams, envelope: _Envelope, proposals: int, out: Array | None = None
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return ``proposals`` normal vectors per stream, and which of them are accepted."""
+    noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
+    luck = np.stack([stream.standard_exponential(proposals) for stream in streams])
+    # Squares of y are squares of noise / omega; both sums are one product with two columns.
+    weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)
+    sums = np.square(noise) @ (weights / envelope.omega[..., None])
+    u = sums[..., 0] / sums[..., 1]
+    return noise, envelope.log_acceptance(u) + luck >= 0
+
+
+def _envelope(form: ArrayLike) -> _Envelope:
+    matrices = checks.array(shape=np.shape(form)[-1:] * 2, form=form)
+    asymmetry = matrices - np.swapaxes(matrices, -1, -2)
+    if np.abs(asymmetry).max() > 1e-9 * np.abs(matrices).max():
+        raise InputError(
+            "form is not a symmetric matrix; give (K + K^T) / 2, which is the same law"
+        )
+    values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
+    losses = values[:, -1:] - values
+    # Newton's method on a falling convex function, from below the root: no step overshoots.
+    b = np.ones_like(losses[:, :1])
+    for _ in range(64):
+        inverse = 1 / (b + 2 * losses)
+        step = (inverse.sum(axis=1, keepdims=True) - 1) / (inverse**2).sum(axis=1, keepdims=True)
+        b += step
+        if (step <= 1e-12 * b).all():
+            break
+    return _Envelope(axes, losses, b, 1 + 2 * losses / b)
+
+
+def _factor(trials: int, size: int, **named: ArrayLike | None) -> Array | None:
+    """Return diagonals (T or 1, size or 1, 1) or matrices (T or 1, size, size)."""
+    ((name, value),) = named.items()
+    if value is None:
+        return None
+    values = checks.array(**named)  # type: ignore[arg-type]
+    if values.shape in ((), (size,), (trials, size, 1)):
+        return values.reshape(len(values) if values.ndim == 3 else 1, -1, 1)
+    if values.shape in ((size, size), (trials, size, size)):
+        return values.reshape(-1, size, size)
+    raise InputError(
+        f"{name} has shape {values.shape}; it must be a number, ({size},), ({size}, {size}), or "
+        f"one per trial: ({trials}, {size}, 1) or ({trials}, {size}, {size})"
+    )
+
+
+def _dense(factor: Array | None) -> bool:
+    return factor is not None and min(factor.shape[1:]) > 1
+
+
+def _part(factor: Array, block: slice) -> Array:
+    return factor if len(factor) == 1 else factor[block]
+
+
+def _stack(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
+    wanted = (len(streams), *shape)
+    if out is None:
+        return np.empty(wanted)
+    if out.shape != wanted or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise InputError(
+            f"out is {out.dtype} of shape {out.shape}; it must be C-contiguous float64 of {wanted}"
+        )
+    return out
+
+
+def _blocks(trials: int, numbers: int, at_least: int = 1) -> Iterator[slice]:
+    """Yield slices of trials of about ``BLOCK`` numbers, each of ``at_least`` trials."""
+    step = max(1, BLOCK // numbers, at_least)
+    return (slice(start, start + step) for start in range(0, trials, step))
+
+
+def _signs(stream: np.random.Generator, count: int) -> NDArray[np.int8]:
+    """Return fair signs, -1 or 1, from one random bit each."""
+    random = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
+    return 1 - 2 * np.unpackbits(random, count=count).view(np.int8)

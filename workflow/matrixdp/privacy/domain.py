@@ -1,0 +1,97 @@
+"""Public bounds of one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+
+
+@dataclass(frozen=True)
+class Box:
+    """Public bounds of each feature of a record: lower <= x <= upper.
+
+    Args:
+        lower, upper: m finite numbers each, lower < upper.
+
+    Raises:
+        InputError: the bounds are not finite, differ in length, or do not satisfy lower < upper.
+    """
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        lower = checks.array(shape=(None,), lower=self.lower)
+        upper = checks.array(shape=lower.shape, upper=self.upper)
+        for i in np.flatnonzero(~(lower < upper)):
+            raise InputError(
+                f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
+                "each lower bound must be below its upper bound"
+            )
+        object.__setattr__(self, "lower", tuple(lower.tolist()))
+        object.__setattr__(self, "upper", tuple(upper.tolist()))
+
+    @classmethod
+    def cube(cls, features: int, lower: float, upper: float) -> Box:
+        """Return the box with the same bounds for each of ``features`` features."""
+        return cls((lower,) * features, (upper,) * features)
+
+    @property
+    def features(self) -> int:
+        """Number of features, m."""
+        return len(self.lower)
+
+    @property
+    def widths(self) -> Array:
+        """Range of each feature, shape (m,)."""
+        return np.subtract(self.upper, self.lower)
+
+    @property
+    def magnitudes(self) -> Array:
+        """Largest absolute value of each feature, shape (m,)."""
+        return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    @property
+    def radius(self) -> float:
+        """Largest l2 norm of a record."""
+        return float(np.linalg.norm(self.magnitudes))
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every feature's bounds are -c and c."""
+        return bool(np.array_equal(np.negative(self.lower), self.upper))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no feature can be below 0."""
+        return min(self.lower) >= 0
+
+    @property
+    def contains_zero(self) -> bool:
+        """Whether the zero record lies within the bounds."""
+        return max(self.lower) <= 0 <= min(self.upper)
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Public bound on the l2 norm of a record of ``features`` features.
+
+    Raises:
+        InputError: the radius is not a finite number above 0.
+    """
+
+    radius: float
+    features: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", checks.positive(radius=self.radius))
+        object.__setattr__(self, "features", checks.count(features=self.features))
+
+    @property
+    def magnitudes(self) -> Array:
+        """Largest absolute value of each feature, shape (m,)."""
+        return np.full(self.features, self.radius)

@@ -1,0 +1,31 @@
+"""The numbers that the papers print: one CSV for each table, and one for those in the text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from matrixdp.checks import InputError
+
+FOLDER = Path(__file__).parents[2] / "published"
+
+
+def read(name: str, folder: str | os.PathLike = FOLDER) -> pd.DataFrame:
+    """Return ``<folder>/<name>.csv`` as text, every number just as printed.
+
+    All files have the columns ``place`` (table and row, or section), ``value``, ``interval`` (half
+    of the 95 % confidence interval; empty for none) and ``unit``. Those of results add ``method``
+    (the paper's row label), ``mechanism`` (our id), ``epsilon``, ``delta``, ``qualifier`` (``~``:
+    approximate) and ``unit_factor``; the others ``item`` and ``experiment``.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    path = Path(folder) / f"{name}.csv"
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"{path} cannot be read ({reason}); restore it from git") from error

@@ -1,0 +1,184 @@
+"""From trial rows to one row per mechanism, variant, direction, reading and epsilon."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from matrixdp import files
+from matrixdp.checks import InputError
+
+#: What tells one summary row from another.
+KEYS = (
+    *("experiment", "dataset", "metric", "reading"),
+    *("mechanism", "direction", "variant", "epsilon"),
+)
+TEXT = (*KEYS, "data_status", "mu_exact", "phase", "note")
+NUMBERS = ("delta", "epsilon_actual", "mu_actual", "noise_std", "trial", "value")
+
+#: Columns of a summary, in order.
+COLUMNS = (
+    *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
+    *("mean", "sd", "ci95", "n_trials", "select_mean", "chosen", "note"),
+)
+
+PHASES = ("report", "select")
+SIMULATED = "simulated"
+
+#: From this many trials on, the 95 % interval is 1.96 standard errors (as in the MVG paper).
+LARGE_SAMPLE = 30
+
+
+def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
+    """Return one row per mechanism, variant, direction, reading and epsilon.
+
+    Args:
+        trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
+
+    Returns:
+        A frame with the columns ``COLUMNS``, sorted. ``mean``, ``sd``, ``ci95`` and ``n_trials``
+        are over the report trials; ``select_mean`` is over the select trials. ``chosen`` marks the
+        variant with the smallest ``select_mean`` of its mechanism, direction, reading and epsilon,
+        and a variant that stands alone. A row without trials keeps its reason in ``note``.
+
+    Raises:
+        InputError: there is no file; one is damaged; a trial is there twice; or original and
+            simulated data are mixed.
+    """
+    paths = [os.fspath(path) for path in trial_files]
+    if not paths:
+        raise InputError("trial_files are empty; give at least one trial file")
+    rows = pd.concat([_read_trials(path) for path in paths], ignore_index=True)
+    statuses = sorted(rows["data_status"].unique())
+    if len(statuses) != 1:
+        raise InputError(
+            f"data_status is {' and '.join(statuses)} in one summary; results on original and on "
+            "simulated data never mix, run all of them on one"
+        )
+    _no_trial_twice(rows)
+    # Sums in the order of the trials do not depend on the order of the files.
+    rows = rows.sort_values("trial", kind="stable")
+    table = rows.groupby([*KEYS], sort=False).agg(
+        data_status=("data_status", "first"),
+        delta=("delta", "first"),
+        # Where each trial has its own noise (private directions), the least private one counts.
+        epsilon_actual=("epsilon_actual", "max"),
+        mu_actual=("mu_actual", "max"),
+        mu_exact=("mu_exact", "min"),  # "False" comes before "True"
+        noise_std=("noise_std", _root_mean_square),
+        note=("note", "max"),  # a text before an empty one
+    )
+    report = _values(rows, "report").agg(["mean", "std", "count"])
+    table["mean"], table["sd"] = report["mean"], report["std"]
+    table["n_trials"] = report["count"].reindex(table.index, fill_value=0).astype(int)
+    table["ci95"] = half_width(table["sd"], table["n_trials"])
+    table["select_mean"] = _values(rows, "select").mean()
+    table = _sorted(table.reset_index())
+    table["chosen"] = _chosen(table)
+    return table[list(COLUMNS)]
+
+
+def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+    """Write the summary of ``trial_files`` to the CSV ``out`` (see :func:`summarise`)."""
+    files.write_text(out, summarise(trial_files).to_csv(index=False, lineterminator="\n"))
+
+
+def read(path: str | os.PathLike) -> pd.DataFrame:
+    """Return a summary as :func:`write` left it.
+
+    Raises:
+        InputError: the file is not a summary, or holds no rows.
+    """
+    numbers = ("delta", "epsilon_actual", "mu_actual", "noise_std", "mean", "sd", "ci95")
+    types = {"n_trials": int, "chosen": bool} | dict.fromkeys((*numbers, "select_mean"), float)
+    table = _read_csv(path, {name: types.get(name, str) for name in COLUMNS}, "summary")
+    if table.empty:
+        raise InputError(f"{path} holds no rows; delete it and run the experiment again")
+    return table[list(COLUMNS)]
+
+
+def half_width(sd: pd.Series, n: pd.Series) -> pd.Series:
+    """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
+
+    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
+    """
+    quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
+    return quantile * sd / np.sqrt(n)
+
+
+def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
+    blank = {name: [""] for name, kept in types.items() if kept is float}
+    try:
+        return pd.read_csv(
+            path,
+            usecols=list(types),
+            dtype=types,
+            keep_default_na=False,
+            na_values=blank,
+        )
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(
+            f"{path} is not a whole {kind} file ({reason}); delete it and run again, which makes "
+            "it anew"
+        ) from error
+
+
+def _read_trials(path: str) -> pd.DataFrame:
+    types: dict[str, type] = dict.fromkeys(TEXT, str) | dict.fromkeys(NUMBERS, float)
+    rows = _read_csv(path, types, "trial")
+    if rows.empty:
+        raise InputError(f"{path} holds no rows; delete it and run again, which makes it anew")
+    trials = rows[rows["trial"].notna()]
+    for _, bad in trials[~np.isfinite(trials["value"])].iterrows():
+        raise InputError(
+            f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
+            f"{bad['epsilon']}; every trial must end in a finite number"
+        )
+    for phase in sorted({*trials["phase"]} - {*PHASES}):
+        raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
+    return rows
+
+
+def _no_trial_twice(rows: pd.DataFrame) -> None:
+    trials = rows[rows["trial"].notna()]
+    for _, twice in trials[trials.duplicated([*KEYS, "phase", "trial"])].iterrows():
+        raise InputError(
+            f"trial {twice['trial']:.0f} of {twice['mechanism']} at epsilon {twice['epsilon']} is "
+            "there twice; give every trial file once"
+        )
+
+
+def _values(rows: pd.DataFrame, phase: str) -> pd.api.typing.SeriesGroupBy:
+    ran = rows[(rows["phase"] == phase) & rows["trial"].notna()]
+    return ran.groupby([*KEYS], sort=False)["value"]
+
+
+def _root_mean_square(values: pd.Series) -> float:
+    # A constant keeps its last digit.
+    return values.max() if values.nunique() <= 1 else float(np.sqrt((values**2).mean()))
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort by the keys, epsilon and the number in a variant (``rows=8``) by size."""
+    number = table["variant"].str.extract(r"([\d.]+)$", expand=False)
+    table = table.assign(
+        _epsilon=pd.to_numeric(table["epsilon"], errors="coerce"),
+        _variant=pd.to_numeric(number, errors="coerce"),
+    )
+    order = [*KEYS[:-2], "_variant", "variant", "_epsilon", "epsilon"]
+    return table.sort_values(order, na_position="first", ignore_index=True)
+
+
+def _chosen(table: pd.DataFrame) -> pd.Series:
+    family = [key for key in KEYS if key != "variant"]
+    alone = table.groupby(family)["variant"].transform("size") == 1
+    tried = table.dropna(subset="select_mean")
+    best = tried.groupby(family)["select_mean"].idxmin()
+    return alone | table.index.isin(best)

@@ -1,0 +1,81 @@
+"""How long the jobs of a run took, from the benchmark files that Snakemake writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from matrixdp import files
+from matrixdp.checks import InputError
+
+#: Our name of each benchmark column.
+MEASURED = {"s": "wall_s", "cpu_time": "cpu_s", "max_rss": "max_rss_mb"}
+
+
+def collect(folder: str | os.PathLike) -> pd.DataFrame:
+    """Return what the jobs took, one row per step, experiment and mechanism.
+
+    Args:
+        folder: holds benchmark files as ``<step>/<experiment>/.../<mechanism>.tsv``; a file nearer
+            to the top has no mechanism, or no experiment.
+
+    Returns:
+        A sorted frame with the columns ``step``, ``experiment``, ``mechanism``, ``jobs``,
+        ``wall_s`` and ``cpu_s`` (sums of seconds) and ``max_rss_mb`` (largest memory of a job).
+        What no job measured (too short, or another system) is NaN.
+
+    Raises:
+        InputError: there are no benchmark files, or one is not a table.
+    """
+    root = Path(folder)
+    paths = sorted(root.rglob("*.tsv"))
+    if not paths:
+        raise InputError(f"{root} holds no benchmark files (*.tsv); run the workflow first")
+    jobs = pd.concat([_job(path, path.relative_to(root)) for path in paths], ignore_index=True)
+    groups = jobs.groupby(["step", "experiment", "mechanism"])
+    return pd.concat(
+        [
+            groups.size().rename("jobs"),
+            groups[["wall_s", "cpu_s"]].sum(min_count=1),
+            groups["max_rss_mb"].max(),
+        ],
+        axis=1,
+    ).reset_index()
+
+
+def readable(table: pd.DataFrame) -> str:
+    """Return the frame of :func:`collect` as text with whole seconds, and a last row of totals."""
+    total = {"step": "all", "jobs": table["jobs"].sum(), "max_rss_mb": table["max_rss_mb"].max()}
+    total |= {name: table[name].sum() for name in ("wall_s", "cpu_s")}
+    shown = pd.concat([table, pd.DataFrame([total])], ignore_index=True)
+    names = ["step", "experiment", "mechanism"]
+    shown[names] = shown[names].fillna("")
+    return shown.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
+
+
+def write(folder: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Write what the jobs took to the CSV ``out``, and print it (see :func:`collect`)."""
+    table = collect(folder)
+    files.write_text(out, table.to_csv(index=False, lineterminator="\n"))
+    print(readable(table))
+
+
+def _job(path: Path, place: Path) -> pd.DataFrame:
+    """Return one row per run of a job; a measurement that is missing or no number is NaN."""
+    try:
+        measured = pd.read_csv(path, sep="\t", dtype=str)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"{path} is not a benchmark file ({reason}); delete it") from error
+    parts = place.with_suffix("").parts
+    row = {
+        ours: pd.to_numeric(measured.get(theirs, pd.Series("", measured.index)), errors="coerce")
+        for theirs, ours in MEASURED.items()
+    }
+    return pd.DataFrame(row).assign(
+        step=parts[0],
+        experiment=parts[1] if len(parts) > 1 else "",
+        mechanism=parts[-1] if len(parts) > 2 else "",
+    )

@@ -1,0 +1,66 @@
+"""The shape of a task: it turns data into instances, one per trial, and scores what is released."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from matrixdp.checks import Array
+
+Streams = Sequence[np.random.Generator]
+
+
+class Instance(abc.ABC):
+    """The private data of a stack of trials, and what the metric needs beside them."""
+
+    #: The private matrix, shape (m, n), or (trials, m, n) where trials split the data.
+    matrix: Array
+
+    def value(self, query: str) -> Array:
+        """Return the exact value of the ``identity`` or ``covariance`` query."""
+        return self.matrix if query == "identity" else second_moments(self.matrix)
+
+    @abc.abstractmethod
+    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+        """Return the metric of each trial, shape (trials,).
+
+        Args:
+            released: what a release returned, trials along the first axis.
+            yields, ridge: the attributes of that release.
+        """
+
+    @abc.abstractmethod
+    def reference(self, name: str, streams: Streams) -> Array:
+        """Return the metric of a reference row (see :attr:`Task.references`), shape (trials,)."""
+
+
+class Task(abc.ABC):
+    """A task with a metric that is better when smaller.
+
+    Attributes:
+        metric: name of the metric.
+        queries: names of the queries that serve it, the paper's own first.
+        accepts: the yields of a release that it can work with.
+        references: rows that need no mechanism: ``nonprivate``, ``random`` and others.
+    """
+
+    metric: ClassVar[str]
+    queries: ClassVar[tuple[str, ...]]
+    accepts: ClassVar[frozenset[str]]
+    references: ClassVar[tuple[str, ...]] = ("nonprivate", "random")
+
+    def records(self, matrix: Array) -> int:
+        """Return how many records of the data are private."""
+        return matrix.shape[1]
+
+    @abc.abstractmethod
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Return the instance of one trial per stream; ``matrix`` is m x n."""
+
+
+def second_moments(matrix: Array) -> Array:
+    """Return X X^T / n of a matrix, or of each of a stack."""
+    return matrix @ np.swapaxes(matrix, -1, -2) / matrix.shape[-1]
