@@ -30,7 +30,6 @@ def exact(epsilon: float, mu: mp.mpf) -> mp.mpf:
             return mp.erf(mu / mp.sqrt(8))
         mp.mp.dps += max(0, int(-mp.log10(mu)))
         x1, x2 = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-        # mp.ncdf loses digits far out where mp.erfc does not.
         tails = [mp.erfc(x / mp.sqrt(2)) / 2 for x in (x1, x2)]
         return tails[0] - mp.exp(epsilon) * tails[1]
 
@@ -150,6 +149,13 @@ def test_delta_is_safe_and_exact_to_the_promise(pairs):
         assert true <= mp.exp(mp.mpf(log)) <= true * (1 + PROMISED)
 
 
+def test_delta_is_safe_where_the_mills_ratios_cancel_most():
+    rng = np.random.default_rng(7)
+    epsilons, mus = 10 ** rng.uniform(-1.3, 0, 3000), rng.uniform(0.2, 0.6, 3000)
+    for epsilon, mu, delta in zip(epsilons, mus, gaussian.delta(epsilons, mus), strict=True):
+        assert exact(epsilon, mu) <= delta <= exact(epsilon, mu) * (1 + PROMISED)
+
+
 @pytest.mark.parametrize("factor", [0.3, 1.0, 1.7, 40.0])
 def test_epsilon_is_safe_and_exact_to_the_promise(pairs, factor):
     starts, deltas = np.transpose(pairs[:: 1 if factor == 1 else 3])
@@ -234,6 +240,13 @@ def test_epsilon_is_exactly_0_where_the_curve_starts_below_delta(delta):
     assert gaussian.delta(0, below).max() <= delta
     assert gaussian.epsilon(delta, below).tolist() == [0] * 5
     assert gaussian.epsilon(delta, limit * 1.001) > 0
+
+
+def test_epsilon_is_not_0_where_rounding_could_decide():
+    for mu in np.geomspace(1e-3, 3, 100):
+        start = float(exact(0, mu))
+        for delta in start * (1 + 2.0**-53 * np.arange(-60, 61, 5)):
+            assert exact(gaussian.epsilon(delta, mu), mu) <= mp.mpf(delta)
 
 
 def test_no_mu_no_delta():

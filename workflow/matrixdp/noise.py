@@ -332,7 +332,7 @@ def _envelope(form: ArrayLike) -> _Envelope:
             "form is not a symmetric matrix; give (K + K^T) / 2, which is the same law"
         )
     values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
-    losses = values[:, -1:] - values
+    losses = np.minimum(values[:, -1:] - values, 1e300)  # twice a loss stays finite
     # Newton's method on a falling convex function, from below the root: no step overshoots.
     b = np.ones_like(losses[:, :1])
     for _ in range(64):

@@ -4,15 +4,15 @@ A sketch of a data matrix X (m features by n records) is r independent draws fro
 G = X X^T + w^2 I. All that matters for privacy is the regularised *leverage* x^T G^-1 x of the
 record that differs. A record of norm at most R has leverage at most s = R^2 / (w^2 + R^2), which
 it attains where no other record points its way. Three exact curves follow from s alone, all
-expectations over X ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
+expectations over C ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
 
 * One record more: G grows by the factor 1 / (1 - s) along one direction, so that
-  L = (r ln(1 - s) + X s / (1 - s)) / 2 under the larger data set.
-* One record less, the same pair the other way round: L = -(r ln(1 - s) + X s) / 2.
+  L = (r ln(1 - s) + C s / (1 - s)) / 2 under the larger data set.
+* One record less, the same pair the other way round: L = -(r ln(1 - s) + C s) / 2.
 * One record replaced: two records that are orthogonal (after whitening by what the data sets
   share) and of full norm. Given the combinations' coordinates along the bisector of the two, those
   along the other one are Gaussian, with a mean whose sign is what differs. The sketch is thus a
-  Gaussian mechanism of random mu^2 = X s^2 / (1 - s).
+  Gaussian mechanism of random mu^2 = C s^2 / (1 - s).
 
 That pair is the worst: any replacement changes N(0, I) to N(0, diag(a, b)) with 1 <= a <=
 1 / (1 - s) and 1 - s <= b <= 1 along some axes, and y -> c y + sqrt(1 - c^2) N(0, 1), which keeps
