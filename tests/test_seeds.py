@@ -2,6 +2,8 @@ import numpy as np
 
 from matrixdp.seeds import streams
 
+PINNED = 0.15166310978496536
+
 
 def first(generators):
     return np.array([generator.standard_normal() for generator in generators])
@@ -28,6 +30,3 @@ def test_every_part_of_the_key_matters():
 def test_streams_are_pinned():
     # A change here changes every published number of a run.
     assert first(streams(2018, "noise", "regression", trials=[0]))[0] == PINNED
-
-
-PINNED = 0.0

@@ -200,6 +200,13 @@ class TestPrivateDirections:
         directions, spectrum = release.private.draw(release.moments, self.value, again)
         return released, directions, spectrum, again
 
+    def test_the_budget_is_split_in_epsilon_and_in_delta(self):
+        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections(share=0.2))
+        release = mechanism.calibrate(LIVER, **budget(LIVER))
+        phi = float(by_mpmath(LIVER, 0.8, 0.8 / 248, 2, "sqrt")[-1])
+        assert release.limit == pytest.approx(phi**2 / np.sqrt(248), rel=1e-9)
+        assert (release.moments.epsilon, release.moments.delta) == (0.2, 0.2 / 248)
+
     def test_only_filled_directions_are_released(self):
         release = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
             LIVER, **budget(LIVER)
@@ -285,7 +292,7 @@ class TestPrivateDirections:
         (MVG(directions=BASIS[:, :4]), LIVER, r"directions has shape \(6, 4\).* square matrix"),
         (MVG(directions=2 * np.eye(6)), LIVER, "off an orthonormal basis by 3"),
         (MVG(directions=np.full((6, 6), np.inf)), LIVER, "directions is inf"),
-        (MVG(directions=PrivateDirections()), MOVEMENT, "PrivateDirections for a covariance query"),
+        (MVG(directions=PrivateDirections()), MOVEMENT, "MVG answers only identity"),
     ],
 )
 def test_bad_parameters(mechanism, query, message):

@@ -142,6 +142,24 @@ def _timing(options: argparse.Namespace) -> None:
     timing.write(Path(options.results, "benchmarks"), Path(options.results, "timing.csv"))
 
 
+def _figure(options: argparse.Namespace) -> None:
+    from matrixdp.results import figures
+
+    figures.write(options.name, results=options.results, out=options.out)
+
+
+def _redraw(options: argparse.Namespace) -> None:
+    from matrixdp.results import figures
+
+    figures.redraw(results=options.results, out=options.out)
+
+
+def _theory(options: argparse.Namespace) -> None:
+    from matrixdp import theory
+
+    theory.write(options.name, seed=options.seed, out=options.out)
+
+
 def _words(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
 
@@ -215,6 +233,20 @@ def _parser() -> argparse.ArgumentParser:
     setups.add_argument("provenance", nargs="+", help="provenance.json of every data set")
     setups.add_argument("--config", required=True, help="the settings, as JSON")
     setups.add_argument("--out", required=True, help="folder for the table's csv, md and tex")
+
+    figure = verb("figure", _figure, "draw one figure, and write the data that it shows")
+    figure.add_argument("name")
+    figure.add_argument("--results", default="results", help="folder with the tables to draw from")
+    figure.add_argument("--out", required=True, help="folder for the figure's svg, png and data")
+
+    redraw = verb("redraw", _redraw, "draw every kept figure again and compare the bytes")
+    redraw.add_argument("--results", default="results/reference", help="kept tables and figures")
+    redraw.add_argument("--out", required=True, help="folder for what is drawn")
+
+    theory = verb("theory", _theory, "compute what a figure without a data set shows")
+    theory.add_argument("name")
+    theory.add_argument("--seed", type=int, default=0)
+    theory.add_argument("--out", required=True, help="tidy CSV")
 
     timing = verb("timing", _timing, "sum the jobs' run times in one table")
     timing.add_argument("--results", default="results")

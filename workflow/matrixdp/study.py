@@ -202,21 +202,21 @@ def _mechanism_rows(
                 )
                 bar.update()
     bar.close()
-    for i, (variant, epsilon, release) in enumerate(cells):
+    for i, (variant, epsilon, result) in enumerate(cells):
         where = {"variant": variant.name, "direction": variant.direction, "epsilon": epsilon}
-        if isinstance(release, str):
-            yield _note(release).assign(**where, delta=delta)
+        if isinstance(result, str):
+            yield _note(result).assign(**where, delta=delta)
             continue
         for phase in ("report", "select"):
             if (i, phase) in scores:
                 yield pd.DataFrame(
                     {
                         **where,
-                        "delta": release.delta,
-                        "epsilon_actual": release.epsilon_actual,
-                        "mu_actual": release.mu,
-                        "mu_exact": release.mu_exact if release.mu is not None else None,
-                        "noise_std": release.noise_std,
+                        "delta": result.delta,
+                        "epsilon_actual": result.epsilon_actual,
+                        "mu_actual": result.mu,
+                        "mu_exact": result.mu_exact if result.mu is not None else None,
+                        "noise_std": result.noise_std,
                         "phase": phase,
                         "trial": np.arange(settings.trials),
                         "value": scores[i, phase],

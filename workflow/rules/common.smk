@@ -6,7 +6,8 @@ import sys
 
 from snakemake.exceptions import WorkflowError
 
-sys.path.insert(0, str(workflow.current_basedir) + "/..")
+PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
+sys.path.insert(0, PACKAGE_ROOT)
 
 from matrixdp import config as configuration
 from matrixdp import sources
@@ -20,7 +21,7 @@ except InputError as error:
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
-    PYTHONPATH=os.path.abspath(str(workflow.current_basedir) + "/.."),
+    PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
 )
 

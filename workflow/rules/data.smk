@@ -8,7 +8,8 @@ rule data:
 
 rule dataset:
     input:
-        registry="workflow/datasets.yaml",
+        catalogue="workflow/datasets.yaml",
+        standin="workflow/matrixdp/data/standins/{dataset}.yaml",
     output:
         matrix="results/data/{dataset}/matrix.npy",
         provenance="results/data/{dataset}/provenance.json",
@@ -21,7 +22,7 @@ rule dataset:
     params:
         source=config["data"]["source"],
         seed=config["seed"],
-        code=sources.digest("data/__init__.py"),
+        code=lambda wildcards: sources.digest("data/__init__.py", f"data/{wildcards.dataset}.py"),
     shell:
         "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
         " --out results/data/{wildcards.dataset} 2>&1 | tee {log}"

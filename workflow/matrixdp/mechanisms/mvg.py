@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,21 +59,52 @@ def precision_budget(
         raise InputError(f"theorem is {theorem}; it must be 2 or 3")
     checks.choice(ZETAS, zeta=zeta)
     checks.choice(SENSITIVITIES, sensitivity=sensitivity)
-    m, n = query.shape
-    ranks = np.arange(1, min(m, n) + 1)
-    harmonic, root_harmonic = (1 / ranks).sum(), (1 / np.sqrt(ranks)).sum()
-    gamma = query.gamma
     s2 = query.paper_l2 if sensitivity == "paper" else query.l2
+    alpha, omega, beta = coefficients(query.shape, gamma=query.gamma, s2=s2, delta=delta, zeta=zeta)
+    return float(largest_phi(alpha if theorem == 2 else omega, beta, epsilon))
+
+
+class Coefficients(NamedTuple):
+    """Of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; Theorem 3 has omega for alpha)."""
+
+    alpha: Any
+    omega: Any
+    beta: Any
+
+
+def coefficients(
+    shape: tuple[int, int], *, gamma: ArrayLike, s2: ArrayLike, delta: float, zeta: str = "sqrt"
+) -> Coefficients:
+    """Return the coefficients of MVG's Theorems 2 and 3 for a query of one shape.
+
+    Args:
+        shape: (m, n).
+        gamma, s2: largest Frobenius norm of the value and l2 sensitivity, above 0; arrays
+            broadcast.
+        delta, zeta: see :func:`precision_budget`.
+    """
+    gamma, s2 = np.asarray(gamma), np.asarray(s2)
+    m, n = shape
+    harmonic, root_harmonic = harmonic_numbers(min(m, n))
     tail = np.log(1 / delta)
     bound = m * n + 2 * np.sqrt(m * n * tail) + 2 * tail
-    if theorem == 2:
-        quadratic = (harmonic + root_harmonic) * gamma**2 + 2 * harmonic * gamma * s2
-    else:
-        quadratic = 4 * harmonic * gamma * s2
-    linear = 2 * (m * n) ** 0.25 * harmonic * s2
-    linear *= np.sqrt(bound) if zeta == "sqrt" else bound
-    # The positive root of quadratic phi^2 + linear phi = 2 epsilon, without cancellation.
-    return float(4 * epsilon / (linear + np.sqrt(linear**2 + 8 * quadratic * epsilon)))
+    return Coefficients(
+        alpha=(harmonic + root_harmonic) * gamma**2 + 2 * harmonic * gamma * s2,
+        omega=4 * harmonic * gamma * s2,
+        beta=2 * (m * n) ** 0.25 * harmonic * s2 * (np.sqrt(bound) if zeta == "sqrt" else bound),
+    )
+
+
+def harmonic_numbers(rank: int) -> tuple[float, float]:
+    """Return H_r, the sum of 1 / i for i = 1 ... r, and H_(r, 1/2), that of 1 / sqrt(i)."""
+    ranks = np.arange(1, rank + 1)
+    return float((1 / ranks).sum()), float((1 / np.sqrt(ranks)).sum())
+
+
+def largest_phi(quadratic: ArrayLike, linear: ArrayLike, epsilon: float) -> Any:
+    """Return the positive root of quadratic phi^2 + linear phi = 2 epsilon, uncancelled."""
+    quadratic, linear = np.asarray(quadratic), np.asarray(linear)
+    return 4 * epsilon / (linear + np.sqrt(linear**2 + 8 * quadratic * epsilon))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +125,7 @@ class MVG(Mechanism):
     zeta: str = "sqrt"
     sensitivity: str = "paper"
     allocation: Allocation = field(default_factory=Shares)
-    directions: ArrayLike | PrivateDirections | None = field(default=None, compare=False)
+    directions: ArrayLike | PrivateDirections | None = None
 
     @property
     def queries(self) -> frozenset[str]:  # type: ignore[override]

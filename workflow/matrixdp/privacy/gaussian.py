@@ -17,9 +17,9 @@ overflow in logs, and
 
     d delta / d log mu = mu phi(x1),     d delta / d epsilon = -phi(x1) R(x2).
 
-As functions of log mu and of epsilon these slopes are log-concave, hence so are delta and 1 - delta,
-their integrals (Prekopa 1973). On the logarithm of such a function Newton's method approaches the
-root from one side, after at most one step across it, so that it needs no bracket.
+As functions of log mu and of epsilon these slopes are log-concave, hence so are their integrals
+delta and 1 - delta (Prekopa 1973). On the logarithm of such a function Newton's method approaches
+the root from one side, after at most one step across it, so that it needs no bracket.
 """
 
 from __future__ import annotations

@@ -283,7 +283,8 @@ class Covariance(Query):
 
         Its square is half of |D|_F^2 + |diag D|^2 for a change D. Without the cross term
         -2 (x . x')^2 that is convex in the squares of the entries, and at most 2 R^4 / n^2 at the
-        vertices of their box: replacing a record changes R^2 / n at most.
+        vertices of their box: replacing a record changes R^2 / n at most. In [-c, c]^m for odd m
+        the two sign vectors of ``l2`` are the worst again (for m = 3 by search alone).
         """
         if isinstance(self.domain, Ball):
             return self.l2
@@ -302,7 +303,7 @@ class Covariance(Query):
 
     @property
     def paper_l2(self) -> float:
-        """2 m c^2 / n of section 8.2.3, sqrt(2) too large under ``replace`` (safe)."""
+        """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
         return 2 * self._squared_radius / self.records
 
     @property

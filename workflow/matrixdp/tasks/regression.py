@@ -27,7 +27,8 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
-    return np.linalg.solve(block, gram[:, others, target][..., None])[..., 0]
+    solved: Array = np.linalg.solve(block, gram[:, others, target][..., None])
+    return solved[..., 0]
 
 
 @dataclass(frozen=True)

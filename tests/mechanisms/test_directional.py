@@ -1,0 +1,295 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import ortho_group
+
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
+from matrixdp.mechanisms.directional import DirectionalGaussian, optimal_variances
+from matrixdp.mechanisms.gaussian import GOE, IMGM
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.forms import ENUMERABLE
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
+
+LIMIT = gaussian.mu(1, 1e-3)
+FIXED = {"epsilon": 1, "delta": 1e-3}
+
+
+def variances_of(release, directions=None):
+    """Return the variance along each direction from the factor that the noise is drawn with."""
+    factor = release.noise.keywords.get("row_factor", release.noise.keywords.get("factor"))
+    return (
+        factor**2 if directions is None else np.diag(directions.T @ factor @ factor.T @ directions)
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "important", "tau", "of_important", "of_others"),
+    [
+        (LIVER, (0, 5), 0.75, 7.0683, 17.314),
+        (LIVER, (0, 5), 0.95, 6.2804, 38.715),
+        (LIVER, (0, 5), 0.55, 8.254, 12.905),
+        (CTG, (0, 7, 9), 0.75, 5.5665, 23.617),
+        (CTG, (0, 7, 9), 0.95, 4.946, 52.808),
+    ],
+)
+def test_noise_of_the_papers_identity_queries(query, important, tau, of_important, of_others):
+    release = DirectionalGaussian(Binary(important, tau)).calibrate(query, **budget(query))
+    deviations = np.sqrt(variances_of(release))
+    important = list(important)
+    np.testing.assert_allclose(deviations[important], of_important, rtol=1e-4)
+    np.testing.assert_allclose(np.delete(deviations, important), of_others, rtol=1e-4)
+    assert release.noise_std == pytest.approx(np.sqrt(np.mean(deviations**2)))
+
+
+@pytest.mark.parametrize(
+    ("tau", "both", "one", "neither"),
+    [(0.75, 11.822, 20.477, 35.467), (0.5, 17.7336, 17.7336, 17.7336)],
+)
+def test_noise_of_the_papers_second_moments(tau, both, one, neither):
+    """Standard deviations before the noise is symmetrised."""
+    release = DirectionalGaussian(Binary((0, 3), tau)).calibrate(MOVEMENT, **budget(MOVEMENT))
+    t = variances_of(release)
+    entries = np.sqrt(np.outer(t, t))
+    np.testing.assert_allclose(entries[[0, 0], [0, 3]], both, rtol=1e-4)
+    np.testing.assert_allclose(entries[[0, 3], [1, 2]], one, rtol=1e-4)
+    np.testing.assert_allclose(entries[[1, 1], [1, 2]], neither, rtol=1e-4)
+    off = ~np.eye(4, dtype=bool)
+    symmetrised = np.where(off, entries / np.sqrt(2), entries)
+    assert release.noise_std == pytest.approx(np.sqrt(np.mean(symmetrised**2)))
+    assert release.mu_exact
+
+
+def test_equal_shares_on_a_square_are_the_gaussian_orthogonal_ensemble():
+    release = DirectionalGaussian(Shares()).calibrate(MOVEMENT, **budget(MOVEMENT))
+    expected = GOE().calibrate(MOVEMENT, **budget(MOVEMENT))
+    assert release.noise_std == pytest.approx(expected.noise_std)
+
+
+@st.composite
+def cases(draw):
+    m = draw(st.integers(1, 6))
+    widths = tuple(draw(st.lists(st.floats(0.1, 10), min_size=m, max_size=m)))
+    domain = draw(
+        st.sampled_from(
+            [
+                Box(tuple(np.negative(widths)), widths),
+                Box((0,) * m, widths),
+                Box(tuple(np.divide(widths, -2)), widths),
+                Ball(widths[0], m),
+            ]
+        )
+    )
+    kind, adjacency = draw(
+        st.sampled_from(list(product([Identity, Covariance], ["replace", "add_remove"])))
+    )
+    raw = draw(st.lists(st.floats(0.01, 1), min_size=m, max_size=m))
+    directions = draw(st.sampled_from([None, np.linalg.qr(np.vander(np.arange(1.0, m + 1)))[0]]))
+    return kind(domain, 7, adjacency), Shares(tuple(np.divide(raw, sum(raw)))), directions
+
+
+@given(cases(), st.floats(1e-3, 50), st.floats(1e-30, 0.3))
+@settings(max_examples=150, deadline=None)
+def test_mu_is_the_largest_that_the_budget_allows(case, epsilon, delta):
+    query, shares, directions = case
+    release = DirectionalGaussian(shares, directions=directions).calibrate(
+        query, epsilon=epsilon, delta=delta
+    )
+    assert release.mu == pytest.approx(gaussian.mu(epsilon, delta), rel=1e-12)
+    assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
+    assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda m: st.tuples(*[st.lists(st.floats(0.05, 20), min_size=m, max_size=m)] * 3)
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
+    """Weighted mean squared error: optimal <= i.i.d. at the same budget <= MVG, whatever theta."""
+    widths, weights, raw = map(np.array, numbers)
+    query = Identity(Box((0,) * len(widths), tuple(widths)), 20)
+    theta = Shares(tuple(raw / raw.sum()))
+
+    def cost(mechanism):
+        release = mechanism.calibrate(query, **FIXED)
+        deviations = np.broadcast_to(release.noise.keywords["row_factor"], widths.shape)
+        return weights @ deviations**2
+
+    optimal = cost(DirectionalGaussian(weights=tuple(weights)))
+    assert optimal == pytest.approx((widths @ np.sqrt(weights)) ** 2 / LIMIT**2, rel=1e-9)
+    assert optimal <= cost(IMGM()) * (1 + 1e-9)
+    assert optimal <= cost(DirectionalGaussian(theta)) * (1 + 1e-9)
+    assert cost(IMGM()) <= cost(MVG(allocation=theta))
+    shared = widths * np.sqrt(weights) / (widths @ np.sqrt(weights))
+    assert optimal == pytest.approx(cost(DirectionalGaussian(Shares(tuple(shared)))), rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_no_covariance_beats_the_diagonal_optimum(m):
+    """Nelder-Mead over all covariances, each scaled to the same exact mu by all sign vectors."""
+    rng = np.random.default_rng(m)
+    widths, weights = rng.uniform(0.5, 3, m), rng.uniform(0.2, 5, m)
+    signs = np.array(list(product([-1, 1], repeat=m))) * widths
+    lower = np.tril_indices(m)
+
+    def cost(entries):
+        root = np.zeros((m, m))
+        root[lower] = entries
+        if abs(np.prod(np.diag(root))) < 1e-9:
+            return np.inf
+        mu = np.linalg.norm(np.linalg.solve(root, signs.T), axis=0).max()
+        return weights @ (root @ root.T).diagonal() * mu**2
+
+    best = min(
+        minimize(
+            cost,
+            np.eye(m)[lower] + 0.3 * rng.standard_normal(len(lower[0])),
+            method="Nelder-Mead",
+            options={"maxiter": 3000, "maxfev": 3000, "xatol": 1e-8, "fatol": 1e-10},
+        ).fun
+        for _ in range(4)
+    )
+    optimum = (widths @ np.sqrt(weights)) ** 2
+    assert optimum * (1 - 1e-9) <= best <= optimum * 1.001
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 6])
+def test_optimal_variances_along_any_directions(m):
+    """Nelder-Mead over the variances, with mu by brute force over all sign vectors."""
+    rng = np.random.default_rng(m)
+    directions = np.linalg.qr(rng.standard_normal((m, m)))[0]
+    sides, weights = rng.uniform(0.3, 2, m), rng.uniform(0.1, 10, m)
+    shifts = np.array(list(product([-1, 1], repeat=m))) * sides
+    squares = (shifts @ directions) ** 2
+
+    def cost(log_t):
+        return weights @ np.exp(log_t) * (squares @ np.exp(-log_t)).max()
+
+    found = np.log(optimal_variances(directions, sides, weights))
+    options = {"maxiter": 4000, "maxfev": 4000, "xatol": 1e-9, "fatol": 1e-12, "adaptive": True}
+    for start in (found, np.zeros(m)):
+        better = minimize(cost, start, method="Nelder-Mead", options=options).fun
+        assert cost(found) <= better * (1 + 2e-6)
+    assert cost(found) <= cost(np.zeros(m)) * (1 + 1e-9)  # no worse than i.i.d. noise
+
+
+def test_optimal_weights_are_used_along_directions():
+    directions = ortho_group.rvs(4, random_state=2)
+    query = Identity(Box((-1, -1, -2, 0), (1, 2, 2, 1)), 10)
+    weights = np.array([1.0, 4, 9, 16])
+
+    def cost(mechanism):
+        return weights @ variances_of(mechanism.calibrate(query, **FIXED), directions)
+
+    optimal = cost(DirectionalGaussian(weights=tuple(weights), directions=directions))
+    for theta in np.random.default_rng(0).dirichlet(np.ones(4), 30):
+        shares = DirectionalGaussian(Shares(tuple(theta)), directions=directions)
+        assert optimal <= cost(shares) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_weights_do_not_help_in_a_ball(kind, adjacency):
+    query = kind(Ball(2, 3), 10, adjacency)
+    release = DirectionalGaussian(weights=(1, 10, 100)).calibrate(query, **FIXED)
+    variances = variances_of(release)
+    np.testing.assert_allclose(variances, variances[0])
+    iid = IMGM().calibrate(query, **FIXED).noise_std
+    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is Identity else np.sqrt(iid))
+
+
+@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("k", [0.01, 30])
+def test_scale_equivariance(kind, k):
+    directions = ortho_group.rvs(3, random_state=1)
+    small, large = (kind(Box.cube(3, -side, side), 9) for side in (1, k))
+    mechanism = DirectionalGaussian(Shares((0.5, 0.3, 0.2)), directions=directions)
+    stds = [mechanism.calibrate(query, **FIXED).noise_std for query in (small, large)]
+    assert stds[1] == pytest.approx(k ** (1 if kind is Identity else 2) * stds[0])
+
+
+def test_the_law_along_directions():
+    directions = ortho_group.rvs(6, random_state=3)
+    mechanism = DirectionalGaussian(Binary((0, 5), 0.95), directions=directions)
+    release = mechanism.calibrate(LIVER, **budget(LIVER))
+    value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
+    along = directions.T @ (release.sample(value, streams(1000)) - value)
+    # The shape is set by the shares; the scale by the worst of all sign vectors.
+    shape = 1 / np.array([0.475, 0.0125, 0.0125, 0.0125, 0.0125, 0.475])
+    shifts = 2.0 * np.array(list(product([-1, 1], repeat=6)))
+    shape *= 4  # squared widths along the directions, the same for all in a cube
+    worst = ((shifts @ directions) ** 2 @ (1 / shape)).max()
+    variances = shape * worst / gaussian.mu(1, 1 / 248) ** 2
+    assert_standard(along / np.sqrt(variances)[:, None])
+    found = (along**2).mean(axis=(0, 2)) / variances
+    np.testing.assert_allclose(found, 1, atol=5 * np.sqrt(2 / 248_000))
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+def test_the_law_of_symmetrised_noise(rotated):
+    directions = ortho_group.rvs(4, random_state=4) if rotated else None
+    mechanism = DirectionalGaussian(Binary((0, 3), 0.75), directions=directions)
+    release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
+    value = np.diag([1e3, 2e3, 3e3, 4e3])
+    noise = release.sample(value, one_stream(140_000)) - value
+    np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
+    along = directions.T @ noise @ directions if rotated else noise
+    t = variances_of(release, directions)
+    if not rotated:
+        np.testing.assert_allclose(np.sqrt(t[[0, 1]]) ** 2, [11.822, 35.467], rtol=1e-4)
+    i, j = np.triu_indices(4)
+    stds = np.sqrt(t[i] * t[j] / np.where(i == j, 1, 2))
+    white = along[:, i, j] / stds
+    assert_standard(white)
+    np.testing.assert_allclose((white**2).mean(axis=0), 1, atol=5 * np.sqrt(2 / 140_000))
+    correlations = np.corrcoef(white.T) - np.eye(10)
+    assert np.abs(correlations).max() < 5 / np.sqrt(140_000)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "message"),
+    [
+        (DirectionalGaussian(Shares((0.5, 0.5))), LIVER, "theta has 2 shares"),
+        (DirectionalGaussian(Binary((6,))), LIVER, r"important is \(6,\)"),
+        (DirectionalGaussian(MaxPNR()), LIVER, "directional noise takes Shares or Binary"),
+        (DirectionalGaussian(weights=(1,) * 5), LIVER, r"weights has shape \(5,\)"),
+        (DirectionalGaussian(weights=(1, 1, 1, 1, 1, 0)), LIVER, "weights hold 0.0; every weight"),
+        (DirectionalGaussian(weights=(1, 1, 1, 1, 1, -1)), LIVER, "weights hold -1.0"),
+        (DirectionalGaussian(weights=(1, 1, 1, 1, 1, np.nan)), LIVER, "weights is nan"),
+        (DirectionalGaussian(directions=np.eye(5)), LIVER, r"must end in 6 x 6"),
+        (DirectionalGaussian(directions=np.ones((6, 6))), LIVER, "off an orthonormal basis"),
+        (
+            DirectionalGaussian(weights=(1,) * 4, directions=np.eye(4)),
+            MOVEMENT,
+            "weights are given with directions for a covariance query of 4 features",
+        ),
+        (
+            DirectionalGaussian(weights=(1,) * 30, directions=np.eye(30)),
+            Identity(Box.cube(30, 0, 1), 5),
+            f"need an identity query of at most {ENUMERABLE}",
+        ),
+    ],
+)
+def test_bad_parameters(mechanism, query, message):
+    with pytest.raises(InputError, match=message) as error:
+        mechanism.calibrate(query, **budget(query))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [*({"epsilon": bad} for bad in (0, -1, np.nan, np.inf))]
+    + [{"delta": bad} for bad in (0, -0.1, np.nan, np.inf, 1, 2)],
+)
+def test_bad_budgets(wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(InputError, match=f"{name} is {value}; it must be"):
+        DirectionalGaussian().calibrate(LIVER, **FIXED | wrong)

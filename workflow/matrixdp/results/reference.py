@@ -1,0 +1,122 @@
+"""The kept results of a full run on the original data: keeping them, and comparing a run with them.
+
+Rows with the same seed and trials must agree but for rounding. Other rows (fewer trials, another
+seed) are held against the reference by an equivalence test: two one-sided tests at level ``LEVEL``
+that the means differ by less than ``MARGIN`` standard deviations of a trial. A row that cannot show
+this, because it is different or because it has too few trials, fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from matrixdp import files
+from matrixdp.checks import InputError
+from matrixdp.results import summary
+
+#: What is kept of a run, as far as it is there.
+KEPT = ("summary", "theory", "tables", "figures", "claims.csv")
+
+LEVEL = 0.05
+MARGIN = 1.0
+#: Relative difference that another processor's last digits may add up to.
+ROUNDING = 1e-6
+#: What is below this is rounding too: an error of 0 that was computed.
+NOTHING = 1e-12
+
+COLUMNS = [*summary.KEYS, "mean", "reference", "n_trials", "difference", "margin", "verdict"]
+
+
+def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per summary row that both have, with a verdict.
+
+    Args:
+        run, reference: summaries, as :func:`matrixdp.results.summary.read` returns them.
+
+    Returns:
+        A frame of ``COLUMNS``: ``verdict`` is ``identical`` (but for rounding), ``equivalent`` or
+        ``not equivalent``; ``margin`` is what the means may differ by, in the metric.
+    """
+    both = run.merge(reference, on=[*summary.KEYS], suffixes=("", "_kept"))
+    both = both[both["mean"].notna() & both["mean_kept"].notna()]
+    difference = both["mean"] - both["mean_kept"]
+    scale = both[["mean", "mean_kept"]].abs().max(axis=1)
+    same = difference.abs() <= ROUNDING * scale + NOTHING
+    identical = same & (both["n_trials"] == both["n_trials_kept"])
+    # A row whose trials are all alike has no spread, and must agree but for rounding.
+    variances = [both[f"sd{end}"].fillna(0) ** 2 / both[f"n_trials{end}"] for end in ("", "_kept")]
+    freedom = both[["n_trials", "n_trials_kept"]].min(axis=1) - 1
+    quantile = stdtrit(np.maximum(freedom, 1), 1 - LEVEL)
+    margin = MARGIN * both["sd_kept"].fillna(0)
+    equivalent = difference.abs() + quantile * np.sqrt(sum(variances)) < margin
+    verdict = np.select(
+        [identical, equivalent | (same & (margin == 0))],
+        ["identical", "equivalent"],
+        "not equivalent",
+    )
+    return both.assign(
+        reference=both["mean_kept"], difference=difference, margin=margin, verdict=verdict
+    )[COLUMNS]
+
+
+def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.PathLike) -> str:
+    """Compare the summaries of a run with the kept ones, write ``out`` and return one sentence.
+
+    Raises:
+        InputError: the run is on simulated data, there is nothing to compare, or a row is not
+            equivalent; in the last case ``out`` is written first.
+    """
+    tables = []
+    for path in sorted(Path(results, "summary").glob("*.csv")):
+        if (reference := Path(kept, "summary", path.name)).is_file():
+            run = summary.read(path)
+            if run["data_status"].eq(summary.SIMULATED).any():
+                raise InputError(
+                    f"{path} rests on simulated data; the reference is on the originals, so give "
+                    "the run these (DATA_MIRROR) before it is verified"
+                )
+            tables.append(compare(run, summary.read(reference)))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    if table.empty:
+        raise InputError(f"{results} and {kept} share no summary row; run `make` first")
+    files.write_text(out, table.to_csv(index=False, lineterminator="\n"))
+    counts = table["verdict"].value_counts()
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    if failed := counts.get("not equivalent", 0):
+        raise InputError(
+            f"{failed} of {len(table)} rows are not equivalent to the reference; see {out}"
+        )
+    return (
+        f"{len(table)} rows compared with {kept}: {said} (means within {MARGIN:g} standard "
+        f"deviation of a trial, two one-sided tests at level {LEVEL:g}); see {out}"
+    )
+
+
+def keep(results: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Copy what is kept of a run to ``out``, in place of what was kept before.
+
+    Raises:
+        InputError: the run is on simulated data, or has no summary yet.
+    """
+    source, target = Path(results), Path(out)
+    summaries = sorted(source.glob("summary/*.csv"))
+    if not summaries:
+        raise InputError(f"{source} has no summary to keep; run `make` first")
+    for path in summaries:
+        if summary.read(path)["data_status"].eq(summary.SIMULATED).any():
+            raise InputError(f"{path} rests on simulated data; only results on originals are kept")
+    target.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        old, new = target / name, source / name
+        if old.is_dir():
+            shutil.rmtree(old)
+        if new.is_dir():
+            shutil.copytree(new, old)
+        elif new.is_file():
+            shutil.copyfile(new, old)
