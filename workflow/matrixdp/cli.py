@@ -64,9 +64,11 @@ def _trials(options: argparse.Namespace) -> None:
     dataset = data.load(options.data)
     registry = tasks.registry()
     kind = registry[checks.choice(registry, experiment=options.experiment)]
+    available = list(dataset.features)
+    features = [checks.choice(available, features=name) for name in options.features or available]
+    kept = [available.index(name) for name in features]
     given = {"train": options.train}
     if options.target is not None:
-        features = list(dataset.features)
         given["target"] = features.index(checks.choice(features, target=options.target))
     wanted = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     task = kind(**{name: value for name, value in given.items() if name in wanted})
@@ -76,7 +78,7 @@ def _trials(options: argparse.Namespace) -> None:
         trials=options.trials,
         epsilons=tuple(token(epsilon, "epsilons") for epsilon in options.epsilons),
         delta=None if options.delta == "1/n" else float(options.delta),
-        directions=dict(_direction(text, dataset.features) for text in options.direction),
+        directions=dict(_direction(text, features) for text in options.direction),
         taus=tuple(token(tau, "taus") for tau in options.taus),
         rows=tuple(token(rows, "rows") for rows in options.rows),
         adjacency=options.adjacency,
@@ -85,8 +87,8 @@ def _trials(options: argparse.Namespace) -> None:
     private = study.Data(
         name=dataset.name,
         status=dataset.status,
-        matrix=dataset.matrix,
-        domain=Box(tuple(dataset.lower), tuple(dataset.upper)),
+        matrix=dataset.matrix[kept],
+        domain=Box(tuple(dataset.lower[i] for i in kept), tuple(dataset.upper[i] for i in kept)),
     )
     table = study.run(task, options.mechanism, private, settings)
     with files.replacing(options.out) as temporary:
@@ -212,6 +214,7 @@ def _parser() -> argparse.ArgumentParser:
     trials.add_argument("--taus", type=_words, default=[], help="comma-separated")
     trials.add_argument("--rows", type=_words, default=[], help="comma-separated, multiples of m")
     trials.add_argument("--adjacency", default="replace", help="replace or add_remove")
+    trials.add_argument("--features", type=_words, help="comma-separated; leave out all others")
     trials.add_argument("--target", help="the feature that a regression predicts")
     trials.add_argument("--train", type=int, help="private training records of a regression")
     trials.add_argument("--reading", default="default")

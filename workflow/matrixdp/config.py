@@ -73,8 +73,10 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
 def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
     """Raise InputError unless the experiment's mechanisms and features exist."""
     known = {"nonprivate", "random", "zero"} | sources.mechanisms().keys()
-    features = datasets[experiment["dataset"]]["columns"]
+    columns = datasets[experiment["dataset"]]["columns"]
+    features = experiment.get("features", columns)
     named = [(f"{where}.mechanisms", name, known) for name in experiment["mechanisms"]]
+    named += [(f"{where}.features", name, columns) for name in features]
     for direction, members in experiment["directions"].items():
         named += [(f"{where}.directions.{direction}", name, features) for name in members]
     for place, name, allowed in named:

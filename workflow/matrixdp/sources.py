@@ -24,11 +24,26 @@ class Source:
     axes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """Where a figure is defined, and which tables it is drawn from."""
+
+    file: Path
+    inputs: tuple[str, ...]
+
+
 @functools.cache
 def mechanisms() -> dict[str, Source]:
     """Return every mechanism by name, from the ``MECHANISMS`` of the mechanisms' files."""
     found = _entries("mechanisms", "MECHANISMS").items()
-    return {name: Source(file, _axes(value)) for name, (file, value) in found}
+    return {name: Source(file, _words(value, "axes")) for name, (file, value) in found}
+
+
+@functools.cache
+def figures() -> dict[str, Drawing]:
+    """Return every figure by name, from the ``FIGURES`` of the figures' files."""
+    found = _entries("results/figures", "FIGURES").items()
+    return {name: Drawing(file, _words(value, "inputs")) for name, (file, value) in found}
 
 
 @functools.cache
@@ -66,10 +81,11 @@ def digest(*files: str | Path) -> str:
     return state.hexdigest()[:12]
 
 
-def _axes(entry: ast.expr) -> tuple[str, ...]:
+def _words(entry: ast.expr, name: str) -> tuple[str, ...]:
+    """Return the literal words that a call is given as the keyword ``name``, or none."""
     keywords = entry.keywords if isinstance(entry, ast.Call) else []
     for keyword in keywords:
-        if keyword.arg == "axes":
+        if keyword.arg == name:
             return tuple(ast.literal_eval(keyword.value))
     return ()
 

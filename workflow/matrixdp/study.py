@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -154,6 +154,22 @@ def _reference_rows(task: Task, name: str, data: Data, settings: Settings) -> pd
     return pd.DataFrame({"phase": "report", "trial": np.arange(settings.trials), "value": values})
 
 
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """A variant at one epsilon: its release, or the reason why there is none."""
+
+    variant: Variant
+    epsilon: str
+    release: Release | None
+    note: str = ""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """Return the columns that tell the cell from the others of its mechanism."""
+        name, direction = self.variant.name, self.variant.direction
+        return {"variant": name, "direction": direction, "epsilon": self.epsilon}
+
+
 def _mechanism_rows(
     task: Task, mechanism: str, data: Data, settings: Settings
 ) -> Iterator[pd.DataFrame]:
@@ -164,64 +180,69 @@ def _mechanism_rows(
         return
     delta = 1 / query.records if settings.delta is None else settings.delta
     cells = [
-        (variant, epsilon, _calibrate(variant.mechanism, query, float(epsilon), delta))
-        for variant in found
-        for epsilon in settings.epsilons
+        _cell(variant, token, query, delta) for variant in found for token in settings.epsilons
     ]
-    released_as = {release.yields for *_, release in cells if isinstance(release, Release)}
+    released_as = {cell.release.yields for cell in cells if cell.release}
     if unusable := released_as - task.accepts:
         yield _note(
             f"skipped: it releases a {unusable.pop()}, "
             f"the task needs a {' or a '.join(sorted(task.accepts))}"
         )
         return
-    sizes = Counter(variant.direction for variant in found)
-    bar = tqdm(total=len(cells) * 2, desc=mechanism, unit="cell", leave=False, disable=None)
-    scores: dict[tuple[int, str], Array] = {}
-    for phase in ("report", "select"):
-        todo = [
-            (i, variant, epsilon, release)
-            for i, (variant, epsilon, release) in enumerate(cells)
-            if isinstance(release, Release) and (phase == "report" or sizes[variant.direction] > 1)
-        ]
-        for i, *_ in todo:
-            scores[i, phase] = np.empty(settings.trials)
-        for trials in _blocks(settings.trials, data.matrix.size):
-            if not todo:
-                break
+    rivals = Counter(variant.direction for variant in found)
+    compared = [cell for cell in cells if rivals[cell.variant.direction] > 1]
+    reported = _scores(task, mechanism, "report", cells, data, settings)
+    selected = _scores(task, mechanism, "select", compared, data, settings)
+    for cell in cells:
+        if cell.release is None:
+            yield _note(cell.note).assign(**cell.where, delta=delta)
+            continue
+        for phase, scores in (("report", reported), ("select", selected)):
+            if cell in scores:
+                yield pd.DataFrame(
+                    cell.where
+                    | {
+                        "delta": cell.release.delta,
+                        "epsilon_actual": cell.release.epsilon_actual,
+                        "mu_actual": cell.release.mu,
+                        "mu_exact": None if cell.release.mu is None else cell.release.mu_exact,
+                        "noise_std": cell.release.noise_std,
+                        "phase": phase,
+                        "trial": np.arange(settings.trials),
+                        "value": scores[cell],
+                    }
+                )
+
+
+def _scores(
+    task: Task,
+    mechanism: str,
+    phase: str,
+    cells: Sequence[_Cell],
+    data: Data,
+    settings: Settings,
+) -> dict[_Cell, Array]:
+    """Return the metric of every trial of each cell that has a release, shape (trials,)."""
+    releases = {cell: cell.release for cell in cells if cell.release}
+    scores = {cell: np.empty(settings.trials) for cell in releases}
+    blocks = list(_blocks(settings.trials, data.matrix.size)) if releases else []
+    total = len(blocks) * len(releases)
+    with tqdm(total=total, desc=f"{mechanism}, {phase}", leave=False, disable=None) as bar:
+        for trials in blocks:
             instance = task.instance(data.matrix, _split_streams(settings, phase, trials))
+            query = next(iter(releases.values())).query
             value = instance.value(query.name)
             buffer = np.empty((len(trials), *query.shape))
-            for i, variant, epsilon, release in todo:
-                key = (mechanism, variant.direction, variant.name, epsilon, phase)
-                own = streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
+            for cell, release in releases.items():
+                names = (mechanism, cell.variant.direction, cell.variant.name, cell.epsilon, phase)
+                own = streams(settings.seed, "noise", settings.experiment, *names, trials=trials)
                 fits = release.yields in ("matrix", "second_moments")
                 released = release.sample(value, own, out=buffer if fits else None)
-                scores[i, phase][trials.start : trials.stop] = instance.score(
+                scores[cell][trials.start : trials.stop] = instance.score(
                     released, yields=release.yields, ridge=release.ridge
                 )
                 bar.update()
-    bar.close()
-    for i, (variant, epsilon, result) in enumerate(cells):
-        where = {"variant": variant.name, "direction": variant.direction, "epsilon": epsilon}
-        if isinstance(result, str):
-            yield _note(result).assign(**where, delta=delta)
-            continue
-        for phase in ("report", "select"):
-            if (i, phase) in scores:
-                yield pd.DataFrame(
-                    {
-                        **where,
-                        "delta": result.delta,
-                        "epsilon_actual": result.epsilon_actual,
-                        "mu_actual": result.mu,
-                        "mu_exact": result.mu_exact if result.mu is not None else None,
-                        "noise_std": result.noise_std,
-                        "phase": phase,
-                        "trial": np.arange(settings.trials),
-                        "value": scores[i, phase],
-                    }
-                )
+    return scores
 
 
 def _query(
@@ -236,11 +257,12 @@ def _query(
     return None, f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
 
 
-def _calibrate(mechanism: Mechanism, query: Query, epsilon: float, delta: float) -> Release | str:
+def _cell(variant: Variant, epsilon: str, query: Query, delta: float) -> _Cell:
     try:
-        return mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
     except NoGuarantee as reason:
-        return f"no guarantee: {reason}"
+        return _Cell(variant, epsilon, None, f"no guarantee: {reason}")
+    return _Cell(variant, epsilon, release)
 
 
 def _note(reason: str) -> pd.DataFrame:

@@ -64,6 +64,8 @@ def trial_words(wildcards):
     for option in ("target", "train"):
         if option in experiment:
             words += [f"--{option}", experiment[option]]
+    if "features" in experiment:
+        words += ["--features", ",".join(experiment["features"])]
     source = sources.mechanisms().get(wildcards.mechanism)
     if source:
         words += ["--epsilons", ",".join(config["epsilons"]), "--delta", config["delta"]]
