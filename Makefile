@@ -5,13 +5,16 @@ PYTHON ?= python3
 ARGS ?=
 BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
 
-.PHONY: all quick test bench lint clean help
+.PHONY: all quick figures test bench lint clean help
 
 all: ## compute every table, figure and the report
 	@$(BOOTSTRAP) run $(ARGS)
 
 quick: ## the same with few trials: minutes, to see that everything works
 	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+
+figures: ## draw the kept results' figures again and compare them, byte for byte
+	@$(BOOTSTRAP) redraw $(ARGS)
 
 test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)

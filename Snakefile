@@ -1,5 +1,5 @@
 # Reproduction of the MVG and IMGM papers on matrix-valued differential privacy. `snakemake` makes
-# every table built so far; name a target (`snakemake table4`) for a part.
+# every table, every figure and the report; name a target (`snakemake table4`) for a part.
 from snakemake.utils import min_version
 
 min_version("9.25")
@@ -11,12 +11,19 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/mvg.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/readings.smk"
+include: "workflow/rules/audit.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
         rules.mvg.input,
+        rules.figures.input,
+        rules.report.output,
 
 
 onstart:
@@ -24,4 +31,5 @@ onstart:
 
 
 onsuccess:
-    shell("python -m matrixdp timing --results results")
+    # The results are there: a table of run times that cannot be made must not fail the run.
+    shell("python -m matrixdp timing --results results || true")

@@ -44,3 +44,10 @@ def test_a_full_disk_is_one_sentence(tmp_path):
         open("/dev/full", "w") as full,
     ):
         full.write("x")
+
+
+def test_what_a_killed_job_left_is_swept(tmp_path):
+    (tmp_path / ".table.csv.x7_q.csv").write_text("half")
+    (tmp_path / ".other.csv.x7_q.csv").write_text("of another file")
+    files.write_text(tmp_path / "table.csv", "x")
+    assert sorted(os.listdir(tmp_path)) == [".other.csv.x7_q.csv", "table.csv"]

@@ -3,6 +3,7 @@
     python3 workflow/bootstrap.py run [snakemake arguments]   the workflow (the default)
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py setup                       only the environment
 
 The environment is the folder .venv, made from workflow/requirements.lock by venv and pip (by uv
@@ -259,7 +260,13 @@ def bench(project: Project, arguments: Sequence[str]) -> int:
     return max(abs(project.call(str(file), *arguments)) for file in files)
 
 
-COMMANDS = {"run": run, "test": test, "bench": bench, "setup": setup}
+def redraw(project: Project, arguments: Sequence[str]) -> None:
+    """Draw the figures of the kept results again and compare them."""
+    setup(project)
+    project.become("-m", "matrixdp", "redraw", "--out", "results/redrawn", *arguments)
+
+
+COMMANDS = {"run": run, "test": test, "bench": bench, "redraw": redraw, "setup": setup}
 
 
 def main(arguments: Sequence[str]) -> int | None:

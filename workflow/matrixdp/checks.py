@@ -73,10 +73,16 @@ def choice(allowed: Iterable[str], **named: object) -> str:
     name, value = _single(named)
     options = [str(option) for option in allowed]
     if value not in options:
-        near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"{name} is {value!r}; {hint}It must be one of {', '.join(options)}")
+        raise InputError(f"{name} is {value!r}; {nearest(value, options)}")
     return str(value)
+
+
+def nearest(value: object, allowed: Iterable[str]) -> str:
+    """Return the end of a message: the valid name next to ``value``, and all valid names."""
+    options = [str(option) for option in allowed]
+    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? It" if near else "it"
+    return f"{hint} must be one of {', '.join(options)}"
 
 
 def array(*, shape: Sequence[int | None] | None = None, **named: ArrayLike) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ from typing import Any
 import jsonschema
 import yaml
 
-from matrixdp import sources
-from matrixdp.checks import InputError
+from matrixdp import readings, sources
+from matrixdp.checks import InputError, nearest
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
@@ -31,6 +29,19 @@ def token(value: object, name: str = "value") -> str:
     if not (number.is_finite() and number > 0):
         raise InputError(f"{name} is {value!r}; it must be a finite number above 0")
     return format(number.normalize(), "f")
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the configuration that a text in YAML or JSON holds (see :func:`resolve`).
+
+    Raises:
+        InputError: the text is not YAML, or what it says is not allowed.
+    """
+    try:
+        return resolve(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"config.yaml is not valid YAML ({reason}); correct it") from None
 
 
 def resolve(config: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +65,10 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         resolved[key] = sorted(tokens, key=Decimal)
     for key in ("table_epsilon", "public_tau"):
         resolved[key] = token(resolved[key], f"config.yaml: {key}")
+    try:
+        resolved["reading"] = readings.find(resolved["reading"]).name
+    except InputError as error:
+        raise InputError(f"config.yaml: {error}") from None
     if resolved["delta"] != "1/n":
         resolved["delta"] = token(resolved["delta"], "config.yaml: delta")
     below_one = [(f"taus[{i}]", tau) for i, tau in enumerate(resolved["taus"])]
@@ -81,10 +96,10 @@ def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any
         named += [(f"{where}.directions.{direction}", name, features) for name in members]
     for place, name, allowed in named:
         if name not in allowed:
-            raise InputError(f"{place} names {name!r}; {_nearest(name, allowed)}")
+            raise InputError(f"{place} names {name!r}; {nearest(name, allowed)}")
     if "target" in experiment and experiment["target"] not in features:
         target = experiment["target"]
-        raise InputError(f"{where}.target is {target!r}; {_nearest(target, features)}")
+        raise InputError(f"{where}.target is {target!r}; {nearest(target, features)}")
 
 
 def _with_defaults(value: Any, schema: dict[str, Any]) -> Any:
@@ -107,17 +122,10 @@ def _sentence(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
         allowed = schema.get("properties", {})
         unknown = next(key for key in error.instance if key not in allowed)
-        return f"{prefix} has the unknown key {unknown!r}; {_nearest(unknown, allowed)}"
+        return f"{prefix} has the unknown key {unknown!r}; {nearest(unknown, allowed)}"
     if error.validator == "enum":
-        return f"{prefix} is {error.instance!r}; {_nearest(error.instance, schema['enum'])}"
+        return f"{prefix} is {error.instance!r}; {nearest(error.instance, schema['enum'])}"
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
     return f"{prefix} is {error.instance!r}; it must be {schema.get('description', error.message)}"
-
-
-def _nearest(value: object, allowed: Iterable[str]) -> str:
-    options = sorted(map(str, allowed))
-    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}It must be one of {', '.join(options)}"

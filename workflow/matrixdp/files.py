@@ -25,6 +25,9 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # What a job left that was killed while it wrote; two jobs never write the same file.
+        for stale in target.parent.glob(f".{target.name}.*"):
+            stale.unlink(missing_ok=True)
         handle, name = tempfile.mkstemp(
             prefix=f".{target.name}.", suffix="".join(target.suffixes), dir=target.parent
         )

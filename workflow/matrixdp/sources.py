@@ -40,6 +40,12 @@ def mechanisms() -> dict[str, Source]:
 
 
 @functools.cache
+def theory() -> dict[str, Path]:
+    """Return the file of every computation, from the ``THEORY`` of the theory's files."""
+    return {name: file for name, (file, _) in _entries("theory", "THEORY").items()}
+
+
+@functools.cache
 def figures() -> dict[str, Drawing]:
     """Return every figure by name, from the ``FIGURES`` of the figures' files."""
     found = _entries("results/figures", "FIGURES").items()

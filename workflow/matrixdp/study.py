@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,17 @@ from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+from matrixdp.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.seeds import streams
-from matrixdp.tasks.base import Task
+from matrixdp.tasks.base import Task, second_moments
 
 QUERIES = {"identity": Identity, "covariance": Covariance}
 
 #: Numbers held at once by a stack of released values.
 STACK = 2**23
+
+#: Splits on which a task may choose its options, none of them of a reported trial.
+TUNING = 20
 
 COLUMNS = (
     ["experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"]
@@ -66,6 +70,7 @@ class Settings:
         rows: numbers of sketch rows tried, as multiples of m.
         adjacency: what neighbours are (see :mod:`matrixdp.privacy.sensitivity`).
         reading: name of the choices made where the papers leave something open.
+        changes: the parameters of mechanisms that it changes (see :mod:`matrixdp.readings`).
     """
 
     experiment: str
@@ -78,6 +83,7 @@ class Settings:
     rows: tuple[str, ...] = ()
     adjacency: str = "replace"
     reading: str = "default"
+    changes: Parameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,19 +133,73 @@ def run(task: Task, mechanism: str, data: Data, settings: Settings) -> pd.DataFr
     Raises:
         InputError: a setting or the mechanism's name is not valid.
     """
+    return _run({settings.reading: task}, mechanism, data, settings)
+
+
+def sweep(
+    task: Task, mechanism: str, scaled: Mapping[str, Data], settings: Settings
+) -> pd.DataFrame:
+    """Return the trial rows of one mechanism under all its readings (see :func:`run`).
+
+    All readings share their base draws, and those that differ in the task alone the releases.
+
+    Args:
+        task: as in the default reading.
+        mechanism: a mechanism or a reference row.
+        scaled: the data by the name of the scaling.
+        settings: ``reading`` and ``changes`` are not used.
+
+    Raises:
+        InputError: as for :func:`run`; or a scaling is missing.
+    """
+    things: list[object] = [task]
+    if mechanism in registry():
+        things.append(variants(registry()[mechanism], settings)[0].mechanism)
+    name = next(iter(scaled.values())).name
+    own = parameters(task)
+    groups: dict[tuple, dict[str, Task]] = {}
+    for reading in cross(
+        settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
+    ):
+        changes = {k: v for k, v in reading.parameters.items() if k not in own}
+        place = checks.choice(scaled, scaling=reading.scaling(name))
+        group = place, reading.adjacency(settings.adjacency), tuple(changes.items())
+        groups.setdefault(group, {})[reading.name] = adjusted(task, reading.parameters)
+    parts = [
+        _run(
+            tasks,
+            mechanism,
+            scaled[place],
+            replace(settings, adjacency=near, changes=dict(changes)),
+        )
+        for (place, near, changes), tasks in groups.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _run(tasks: Mapping[str, Task], mechanism: str, data: Data, settings: Settings) -> pd.DataFrame:
+    """Return the trial rows of one mechanism under readings, each with its own task."""
     checks.count(trials=settings.trials)
+    tuning = ("split", settings.experiment, "tune")
+    tuned = {
+        reading: task.tuned(data.matrix, streams(settings.seed, *tuning, trials=range(TUNING)))
+        for reading, task in tasks.items()
+    }
+    task = next(iter(tuned.values()))
     if mechanism in task.references:
-        parts = [_reference_rows(task, mechanism, data, settings)]
+        parts = [
+            _reference_rows(one, mechanism, data, settings).assign(reading=reading)
+            for reading, one in tuned.items()
+        ]
     else:
         checks.choice([*task.references, *registry()], mechanism=mechanism)
-        parts = list(_mechanism_rows(task, mechanism, data, settings))
+        parts = list(_mechanism_rows(tuned, mechanism, data, settings))
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(
         experiment=settings.experiment,
         dataset=data.name,
         data_status=data.status,
         mechanism=mechanism,
-        reading=settings.reading,
         metric=task.metric,
     )
     return table.reindex(columns=COLUMNS)
@@ -171,37 +231,44 @@ class _Cell:
 
 
 def _mechanism_rows(
-    task: Task, mechanism: str, data: Data, settings: Settings
+    tasks: Mapping[str, Task], mechanism: str, data: Data, settings: Settings
 ) -> Iterator[pd.DataFrame]:
     found = variants(registry()[mechanism], settings)
-    query, reason = _query(task, found[0].mechanism, data, settings)
+    query, reason = _query(next(iter(tasks.values())), found[0].mechanism, data, settings)
     if query is None:
-        yield _note(reason)
+        yield from (_note(reason, reading) for reading in tasks)
         return
     delta = 1 / query.records if settings.delta is None else settings.delta
+    changes = _resolved(settings.changes, query, data)
     cells = [
-        _cell(variant, token, query, delta) for variant in found for token in settings.epsilons
+        _cell(replace(variant, mechanism=adjusted(variant.mechanism, changes)), token, query, delta)
+        for variant in found
+        for token in settings.epsilons
     ]
     released_as = {cell.release.yields for cell in cells if cell.release}
-    if unusable := released_as - task.accepts:
-        yield _note(
-            f"skipped: it releases a {unusable.pop()}, "
-            f"the task needs a {' or a '.join(sorted(task.accepts))}"
-        )
-        return
+    serving = {}
+    for reading, task in tasks.items():
+        if unusable := released_as - task.accepts:
+            needed = " or a ".join(sorted(task.accepts))
+            yield _note(
+                f"skipped: it releases a {unusable.pop()}, the task needs a {needed}", reading
+            )
+        else:
+            serving[reading] = task
     rivals = Counter(variant.direction for variant in found)
     compared = [cell for cell in cells if rivals[cell.variant.direction] > 1]
-    reported = _scores(task, mechanism, "report", cells, data, settings)
-    selected = _scores(task, mechanism, "select", compared, data, settings)
-    for cell in cells:
+    reported = _scores(serving, mechanism, "report", cells, data, settings)
+    selected = _scores(serving, mechanism, "select", compared, data, settings)
+    for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
-            yield _note(cell.note).assign(**cell.where, delta=delta)
+            yield _note(cell.note, reading).assign(**cell.where, delta=delta)
             continue
         for phase, scores in (("report", reported), ("select", selected)):
-            if cell in scores:
+            if (reading, cell) in scores:
                 yield pd.DataFrame(
                     cell.where
                     | {
+                        "reading": reading,
                         "delta": cell.release.delta,
                         "epsilon_actual": cell.release.epsilon_actual,
                         "mu_actual": cell.release.mu,
@@ -209,40 +276,57 @@ def _mechanism_rows(
                         "noise_std": cell.release.noise_std,
                         "phase": phase,
                         "trial": np.arange(settings.trials),
-                        "value": scores[cell],
+                        "value": scores[reading, cell],
                     }
                 )
 
 
 def _scores(
-    task: Task,
+    tasks: Mapping[str, Task],
     mechanism: str,
     phase: str,
     cells: Sequence[_Cell],
     data: Data,
     settings: Settings,
-) -> dict[_Cell, Array]:
-    """Return the metric of every trial of each cell that has a release, shape (trials,)."""
+) -> dict[tuple[str, _Cell], Array]:
+    """Return the metric of all trials by reading and cell that has a release, shape (trials,).
+
+    Each release is drawn once, and scored by the tasks of all readings.
+    """
     releases = {cell: cell.release for cell in cells if cell.release}
-    scores = {cell: np.empty(settings.trials) for cell in releases}
-    blocks = list(_blocks(settings.trials, data.matrix.size)) if releases else []
+    scores = {pair: np.empty(settings.trials) for pair in itertools.product(tasks, releases)}
+    blocks = list(_blocks(settings.trials, data.matrix.size)) if scores else []
     total = len(blocks) * len(releases)
     with tqdm(total=total, desc=f"{mechanism}, {phase}", leave=False, disable=None) as bar:
         for trials in blocks:
-            instance = task.instance(data.matrix, _split_streams(settings, phase, trials))
+            instances = {
+                reading: task.instance(data.matrix, _split_streams(settings, phase, trials))
+                for reading, task in tasks.items()
+            }
             query = next(iter(releases.values())).query
-            value = instance.value(query.name)
+            value = next(iter(instances.values())).value(query.name)
             buffer = np.empty((len(trials), *query.shape))
             for cell, release in releases.items():
                 names = (mechanism, cell.variant.direction, cell.variant.name, cell.epsilon, phase)
                 own = streams(settings.seed, "noise", settings.experiment, *names, trials=trials)
                 fits = release.yields in ("matrix", "second_moments")
                 released = release.sample(value, own, out=buffer if fits else None)
-                scores[cell][trials.start : trials.stop] = instance.score(
-                    released, yields=release.yields, ridge=release.ridge
-                )
+                for reading, instance in instances.items():
+                    scores[reading, cell][trials.start : trials.stop] = instance.score(
+                        released, yields=release.yields, ridge=release.ridge
+                    )
                 bar.update()
     return scores
+
+
+def _resolved(changes: Parameters, query: Query, data: Data) -> Parameters:
+    """Return the changes with the norm of the private data in place of ``FROM_DATA``."""
+    if isinstance(query, Identity):
+        # Where trials split the data, the root mean square over splits.
+        norm = np.sqrt(query.records * (data.matrix**2).sum(axis=0).mean())
+    else:
+        norm = np.linalg.norm(second_moments(data.matrix))
+    return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}
 
 
 def _query(
@@ -265,8 +349,8 @@ def _cell(variant: Variant, epsilon: str, query: Query, delta: float) -> _Cell:
     return _Cell(variant, epsilon, release)
 
 
-def _note(reason: str) -> pd.DataFrame:
-    return pd.DataFrame({"phase": ["report"], "note": [reason]})
+def _note(reason: str, reading: str) -> pd.DataFrame:
+    return pd.DataFrame({"reading": [reading], "phase": ["report"], "note": [reason]})
 
 
 def _split_streams(settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:

@@ -10,13 +10,15 @@ PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
 from matrixdp import config as configuration
-from matrixdp import sources
+from matrixdp import readings, sources
 from matrixdp.checks import InputError
 
 try:
     config = configuration.resolve(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+if os.path.lexists("results") and not (os.path.isdir("results") and os.access("results", os.W_OK)):
+    raise WorkflowError("results is not a folder that you may write to; move it out of the way")
 
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(
@@ -35,31 +37,90 @@ EXPERIMENT_OF = {
 }
 
 
+def table_of(name):
+    """Return the file of a figure's input, and whether this configuration makes it."""
+    folder, _, stem = name.partition("/")
+    if folder == "published":
+        return f"workflow/published/{stem}.csv", True
+    return f"results/{name}.csv", folder not in ("summary", "readings") or stem in EXPERIMENTS
+
+
+# Figures of experiments that are not to run are left out; those of readings are a target apart.
+DRAWN = {
+    name: drawing.inputs
+    for name, drawing in sources.figures().items()
+    if all(table_of(table)[1] for table in drawing.inputs)
+}
+READING_FIGURES = [
+    name for name in DRAWN if any(table.startswith("readings/") for table in DRAWN[name])
+]
+FIGURES = [name for name in DRAWN if name not in READING_FIGURES]
+# Where Tables 3 to 5 go. Results of the default reading are never replaced by those of another.
+TABLES = (
+    "results/tables"
+    if config["reading"] == readings.DEFAULT
+    else f"results/readings/{config['reading']}/tables"
+)
+# Section 10.2 compares an experiment of its own with experiment I.
+SECTION10_2 = [name for name in ("section10_2",) if {name, "regression"} <= EXPERIMENTS.keys()]
+
+
 wildcard_constraints:
     dataset="|".join(DATASETS),
     experiment="|".join(EXPERIMENTS),
     mechanism="[a-z0-9_]+",
     table="|".join(EXPERIMENT_OF),
+    figure="|".join(DRAWN),
+    theory="|".join(sources.theory()),
+    reading="[a-z0-9_]+=[a-z0-9_=+]+",
+    scaling="[a-z0-9_]+",
 
 
 def data_of(wildcards):
-    """Return the prepared data of an experiment."""
+    """Return the prepared data of an experiment, scaled as its reading wants it."""
+    folder = folder_of(wildcards)
+    return [f"results/data/{folder}/{part}" for part in ("matrix.npy", "provenance.json")]
+
+
+def folder_of(wildcards):
+    """Return the name of the folder with an experiment's data, the default one or a reading's."""
     dataset = EXPERIMENTS[wildcards.experiment]["dataset"]
-    return [f"results/data/{dataset}/{part}" for part in ("matrix.npy", "provenance.json")]
+    scaling = readings.find(wildcards.get("reading", readings.DEFAULT)).scaling(dataset)
+    return dataset if scaling == readings.DEFAULT else f"{dataset}-{scaling}"
+
+
+def scaled_of(wildcards):
+    """Return the folders with an experiment's data in the other scalings of its readings."""
+    dataset = EXPERIMENTS[wildcards.experiment]["dataset"]
+    return [
+        f"results/data/{dataset}-{scaling}"
+        for knob in readings.knobs().values()
+        if knob.acts_on == f"{readings.DATA}{dataset}" and wildcards.experiment in knob.cross
+        for scaling in knob.values.values()
+        if scaling != readings.DEFAULT
+    ]
 
 
 def trials_of(wildcards):
     """Return the trial files of an experiment, one per mechanism."""
+    reading = wildcards.get("reading", readings.DEFAULT)
     return [
-        f"results/trials/{wildcards.experiment}/default/{mechanism}.csv.gz"
+        f"results/trials/{wildcards.experiment}/{reading}/{mechanism}.csv.gz"
         for mechanism in EXPERIMENTS[wildcards.experiment]["mechanisms"]
     ]
 
 
-def trial_words(wildcards):
+def figure_inputs(wildcards):
+    """Return the tables that a figure is drawn from."""
+    return [table_of(table)[0] for table in sources.figures()[wildcards.figure].inputs]
+
+
+def trial_words(wildcards, config=config):
     """Return the words of one trials command: only what can change its rows."""
-    experiment = EXPERIMENTS[wildcards.experiment]
+    experiment = config["experiments"][wildcards.experiment]
     words = ["--seed", config["seed"], "--trials", config["trials"]]
+    if "reading" in wildcards.keys():
+        words += ["--reading", wildcards.reading]
     words += ["--adjacency", config["adjacency"]]
     for option in ("target", "train"):
         if option in experiment:

@@ -23,6 +23,8 @@ rule dataset:
         source=config["data"]["source"],
         seed=config["seed"],
         code=lambda wildcards: sources.digest("data/__init__.py", f"data/{wildcards.dataset}.py"),
+    message:
+        "Data: {wildcards.dataset}"
     shell:
         "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
         " --out results/data/{wildcards.dataset} 2>&1 | tee {log}"

@@ -3,7 +3,9 @@
 
 rule mvg:
     input:
-        expand("results/tables/table{table}.csv", table=[2, *sorted(EXPERIMENT_OF)]),
+        "results/tables/table2.csv",
+        expand("{folder}/table{table}.csv", folder=TABLES, table=sorted(EXPERIMENT_OF)),
+        expand("results/tables/{table}.csv", table=SECTION10_2),
 
 
 rule table2:
@@ -23,9 +25,11 @@ rule trials:
     conda:
         "../../environment.yml"
     params:
-        dataset=lambda wildcards: EXPERIMENTS[wildcards.experiment]["dataset"],
+        dataset=folder_of,
         words=trial_words,
         code=trial_sources,
+    message:
+        "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
         "python -m matrixdp trials {wildcards.experiment} {wildcards.mechanism}"
         " --data results/data/{params.dataset} {params.words} --out {output} > {log} 2>&1"
@@ -44,6 +48,8 @@ rule summary:
         "../../environment.yml"
     params:
         code=sources.digest("results/summary.py"),
+    message:
+        "Summary: {wildcards.experiment}"
     shell:
         "python -m matrixdp summary {input} --out {output} > {log} 2>&1"
 
@@ -64,6 +70,8 @@ rule setups:
         config=json.dumps(config),
         provenance=lambda wildcards, input: input[:-1],
         code=sources.digest("results/setups.py"),
+    message:
+        "Table 2: the set-ups"
     shell:
         "python -m matrixdp setups {params.provenance} --config {params.config:q}"
         " --out results/tables > {log} 2>&1"
@@ -84,10 +92,43 @@ rule comparison:
     params:
         epsilon=config["table_epsilon"],
         tau=config["public_tau"],
+        out=lambda wildcards, output: os.path.dirname(output[0]),
         code=sources.digest("results/tables.py"),
+    message:
+        "Table {wildcards.table}"
     shell:
         "python -m matrixdp table {wildcards.table} --summary {input.summary}"
+        " --epsilon {params.epsilon} --public-tau {params.tau} --out {params.out} > {log} 2>&1"
+
+
+rule reduction:
+    input:
+        reduced="results/summary/section10_2.csv",
+        full="results/summary/regression.csv",
+        published=expand("workflow/published/{table}.csv", table=["section10_2", "table3"]),
+    output:
+        expand("results/tables/section10_2.{format}", format=["csv", "md", "tex"]),
+    log:
+        "results/logs/tables/section10_2.log",
+    benchmark:
+        "results/benchmarks/tables/section10_2.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        epsilon=config["table_epsilon"],
+        tau=config["public_tau"],
+        code=sources.digest("results/reduction.py"),
+    message:
+        "Section 10.2"
+    shell:
+        "python -m matrixdp reduction --reduced {input.reduced} --full {input.full}"
         " --epsilon {params.epsilon} --public-tau {params.tau} --out results/tables > {log} 2>&1"
+
+
+rule section10_2:
+    input:
+        "results/tables/section10_2.csv",
+        "results/figures/section10_2.svg",
 
 
 for number in EXPERIMENT_OF:
@@ -96,4 +137,4 @@ for number in EXPERIMENT_OF:
         name:
             f"table{number}"
         input:
-            f"results/tables/table{number}.csv",
+            f"{TABLES}/table{number}.csv",

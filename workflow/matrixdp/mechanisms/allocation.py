@@ -22,6 +22,11 @@ from matrixdp.privacy.sensitivity import Covariance, Query
 class Allocation(abc.ABC):
     """A rule that shares a precision budget between the directions."""
 
+    @property
+    def keeps_budget(self) -> bool:
+        """Whether the precisions never exceed the budget; otherwise there is no guarantee."""
+        return True
+
     @abc.abstractmethod
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
         """Return the precision of each direction, shape (m,), or (trials, m) with a spectrum.
@@ -120,15 +125,21 @@ class MaxPNR(Allocation):
     Args:
         norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution
             is water-filling u = (c - 1/lambda)^+ with the water level c over the directions that
-            are really filled. The closed form printed as Eq. (25) takes c over all of them and goes
-            negative at the paper's own parameters. ``l2`` uses the limit that the privacy
-            theorems need.
+            are really filled. ``l2`` uses the limit that the privacy theorems need. ``printed``
+            is the closed form of Eq. (25), which takes c over all directions, where it is above
+            0 (it goes negative at the paper's own parameters); the sum is then far above the
+            limit, so that this is NOT private, a demonstration only.
     """
 
     norm: str = "l1"
 
     def __post_init__(self) -> None:
-        checks.choice(("l1", "l2"), norm=self.norm)
+        checks.choice(("l1", "l2", "printed"), norm=self.norm)
+
+    @property
+    def keeps_budget(self) -> bool:
+        """Whether the precisions never exceed the budget: not as printed."""
+        return self.norm != "printed"
 
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
         """Return the optimum for each trial's spectrum, shape (trials, m); 0 is infinite noise."""
@@ -137,7 +148,7 @@ class MaxPNR(Allocation):
                 "allocation is MaxPNR without a spectrum; it needs directions from a private "
                 "singular value decomposition (PrivateDirections)"
             )
-        fill = water_filling if self.norm == "l1" else quadratic_filling
+        fill = {"l1": water_filling, "l2": quadratic_filling, "printed": level_of_all}[self.norm]
         return fill(spectrum, budget)
 
 
@@ -159,6 +170,17 @@ def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
     # One filled direction takes all; otherwise rounding must not leave the sum above the limit.
     u = np.where(filled <= active, np.maximum(u, 0), 0)
     return u * (total / u.sum(axis=-1, keepdims=True))
+
+
+def level_of_all(eigenvalues: ArrayLike, total: float) -> Array:
+    """Return u of Eq. (25) as printed, 0 where it is negative; its sum may be far above ``total``.
+
+    Args:
+        eigenvalues, total: as for :func:`water_filling`.
+    """
+    floor = 1 / np.asarray(eigenvalues, dtype=float)
+    level = (total + floor.sum(axis=-1, keepdims=True)) / floor.shape[-1]
+    return np.maximum(level - floor, 0)
 
 
 def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:

@@ -76,7 +76,7 @@ class DirectionalGaussian(Mechanism):
         mu = query.directional_mu(variances, directions)
         factor = noise_factor(directions, variances)
         if symmetric:
-            draw = partial(_symmetrised, shape=query.shape, factor=factor)
+            draw = partial(symmetrised, shape=query.shape, factor=factor)
             square = (variances.sum() ** 2 + (variances**2).sum()) / 2 / query.features**2
         else:
             draw = partial(noise.matrix_normal, shape=query.shape, row_factor=factor)
@@ -156,9 +156,10 @@ def optimal_variances(
     return np.exp(-log_u)
 
 
-def _symmetrised(
+def symmetrised(
     streams: Streams, shape: tuple[int, int], factor: Array, out: Array | None = None
 ) -> Array:
+    """Return the symmetric part of the equi-modal noise A N A^T."""
     drawn = noise.matrix_normal(streams, shape, row_factor=factor, column_factor=factor, out=out)
     drawn += np.swapaxes(drawn, 1, 2).copy()
     drawn /= 2

@@ -67,7 +67,7 @@ class JohnsonLindenstrauss(Mechanism):
         rests on the lift alone, which bounds what any one record weighs in the sketch.
 
         Where records cannot be both orthogonal and of full norm, as in [0, 1]^m, the guarantee for
-        ``replace`` is stronger than the reported epsilon.
+        ``replace`` may be stronger than the reported epsilon says.
 
     Raises:
         InputError: ``rows`` is below 1, or the calibration is unknown.

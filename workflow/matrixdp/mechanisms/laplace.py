@@ -32,7 +32,7 @@ class Laplace(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, Covariance):
-            scale, draw = query.l1_upper / epsilon, _symmetric
+            scale, draw = query.l1_upper / epsilon, symmetric
         else:
             scale, draw = query.l1 / epsilon, noise.laplace
         return Additive(
@@ -46,9 +46,10 @@ class Laplace(Mechanism):
         )
 
 
-def _symmetric(
+def symmetric(
     streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
 ) -> Array:
+    """Return symmetric Laplace noise, independent on and above the diagonal."""
     return noise.mirror_upper(noise.laplace(streams, shape, scale, out=out))
 
 

@@ -26,10 +26,13 @@ from matrixdp.mechanisms.allocation import (
 )
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 ZETAS = ("sqrt", "literal")
 SENSITIVITIES = ("paper", "tight")
+
+#: Of noise that has no guarantee.
+NO_LIMIT = Mu(np.inf, True)
 
 
 def precision_budget(
@@ -40,6 +43,7 @@ def precision_budget(
     theorem: int = 2,
     zeta: str = "sqrt",
     sensitivity: str = "paper",
+    gamma: float | None = None,
 ) -> float:
     """Return phi, the square root of the precision budget of Theorems 2 and 3 (Eqs. (1), (12)).
 
@@ -50,17 +54,19 @@ def precision_budget(
             (Lemma 1) needs; ``literal`` is the paper's Table 1 without the root, private but with
             more noise.
         sensitivity: ``paper`` or ``tight`` l2 sensitivity.
+        gamma: bound on the Frobenius norm of the value; None for the public one of the query.
 
     Raises:
         InputError: an argument is out of range.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
+    gamma = query.gamma if gamma is None else checks.positive(gamma=gamma)
     if theorem not in (2, 3):
         raise InputError(f"theorem is {theorem}; it must be 2 or 3")
     checks.choice(ZETAS, zeta=zeta)
     checks.choice(SENSITIVITIES, sensitivity=sensitivity)
     s2 = query.paper_l2 if sensitivity == "paper" else query.l2
-    alpha, omega, beta = coefficients(query.shape, gamma=query.gamma, s2=s2, delta=delta, zeta=zeta)
+    alpha, omega, beta = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=zeta)
     return float(largest_phi(alpha if theorem == 2 else omega, beta, epsilon))
 
 
@@ -115,7 +121,8 @@ class MVG(Mechanism):
     moments) has Psi = Sigma and Z = U N U^T, U = W diag(sqrt(t)), which is not symmetric.
 
     Args:
-        theorem, zeta, sensitivity: see :func:`precision_budget`.
+        theorem, zeta, sensitivity, gamma: see :func:`precision_budget`. A gamma below the query's
+            own, such as that of the data, takes the guarantee away: ``epsilon_actual`` is infinite.
         allocation: how the directions share the precision.
         directions: None for the standard basis, an orthonormal basis with one direction per
             column, or :class:`PrivateDirections` (identity query only).
@@ -126,6 +133,7 @@ class MVG(Mechanism):
     sensitivity: str = "paper"
     allocation: Allocation = field(default_factory=Shares)
     directions: ArrayLike | PrivateDirections | None = None
+    gamma: float | None = None
 
     @property
     def queries(self) -> frozenset[str]:  # type: ignore[override]
@@ -149,7 +157,7 @@ class MVG(Mechanism):
         m = query.features
         precisions = self.allocation.precisions(self._limit(query, epsilon, delta), m, None)
         variances = 1 / precisions
-        mu = query.directional_mu(variances, directions)
+        mu = query.directional_mu(variances, directions) if self._is_private(query) else NO_LIMIT
         factor = noise_factor(directions, variances)
         equimodal = isinstance(query, Covariance)
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
@@ -157,7 +165,7 @@ class MVG(Mechanism):
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=gaussian.epsilon(delta, mu.value),
+            epsilon_actual=_epsilon(delta, mu.value),
             mu=mu.value,
             mu_exact=mu.exact,
             noise_std=float(np.sqrt(mean_variance)),
@@ -170,6 +178,9 @@ class MVG(Mechanism):
             ),
         )
 
+    def _is_private(self, query: Query) -> bool:
+        return self.allocation.keeps_budget and (self.gamma is None or self.gamma >= query.gamma)
+
     def _limit(self, query: Query, epsilon: float, delta: float) -> float:
         """Return the limit on the l2 norm of the precisions of Sigma."""
         phi = precision_budget(
@@ -179,6 +190,7 @@ class MVG(Mechanism):
             theorem=self.theorem,
             zeta=self.zeta,
             sensitivity=self.sensitivity,
+            gamma=self.gamma,
         )
         # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I; for Psi = Sigma both norms are phi.
         return phi if isinstance(query, Covariance) else phi**2 / np.sqrt(query.records)
@@ -193,11 +205,13 @@ class MVG(Mechanism):
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         assert moments.mu is not None
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
-        return _AlongPrivateDirections(
+        if not self._is_private(query):
+            mu = NO_LIMIT.value
+        return AlongPrivateDirections(
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=gaussian.epsilon(delta, mu),
+            epsilon_actual=_epsilon(delta, mu),
             mu=mu,
             mu_exact=False,
             private=private,
@@ -208,7 +222,7 @@ class MVG(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AlongPrivateDirections(Release):
+class AlongPrivateDirections(Release):
     """Unimodal MVG noise along directions that each trial first releases.
 
     A direction without precision would get infinite noise: it is left out of the release, which is
@@ -231,6 +245,10 @@ class _AlongPrivateDirections(Release):
         released = noise.matrix_normal(streams, self.query.shape, row_factor=deviations, out=out)
         released += kept[..., None] * (np.swapaxes(directions, 1, 2) @ value)
         return np.matmul(directions, released, out=out)
+
+
+def _epsilon(delta: float, mu: float) -> float:
+    return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
 
 
 def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:

@@ -100,7 +100,8 @@ def short(number: float, digits: int = 3) -> str:
         return ""
     plain = number == 0 or 1e-3 <= abs(number) < 1e5 or math.isinf(number)
     if plain:
-        return f"{number:.{digits}g}" if abs(number) < 10**digits else f"{number:.0f}"
+        rounded = f"{number:.{digits}g}"
+        return rounded if abs(float(rounded)) < 10**digits else f"{number:.0f}"
     mantissa, _, power = f"{number:.{digits - 1}e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
 

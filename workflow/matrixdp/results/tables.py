@@ -120,6 +120,7 @@ def write(
     epsilon: str = "1",
     public_tau: str = "0.75",
     reading: str = "default",
+    rows: Mapping[str, str] | None = None,
 ) -> None:
     """Write ``<out>/table<number>.csv``, ``.md`` and ``.tex``.
 
@@ -133,6 +134,7 @@ def write(
         public_tau: canonical token of the share that needs no choice: fixed before anything is
             seen, it gets a row of its own.
         reading: the reading to show.
+        rows: mechanisms that stand for rows of the paper in place of others under it.
 
     Raises:
         InputError: there is no such table, or a file is missing or damaged. A row that was not
@@ -143,6 +145,7 @@ def write(
     simulated = results["data_status"].eq(summary.SIMULATED).any()
     results = results[results["reading"].eq(reading) & results["metric"].isin([layout.metric, ""])]
     printed = published.read(f"table{number}", published_folder)
+    printed = printed.assign(mechanism=printed["mechanism"].replace(dict(rows or {})))
     table = comparison(
         layout,
         results,
@@ -228,8 +231,12 @@ def caption(layout: Layout, table: pd.DataFrame, epsilon: str) -> str:
         [
             layout.title,
             f"Means over {' to '.join(counts) or 'no'} trials ± half of the 95 % confidence "
-            f"interval, at epsilon = {epsilon} and delta = {_share(delta)}, or 0 where a mechanism "
-            "needs none.",
+            f"interval, at epsilon = {epsilon}"
+            + (
+                f" and delta = {_share(delta)}, or 0 where a mechanism needs none."
+                if delta
+                else "."
+            ),
             f"Data: {table['data_status'].iloc[0]}. Reading: {reading}{note}.",
             layout.differences,
             COMMON_DIFFERENCES,

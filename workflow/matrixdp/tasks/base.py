@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -55,6 +55,15 @@ class Task(abc.ABC):
     def records(self, matrix: Array) -> int:
         """Return how many records of the data are private."""
         return matrix.shape[1]
+
+    def tuned(self, matrix: Array, streams: Streams) -> Self:
+        """Return the task with options that it chooses itself, as if that were public.
+
+        Args:
+            matrix: m x n.
+            streams: of splits that no reported trial uses.
+        """
+        return self
 
     @abc.abstractmethod
     def instance(self, matrix: Array, streams: Streams) -> Instance:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.tasks.base import Instance, Streams, Task, second_moments
 
@@ -31,9 +32,15 @@ class _Moments(Instance):
 
 
 class _First(_Moments):
+    def __init__(self, matrix: Array, vector: str) -> None:
+        super().__init__(matrix)
+        self._vector = vector
+
     def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
         if yields == "direction":
             top = released[..., None]
+        elif yields == "second_moments" and self._vector == "singular":
+            top = np.linalg.svd(released)[0][:, :, :1]
         else:
             top = np.linalg.eigh(self.estimate(released, yields, ridge))[1][:, :, -1:]
         return self.eigenvalues[0] - self.captured(top)[:, 0]
@@ -68,15 +75,28 @@ class _All(_Moments):
 
 @dataclass(frozen=True)
 class FirstComponent(Task):
-    """Top eigenvector of the released second moments; delta rho = lambda_1 - v^T S v, Eq. (28)."""
+    """Top eigenvector of the released second moments; delta rho = lambda_1 - v^T S v, Eq. (28).
 
+    Args:
+        vector: ``symmetric`` for the eigenvector of the released matrix made symmetric,
+            ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives
+            a symmetric matrix in any case.)
+
+    Raises:
+        InputError: the vector is unknown.
+    """
+
+    vector: str = "symmetric"
     metric = "delta_rho"
     queries = ("covariance",)
     accepts = frozenset({"second_moments", "sketch", "direction"})
 
+    def __post_init__(self) -> None:
+        checks.choice(("symmetric", "singular"), vector=self.vector)
+
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the one instance that all trials share."""
-        return _First(matrix)
+        return _First(matrix, self.vector)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ which the workflow reads without importing anything::
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import matplotlib.figure
 import pandas as pd
+from PIL import Image
 
 from matrixdp import files
 from matrixdp.checks import InputError
@@ -34,12 +36,9 @@ Tables = Mapping[str, pd.DataFrame]
 #: Data behind a figure that uses no data set: formulas and samples of noise.
 COMPUTED = "computed"
 
-#: For PNG, 900 pixels at half its size.
-DPI = 200
 
-
-class Missing(Exception):
-    """An input has not been made yet, or holds nothing."""
+def _nothing(status: str, note: str) -> pd.DataFrame:
+    return pd.DataFrame({"data_status": [status], "note": [note]}, dtype=str)
 
 
 @dataclass(frozen=True)
@@ -74,17 +73,19 @@ class Figure:
         Raises:
             InputError: an input is damaged.
         """
-        try:
-            tables = {name: _read(name, results) for name in self.inputs}
-        except Missing as reason:
-            return pd.DataFrame({"data_status": [COMPUTED], "note": [str(reason)]}, dtype=str)
+        if (name := self.missing(results)) is not None:
+            return _nothing(COMPUTED, f"{name}.csv has not been made yet")
+        tables = {name: _read(name, results) for name in self.inputs}
         frame = self.data(tables)
         found = {s for table in tables.values() for s in table.get("data_status", ())}
         status = next((s for s in (summary.SIMULATED, "original") if s in found), COMPUTED)
         if frame.empty:
-            note = f"{' and '.join(self.inputs)} hold nothing that this figure shows"
-            return pd.DataFrame({"data_status": [status], "note": [note]}, dtype=str)
+            return _nothing(status, f"{', '.join(self.inputs)}: nothing that this figure shows")
         return frame.assign(data_status=status)
+
+    def missing(self, results: str | os.PathLike) -> str | None:
+        """Return the first input that is not there, None if all are."""
+        return next((name for name in self.inputs if not _path(name, results).is_file()), None)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; simulated data and missing data come first."""
@@ -127,32 +128,39 @@ def save(
     frame = figure.frame(results)
     text = frame.to_csv(index=False, lineterminator="\n")
     files.write_text(Path(out) / "data" / f"{name}.csv", text)
+    svg, png = (Path(out) / f"{name}.{suffix}" for suffix in ("svg", "png"))
     with style.context(name):
         drawing = figure.render(frame)
-        # The SVG comes first: the layout that it settles is the one that both show.
-        for suffix, metadata in {
-            "svg": {"Date": None, "Creator": None, "Title": figure.title},
-            "png": {"Software": None, "Title": figure.title},
-        }.items():
-            with files.replacing(Path(out) / f"{name}.{suffix}") as temporary:
-                drawing.savefig(temporary, format=suffix, dpi=DPI, metadata=metadata)
+        # One layout for both files, settled once.
+        drawing.draw_without_rendering()
+        drawing.set_layout_engine("none")
+        with files.replacing(svg) as temporary:
+            metadata = {"Date": None, "Creator": None, "Title": figure.title}
+            drawing.savefig(temporary, format="svg", metadata=metadata)
+        pixels = io.BytesIO()
+        drawing.savefig(pixels, format="png", dpi=style.DPI)
+    with files.replacing(png) as temporary:
+        # A palette makes a third of the bytes, and no difference to see.
+        palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
     return frame
+
+
+def _path(name: str, results: str | os.PathLike) -> Path:
+    folder, _, stem = name.partition("/")
+    root = published.FOLDER if folder == "published" else Path(results) / folder
+    return Path(root) / f"{stem}.csv"
 
 
 def _read(name: str, results: str | os.PathLike) -> pd.DataFrame:
     folder, _, stem = name.partition("/")
+    path = _path(name, results)
     if folder == "published":
         return published.read(stem)
-    path = Path(results) / f"{name}.csv"
-    if not path.is_file():
-        raise Missing(f"{name}.csv has not been made yet")
     if folder == "summary":
         return summary.read(path)
     try:
-        table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"{path} cannot be read ({reason}); delete it and run again") from error
-    if table.empty:
-        raise Missing(f"{name}.csv holds no rows")
-    return table

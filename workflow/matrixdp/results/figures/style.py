@@ -14,17 +14,19 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
 WIDTH = 9.0
+#: Of the PNG: 900 pixels at half its size.
+DPI = 200
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
@@ -55,8 +57,11 @@ _RC: dict[str, Any] = {
     "legend.frameon": False,
     "legend.handlelength": 2.4,
     "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
+    "lines.markersize": 5,
     "errorbar.capsize": 2.5,
+    # Letters keep their shape at any size, so that the layout of the PNG also fits the SVG.
+    "figure.dpi": DPI,
+    "text.hinting": "none",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     # Letters as outlines: the same picture on every machine, whatever fonts it has.
@@ -78,9 +83,9 @@ LOOKS = {
     "random": Look("#777777", "x", "--"),
     "zero": Look("#777777", "+", "-."),
     "mvg_binary": Look(VERMILLION, "o"),
-    "mvg_maxpnr": Look("#8C2D04", "D", "--"),
+    "mvg_maxpnr": Look("#8E1230", "D", "--"),
     "mvg_thm2": Look(VERMILLION, "s", "--"),
-    "mvg_thm3": Look("#8C2D04", "^"),
+    "mvg_thm3": Look("#8E1230", "^"),
     "gaussian_2006": Look(BLUE, "s"),
     "gaussian_2014": Look("#084A78", "v", "--"),
     "analyze_gauss_2006": Look(BLUE, "p"),
@@ -88,15 +93,15 @@ LOOKS = {
     "analytic_gaussian": Look(SKY, "o"),
     "imgm": Look(SKY, "X", "--"),
     "analyze_gauss_analytic": Look(SKY, "P"),
-    "goe": Look("#2A8CC4", "d", "--"),
+    "goe": Look("#3FC3D6", "d", "--"),
     "directional_gaussian": Look(GREEN, "D"),
     "laplace": Look(ORANGE, "^"),
     "knorm_frob": Look(PURPLE, "o", "--"),
-    "knorm_l2": Look("#AA4499", "s", "-."),
-    "knorm_linf": Look("#661E55", "v"),
-    "ppca": Look("#AA4499", "h"),
-    "jl_2012": Look("#A8A03C", "<", "--"),
-    "jl_exact": Look("#6B6412", ">"),
+    "knorm_l2": Look("#A03A9C", "s", "-."),
+    "knorm_linf": Look("#4B1058", "v"),
+    "ppca": Look("#A03A9C", "h"),
+    "jl_2012": Look("#B4BE50", "<", "--"),
+    "jl_exact": Look("#2A3018", ">"),
 }
 
 #: Mechanisms that are read together, in the order of panels and legends.
@@ -125,7 +130,8 @@ def context(salt: str = "matrixdp") -> Iterator[None]:
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_RC | {"svg.hashsalt": salt})
+        settings: Any = _RC | {"svg.hashsalt": salt}
+        matplotlib.rcParams.update(settings)
         yield
 
 
@@ -163,9 +169,29 @@ def family(mechanism: str) -> str:
     return next((name for name, members in FAMILIES.items() if mechanism in members), "Other")
 
 
+#: Line, marker and share of white of the noise directions of one mechanism.
+_DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
+
+
+def direction(mechanism: str, place: int) -> Look:
+    """Return the look of a mechanism with its first, second, ... noise direction.
+
+    The hue is the mechanism's; shade, marker and line tell the directions apart.
+    """
+    line, marker, white = _DIRECTIONS[place % len(_DIRECTIONS)]
+    return Look(mix(look(mechanism).colour, white), marker, line)
+
+
+def rank(mechanism: str) -> tuple[int, str]:
+    """Return a key that sorts mechanisms by family; new ones come last, by name."""
+    known = [name for members in FAMILIES.values() for name in members]
+    return (known.index(mechanism) if mechanism in known else len(known)), mechanism
+
+
 def mix(colour: str, white: float) -> str:
-    """Return a colour lightened by a share of white between 0 and 1."""
-    red, green, blue = ((1 - white) * part + white for part in to_rgb(colour))
+    """Return a colour lightened by a share of white; a negative share darkens it."""
+    share, towards = abs(white), float(white > 0)
+    red, green, blue = ((1 - share) * part + share * towards for part in to_rgb(colour))
     return to_hex((red, green, blue))
 
 
@@ -177,20 +203,26 @@ def curve(
     *,
     as_: Look,
     label: str = "",
+    bars: bool = False,
     **options: Any,
 ) -> Line2D:
     """Draw a line with markers and its 95 % band; a NaN is a visible gap.
 
     Args:
-        x, mean, ci95: of equal length; ``ci95`` is half the interval.
+        x, mean, ci95: of equal length, in the order of the line; ``ci95`` is half the interval.
         as_: the look, usually of :func:`look`.
+        bars: draw error bars instead of a band, where several curves lie on each other.
         options: for ``Axes.plot``.
     """
     x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
     if ci95 is not None:
         half = np.nan_to_num(np.asarray(ci95, dtype=float))
+        # On a logarithmic axis an interval that reaches 0 would leave the picture.
         low = np.maximum(mean - half, np.where(mean > 0, mean / 100, -np.inf))
-        axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
+        if bars:
+            axes.vlines(x, low, mean + half, color=as_.colour, linewidth=1, alpha=0.7)
+        else:
+            axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
     style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line}
     style |= {"markeredgecolor": "white", "markeredgewidth": 0.5} | options
     (line,) = axes.plot(x, mean, label=label, **style)
@@ -205,15 +237,28 @@ def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any)
 
 
 def published(
-    axes: Axes, x: float, y: float, half_width: float, *, as_: Look, label: str = "", **options: Any
+    axes: Axes,
+    x: float,
+    y: float,
+    half_width: float,
+    *,
+    as_: Look,
+    horizontal: bool = False,
+    **options: Any,
 ) -> ErrorbarContainer:
-    """Draw a published value as an open marker with its 95 % interval as an error bar."""
+    """Draw a published value as an open marker with its 95 % interval as an error bar.
+
+    Args:
+        x, y: its place.
+        half_width: half the interval, along y unless ``horizontal``; NaN for none.
+        as_: the mechanism's look.
+        options: for ``Axes.errorbar``.
+    """
     style: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "markersize": 7}
     style |= {"markerfacecolor": "white", "markeredgewidth": 1.4, "linestyle": "none"}
-    bar = None if not half_width or np.isnan(half_width) else [half_width]
-    return axes.errorbar(
-        [x], [y], yerr=bar, label=label, elinewidth=1.2, zorder=5, **style | options
-    )
+    if not np.isnan(half_width):
+        style["xerr" if horizontal else "yerr"] = [half_width]
+    return axes.errorbar([x], [y], elinewidth=1.2, zorder=5, **style | options)
 
 
 def no_guarantee(axes: Axes, x: Iterable[float], *, as_: Look, row: int = 0) -> None:
@@ -226,7 +271,8 @@ def no_guarantee(axes: Axes, x: Iterable[float], *, as_: Look, row: int = 0) -> 
     x = list(x)
     height = np.full(len(x), 0.03 + 0.05 * row)
     place = axes.get_xaxis_transform()
-    axes.plot(x, height, "x", color=as_.colour, transform=place, markersize=4.5, clip_on=False)
+    (marks,) = axes.plot(x, height, "x", color=as_.colour, transform=place, clip_on=False)
+    marks.set_in_layout(False)
 
 
 def log_axis(axes: Axes, which: str, text: str) -> None:
@@ -234,7 +280,7 @@ def log_axis(axes: Axes, which: str, text: str) -> None:
     axis = axes.xaxis if which == "x" else axes.yaxis
     getattr(axes, f"set_{which}scale")("log")
     axis.set_major_locator(LogLocator(base=10, numticks=9))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
     axis.set_label_text(text)
 
 
@@ -243,9 +289,54 @@ def epsilon_axis(axes: Axes, text: str = "nominal ε") -> None:
     log_axis(axes, "x", text)
 
 
-def legend(figure: Figure, handles: Sequence[Artist], columns: int, **options: Any) -> None:
-    """Draw one legend below all panels."""
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, **options)
+def plain_ticks(axes: Axes, which: str) -> None:
+    """Label a logarithmic axis without exponents, a short one at 1, 2 and 5 as well."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = sorted(axis.get_view_interval())
+    subs = (1, 2, 5) if high < 50 * low else (1,)
+    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def key(label: str, as_: Look, **options: Any) -> Line2D:
+    """Return a legend entry: a line with its marker."""
+    style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line, "label": label}
+    return Line2D([], [], **style | options)
+
+
+def published_key(factor: float, as_: Look = Look(INK, "o")) -> Line2D:
+    """Return the legend entry of published values that were multiplied by ``factor``."""
+    note = "" if factor == 1 else f", values × {factor:.4g} (a conjectured unit)"
+    open_marker = {"markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.4}
+    return key(f"published at ε = 1{note}", as_, linestyle="none", **open_marker)
+
+
+def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
+    """Return values of a logarithmic axis moved aside, so that tied curves do not hide each other.
+
+    Args:
+        x: the values.
+        place, places: of which curve, of how many.
+        share: relative distance between neighbouring curves.
+    """
+    return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
+
+
+def legend(
+    figure: Figure,
+    handles: Sequence[Any],
+    columns: int,
+    **options: Any,
+) -> None:
+    """Draw one legend below all panels; a tuple of handles has one text, that of its first."""
+    texts = [(one[0] if isinstance(one, tuple) else one).get_label() for one in handles]
+    figure.legend(
+        *(handles, texts),
+        loc="outside lower center",
+        ncols=columns,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.6)},
+        **options,
+    )
 
 
 def say(axes: Axes, text: str) -> None:
@@ -260,6 +351,12 @@ def say(axes: Axes, text: str) -> None:
         style="italic",
         bbox={"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"},
     )
+
+
+def say_in_row(axes: Axes, place: float, text: str) -> None:
+    """Write at the left end of a row why it has no mark."""
+    style: dict[str, Any] = {"va": "center", "fontsize": 8, "color": "#777777", "style": "italic"}
+    axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), **style)
 
 
 def message(text: str) -> Figure:

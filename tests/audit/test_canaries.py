@@ -1,0 +1,27 @@
+import pytest
+
+from matrixdp.audit import canaries
+
+
+@pytest.fixture(scope="module")
+def table():
+    return canaries.run(seed=7).set_index("canary")
+
+
+@pytest.mark.parametrize("name", canaries.CANARIES)
+def test_the_tool_that_a_canary_names_catches_it_and_passes_the_control(name, table):
+    row = table.loc[name]
+    assert row["tool"] == canaries.CANARIES[name].tool
+    assert row["caught"], row["evidence"]
+    assert row["control"]
+
+
+def test_all_tools_have_canaries(table):
+    assert set(table["tool"]) == {
+        "constructor",
+        "exact curve",
+        "sensitivity search",
+        "black box",
+        "statistical test",
+    }
+    assert list(table.index) == list(canaries.CANARIES)

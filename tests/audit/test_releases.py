@@ -1,0 +1,290 @@
+"""The audit passes what is right, refutes what is weakened, and says what it cannot do."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+from matrixdp.audit import bingham, gaussians, laws, releases, sketches
+from matrixdp.audit.blackbox import Proof
+from matrixdp.audit.laws import NO_SCALE, Scale
+from matrixdp.audit.opaque import Opaque
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import Binary, MaxPNR, PrivateDirections
+from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.exponential import PPCA, KNorm
+from matrixdp.mechanisms.gaussian import GOE, IMGM, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.jl import JohnsonLindenstrauss
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy import gaussian, sketching
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.study import Settings
+
+LIVER = Identity(Box.cube(6, -1, 1), 248)
+LIVER_MOMENTS = Covariance(LIVER.domain, 248)
+MOVEMENT = Covariance(Box.cube(4, -1, 1), 10176)
+CTG = Identity(Box.cube(21, 0, 1), 2126)
+ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
+
+
+@pytest.fixture(autouse=True)
+def _few_runs(monkeypatch):
+    """Where the black box does not decide, it need not run for long."""
+    monkeypatch.setattr(laws, "RUNS", 20_000)
+
+
+def streams(seed=0):
+    return np.random.default_rng(seed).spawn(5)
+
+
+def judged(mechanism, query, **changed):
+    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.records)
+    return releases.judge(replace(release, **changed), streams())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query"),
+    [
+        (Gaussian(), LIVER),
+        (IMGM(), LIVER),
+        (DirectionalGaussian(Binary((0, 5), 0.95)), LIVER),
+        (DirectionalGaussian(Binary((0, 5), 0.75), directions=ROTATION), LIVER),
+        (AnalyzeGauss("analytic"), LIVER_MOMENTS),
+        (GOE(), LIVER_MOMENTS),
+        (DirectionalGaussian(), LIVER_MOMENTS),
+        (Gaussian(), Identity(LIVER.domain, 248, "add_remove")),
+        (JohnsonLindenstrauss(), LIVER_MOMENTS),
+        (JohnsonLindenstrauss(), replace(LIVER_MOMENTS, adjacency="add_remove")),
+        (Laplace(), LIVER),
+        (Laplace(), LIVER_MOMENTS),
+        (KNorm("record_l2"), LIVER),
+        (KNorm("record_linf"), LIVER),
+        (KNorm("frobenius"), LIVER),
+        (PPCA(), MOVEMENT),
+        (PPCA(), replace(MOVEMENT, adjacency="add_remove")),
+    ],
+    ids=lambda value: repr(value)[:50],
+)
+def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
+    row = judged(mechanism, query)
+    assert row["verdict"] == "private and tight"
+    assert row["epsilon_attained"] == pytest.approx(1, rel=1e-3)
+    assert row["epsilon_certified"] < 1
+    assert row["kappa"] == pytest.approx(1, rel=1e-3)
+    assert row["scale_high"] - row["scale_low"] < 0.1
+    assert not row["note"]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "kappa"),
+    [
+        (MVG(), LIVER, 1790.9),
+        (MVG(), CTG, 59252),
+        (MVG(), MOVEMENT, 7053 * np.sqrt(1 + 1e-9)),
+        (MVG(theorem=3), MOVEMENT, 144),
+        (Gaussian("2006"), LIVER, 3.523230 / 2.164230),
+        (KNorm("record_linf", factor_two=True), LIVER, 2),
+        (JohnsonLindenstrauss(calibration="2012"), LIVER_MOMENTS, 1487.27 / 2.741853 * 2),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_wasted_noise_is_measured(mechanism, query, kappa):
+    row = judged(mechanism, query)
+    assert row["verdict"] == "private but wasteful"
+    assert row["kappa"] == pytest.approx(kappa, rel=3e-3)
+    if np.isfinite(row["noise_std"]):
+        assert row["rescaled_std"] == pytest.approx(row["noise_std"] / kappa, rel=3e-3)
+
+
+def weaker(release, factor=0.9):
+    """The release with less noise in its sampler's numbers, and the same claims."""
+    numbers = dict(release.noise.keywords)
+    for name in ("row_factor", "scale", "factor", "diagonal_std", "off_diagonal_std"):
+        if name in numbers:
+            numbers[name] = factor * np.asarray(numbers[name])
+    return replace(release, noise=partial(release.noise.func, **numbers))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "query", "black_box"),
+    [
+        (Gaussian(), LIVER, True),
+        (DirectionalGaussian(Binary((0, 5), 0.75)), LIVER, True),
+        (AnalyzeGauss("analytic"), LIVER_MOMENTS, True),
+        (GOE(), LIVER_MOMENTS, True),
+        (Laplace(), LIVER, False),
+        (KNorm("frobenius"), LIVER, False),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_a_tenth_too_little_noise_is_refuted(mechanism, query, black_box, monkeypatch):
+    release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.records)
+    given = streams()
+    if black_box:
+        # The law is told of the noise that should be, and its runs come from the weaker sampler.
+        law = releases.law_of(release, given[0])
+        assert law.needed is not None
+        law.release = weaker(release)
+        assert releases.findings(law, given[1:])["refuted"]
+    row = releases.judge(weaker(release), given)
+    assert row["verdict"].startswith("violated")
+    assert row["epsilon_attained"] > 1.08
+
+
+def test_a_sampler_that_draws_too_little_is_found_whatever_the_curve_says():
+    release = Laplace().calibrate(LIVER, epsilon=1.0)
+    law = releases.law_of(release, streams()[0])
+    law.release = weaker(release)
+    row = releases.findings(law, streams()[1:])
+    assert row["verdict"] == "violated: less noise is drawn than declared"
+    assert row["scale"] == pytest.approx(0.9, abs=0.01)
+
+
+def test_wrong_radius_of_a_sketch_is_refuted():
+    """Calibrated as if a record's norm were that of one feature."""
+    narrow = Covariance(Ball(1.0, 6), 248)
+    release = JohnsonLindenstrauss().calibrate(narrow, epsilon=1.0, delta=1 / 248)
+    row = releases.judge(replace(release, query=LIVER_MOMENTS), streams())
+    assert row["verdict"] == "violated: the black box proves it"
+    assert row["epsilon_attained"] > 2
+
+
+def test_directional_noise_between_what_is_attained_and_what_is_proved():
+    """Shares that cannot be halved: 0.85 is attained; the proved bound is the nominal epsilon."""
+    row = judged(DirectionalGaussian(Binary((0,), 0.95)), replace(MOVEMENT, records=248))
+    assert row["verdict"] == "private"
+    # With shares b, |y|^4 + |y'|^4 - 2 (y . y')^2 is at most 2 for |y|^2, |y'|^2 <= 1. The best of
+    # y = sqrt(b) and y' = (a, -1, -1, -1) sqrt(b) is all but orthogonal.
+    a = np.linspace(0, 1, 100_001)
+    best = (1 + (0.95 * a**2 + 0.05) ** 2 - 2 * (0.95 * a - 0.05) ** 2).max()
+    ratio = gaussian.mu(row["epsilon_attained"], 1 / 248) / gaussian.mu(1.0, 1 / 248)
+    assert ratio == pytest.approx(np.sqrt(best / 2), rel=1e-6)
+    assert row["epsilon_bound"] == pytest.approx(1)
+
+
+def test_private_directions_are_judged_by_composition():
+    mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
+    release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    row = releases.judge(release, streams())
+    assert row["tool"] == "composition"
+    assert row["verdict"] == "private but wasteful"
+    assert row["epsilon_bound"] == pytest.approx(release.epsilon_actual, rel=1e-6)
+    moments = weaker(release.moments, 0.05)
+    weak = releases.judge(replace(release, moments=moments), streams())
+    assert weak["verdict"].startswith("undecided: the bound is above")
+
+
+class Unknown(Release):
+    def _draw(self, value, streams, out):
+        return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
+
+
+@pytest.mark.parametrize(("std", "words"), [(100.0, "not certifiable"), (0.1, "violated")])
+def test_an_unknown_law_is_not_passed(std, words):
+    query = Identity(Box.cube(2, -1, 1), 3)
+    release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=std)
+    assert type(releases.law_of(release, streams()[0])) is Opaque
+    verdict = releases.judge(release, streams())["verdict"]
+    assert verdict.startswith(words)
+    if std == 100:
+        assert verdict.endswith("at most")
+
+
+def test_too_few_runs_are_said_so(monkeypatch):
+    monkeypatch.setattr(gaussians, "MOST", 6 * 20_000)
+    row = judged(Gaussian(), LIVER)
+    assert row["runs"] == 20_000
+    assert row["note"].startswith("20000 runs are too few for the black box to reject a tenth")
+    assert "they certify epsilon 0." in row["note"]
+
+
+class FakeLaw:
+    tool, attained, bound, kappa = "exact curve", 0.5, 0.5, 2.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "scale", "error", "words"),
+    [
+        ({}, NO_SCALE, 0.0, "private but wasteful"),
+        ({"kappa": 1.0}, NO_SCALE, 0.0, "private"),
+        ({"attained": 1.0, "bound": 1.0}, NO_SCALE, 0.0, "private and tight"),
+        ({"attained": 1.001}, NO_SCALE, 0.0, "violated: the exact curve shows it"),
+        ({}, Scale(1.2, 0.9, 1.1), 0.0, "undecided: more noise is drawn than declared"),
+        ({}, Scale(0.8, 0.9, 1.1), 0.0, "violated: less noise is drawn than declared"),
+        ({}, NO_SCALE, 0.1, "undecided: the closed form disagrees with numerical integration"),
+        ({"bound": float("nan")}, NO_SCALE, 0.0, "undecided: the bound is above"),
+    ],
+)
+def test_verdicts(changed, scale, error, words):
+    law = FakeLaw()
+    for name, value in changed.items():
+        setattr(law, name, value)
+    proof = Proof(epsilon=0.4, mu=0.1, largest=5.0, runs=100, refuted=False)
+    assert releases.verdict(1.0, law, scale, proof, error).startswith(words)
+    proof = proof._replace(refuted=True)
+    assert releases.verdict(1.0, law, scale, proof, error) == "violated: the black box proves it"
+
+
+def test_an_unknown_mechanism_is_named():
+    settings = Settings(experiment="regression", seed=1, trials=1, epsilons=("1",))
+    with pytest.raises(InputError, match="mechanism is 'pcca'; did you mean 'ppca'"):
+        releases.run("pcca", {"identity": LIVER}, settings)
+
+
+def test_every_variant_has_a_row_and_the_same_seed_gives_the_same_rows():
+    settings = Settings(
+        experiment="regression",
+        seed=1,
+        trials=1,
+        epsilons=("1", "10"),
+        directions={"a": (0,), "iid": ()},
+        taus=("0.55", "0.95"),
+    )
+    queries = {"identity": LIVER, "covariance": LIVER_MOMENTS}
+    first, again = (releases.run("mvg_binary", queries, settings) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert list(first.columns) == list(releases.COLUMNS)
+    assert len(first) == 6
+    other = releases.run("mvg_binary", queries, replace(settings, seed=2))
+    assert (other["scale"] != first["scale"]).all()
+    classical = releases.run("gaussian_2014", queries, settings)
+    assert classical["verdict"].tolist() == ["private but wasteful", "not run: no guarantee"]
+    assert "use a smaller epsilon" in classical["note"][1]
+    assert releases.run("ppca", {"identity": LIVER}, settings).empty
+
+
+@pytest.mark.parametrize("mu", [1e-5, 0.3, 3.0])
+def test_the_integral_of_the_gaussian_curve(mu):
+    for epsilon in (0.5 * mu, mu**2 / 2 + 3 * mu):
+        assert gaussians.integrated(epsilon, mu) == pytest.approx(
+            gaussian.delta(epsilon, mu), rel=1e-9
+        )
+
+
+@pytest.mark.parametrize(
+    ("s", "rows", "replaced", "added"),
+    [
+        (0.1, 10, 7.137167e-4, 2.816011e-4),
+        (0.05, 100, 8.336512e-3, 1.458553e-3),
+        (0.3, 10, 0.1711887, 0.09847878),
+    ],
+)
+def test_the_tails_of_a_sketch(s, rows, replaced, added):
+    assert sketches.by_tails(1.0, s, rows, "replace") == pytest.approx(replaced, rel=1e-6)
+    assert sketches.by_tails(1.0, s, rows, "add_remove") == pytest.approx(added, rel=1e-6)
+    assert sketching.delta(1.0, s, rows) == pytest.approx(replaced, rel=1e-6)
+
+
+def test_the_normaliser_of_the_bingham_law():
+    """On the circle E v_2^2 = 1/2 - I1(k/2) / (2 I0(k/2)) for the density exp(k v_1^2)."""
+    assert bingham.mean_spread(1.0, 2) == pytest.approx(0.378750, abs=1e-6)
+    assert bingham.mean_spread(10.0, 2) == pytest.approx(0.0533084, abs=1e-7)
+    assert bingham.mean_spread(1e4, 4) == pytest.approx(1.5e-4, rel=1e-3)
+    assert bingham.log_normaliser(2.0, 0.0, 5) == pytest.approx(np.log(special.hyp1f1(0.5, 2.5, 2)))
+    assert bingham.log_normaliser(2.0, 2.0, 5) == pytest.approx(np.log(special.hyp1f1(1, 2.5, 2)))
+    assert bingham.log_normaliser(0.0, 3.0, 4) == pytest.approx(bingham.log_normaliser(3.0, 0.0, 4))

@@ -1,0 +1,177 @@
+"""The exact checks come out as the theory says, and fail where a mechanism is changed."""
+
+import numpy as np
+import pytest
+
+from matrixdp import theory
+from matrixdp.discovery import collect
+from matrixdp.theory import (
+    bounds,
+    exact,
+    exact_errata,
+    exact_imgm,
+    exact_mvg,
+    filling,
+    leakage,
+    radii,
+    samplers,
+)
+from matrixdp.theory.facts import RELATIONS, Fact
+
+#: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
+WRONG = {"M11", "M30", "I3_necessary", "I4", "I10", "I11", "I12"} | {
+    *("negative_denominator", "root_of_two", "data_dependent_noise", "loose_sensitivity"),
+    *("swapped_exponents", "not_an_equality", "stray_t", "growth_of_beta", "clipping"),
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return exact.exact(7)
+
+
+def values(table, check):
+    return table["value"][table["check"] == check].to_numpy()
+
+
+@pytest.fixture
+def stream():
+    return np.random.default_rng(3)
+
+
+def failing(check, stream):
+    return [fact for fact in check(stream) if not fact.holds]
+
+
+def test_every_check_decides_as_it_should(table):
+    assert {*table["check"]} == {*exact.CHECKS}
+    assert {*table["check"][~table["holds"]]} == WRONG
+    assert tuple(table.columns) == exact.COLUMNS
+    assert {*table["relation"]} <= {*RELATIONS}
+    assert np.isfinite(table["value"]).all()
+
+
+def test_the_same_seed_gives_the_same_numbers(table):
+    once, other = (exact.evaluate("M9", exact.CHECKS["M9"], seed) for seed in (7, 8))
+    assert values(table, "M9").tolist() == once["value"].tolist() != other["value"].tolist()
+    assert "exact" in collect(theory, "THEORY")
+
+
+@pytest.mark.parametrize(
+    ("check", "index", "oracle", "tolerance"),
+    [
+        ("M1", 1, 3.4e-4, 0.02),  # P(chi-square(1488) > bound), two digits
+        ("zeta_without_root", 0, 777909 / 18988.2, 1e-5),
+        ("M11", 0, -0.388, 0.002),  # Eq. (25) at the paper's parameters
+        ("M30", 0, 0.4859 * np.log(2) / (np.log(2) / 2), 1e-3),  # a binary input at 0 dB, in bits
+        ("I3_necessary", 0, 7.0683 / 10.602516, 1e-4),
+        ("I12", 1, 5.5665 / 12.754423, 1e-4),
+        ("I11", 0, 12.65, 1e-3),
+        ("I11", 1, 110.9, 1e-3),
+        ("I4", 0, 1.1**2 / (2 * 1.01), 1e-9),
+        ("loose_sensitivity", 0, np.sqrt(2), 1e-12),
+        ("B2", 0, 0.352, 0.01),
+        ("B2", 2, 0.883, 0.01),
+        ("needless_gamma", 1, 248.8, 1e-3),
+    ],
+)
+def test_numbers_against_independent_oracles(table, check, index, oracle, tolerance):
+    assert values(table, check)[index] == pytest.approx(oracle, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("relation", "value", "holds"),
+    [
+        ("=", 1.01, True),
+        ("=", 1.2, False),
+        ("=", 0.8, False),
+        ("<=", 1.05, True),
+        ("<=", -9.0, True),
+        ("<=", 1.2, False),
+        (">=", 0.95, True),
+        (">=", 9.0, True),
+        (">=", 0.8, False),
+        (">=", np.inf, False),
+        ("<=", np.nan, False),
+    ],
+)
+def test_a_fact_holds_within_its_tolerance(relation, value, holds):
+    assert Fact("", value, relation, 1.0, 0.1).holds is holds
+
+
+def test_too_little_mvg_noise_fails(monkeypatch, stream):
+    original = exact_mvg.MVG._limit
+    monkeypatch.setattr(exact_mvg.MVG, "_limit", lambda *args: 10 * original(*args))
+    assert failing(exact_mvg.theorem_2, stream)
+    assert failing(exact_mvg.budgets, stream)
+
+
+def test_a_wrong_root_fails(monkeypatch, stream):
+    original = exact_mvg.largest_phi
+    monkeypatch.setattr(exact_mvg, "largest_phi", lambda *args: 10 * original(*args))
+    assert failing(exact_mvg.theorem_2, stream)
+    assert failing(exact_mvg.theorem_3, stream)
+
+
+@pytest.mark.parametrize("factor", [0.999, 1.001])
+def test_a_wrong_budget_fails(monkeypatch, stream, factor):
+    original = exact_imgm.gaussian.mu
+    monkeypatch.setattr(exact_imgm.gaussian, "mu", lambda *args: factor * original(*args))
+    assert failing(exact_imgm.lemma_3, stream)
+    assert failing(exact_imgm.composition, stream)
+    assert failing(exact_imgm.no_budget, stream)
+
+
+def test_swapped_theorems_fail(monkeypatch, stream):
+    right = bounds.bounds(0)
+    swapped = right.rename(columns={"phi_thm2": "phi_thm3", "phi_thm3": "phi_thm2"})
+    monkeypatch.setattr(exact_mvg.bounds, "bounds", lambda seed: swapped)
+    assert failing(exact_mvg.theorem_4, stream)
+
+
+def test_a_bad_allocation_fails(monkeypatch, stream):
+    equal = lambda spectrum, budget: np.full(len(spectrum), budget / len(spectrum))  # noqa: E731
+    monkeypatch.setattr(filling, "water_filling", equal)
+    assert failing(exact_mvg.filled_optimum, stream)
+
+
+def test_exchanged_factors_fail(monkeypatch, stream):
+    original = samplers.noise.kronecker_normal
+
+    def exchanged(streams, sigma, psi):
+        return original(streams, psi, sigma).reshape(-1, len(sigma), len(psi))
+
+    monkeypatch.setattr(samplers.noise, "kronecker_normal", exchanged)
+    assert failing(exact_mvg.same_law, stream)
+
+
+def test_an_exponential_radius_fails(monkeypatch, stream):
+    original = radii.vectors
+
+    def wrong(d, draws, stream):
+        drawn = original(d, draws, stream)
+        radius = stream.standard_exponential(draws) * np.sqrt(d)
+        return drawn / np.linalg.norm(drawn, axis=0) * radius
+
+    monkeypatch.setattr(radii, "vectors", wrong)
+    assert failing(exact_imgm.erlang, stream)
+    assert failing(exact_imgm.vector_noise_is_private, stream)
+
+
+def test_leakage_has_the_limits_that_it_must_have():
+    assert leakage.sum_information(1000) == pytest.approx(np.log(2) / 2, rel=1e-5)
+    # Noise that drowns the answer leaks what Gaussian noise of its Fisher information would,
+    # and for the Laplace law that is twice the inverse of its variance.
+    law = leakage.laws(1e4)["Laplace"]
+    assert leakage.information(law) == pytest.approx(leakage.gaussian(5e3), rel=0.05)
+
+
+def test_packages_that_are_missing_are_left_out(monkeypatch, table):
+    assert not {*exact_errata.PEERS} & {*table["check"]}
+    assert {*exact_errata.PEERS} < {*exact.names()}
+    told = [Fact("number", 0.5, ">=", 1.0)]
+    monkeypatch.setattr(exact_errata, "installed", lambda package: True)
+    monkeypatch.setattr(exact, "CHECKS", {})
+    peers = {name: (package, lambda _: told) for name, (package, _) in exact_errata.PEERS.items()}
+    monkeypatch.setattr(exact_errata, "PEERS", peers)
+    assert exact.exact(0)["holds"].tolist() == [False, False]

@@ -1,0 +1,64 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from matrixdp import noise
+from matrixdp.theory import samplers
+
+
+@pytest.fixture(scope="module")
+def table():
+    return samplers.samplers(11)
+
+
+def test_both_samplers_pass_and_the_exchanged_product_fails_everywhere(table):
+    p = table[table["kind"].eq("test")].set_index(["sampler", "name"])["p_value"]
+    assert (p[["affine", "kronecker"]] > 1e-4).all()
+    assert (p["wrong_order"] < 1e-99).all()
+    errors = (
+        table[table["kind"].eq("error")].groupby("sampler")["found"].agg(lambda z: np.abs(z).max())
+    )
+    assert (errors[["affine", "kronecker"]] < 4.5).all()
+    assert errors["wrong_order"] > 50
+
+
+def test_covariances_are_those_of_the_definition(table):
+    rows = table[table["kind"].eq("covariance") & table["sampler"].eq("affine")]
+    rows = rows.set_index("name")
+    expected = samplers.SIGMA[0, 3] * samplers.PSI[2, 1]
+    assert rows.loc["1,3 with 4,2", "expected"] == pytest.approx(expected)
+    off = (rows["found"] - rows["expected"]) / rows["standard_error"]
+    assert off.abs().max() < 5
+
+
+@pytest.mark.parametrize(("test", "scale"), [("scale", 1.01), ("shape", 1.05), ("distances", 1.02)])
+def test_each_test_rejects_a_wrong_scale(test, scale):
+    factors = [np.linalg.cholesky(matrix) for matrix in (samplers.SIGMA, samplers.PSI)]
+    stream = np.random.default_rng(0)
+    stack = noise.matrix_normal([stream] * samplers.DRAWS, (4, 3), *factors)
+    p = samplers.compare(stack).set_index("name").loc[test, "p_value"]
+    assert p > 1e-3
+    p = samplers.compare(scale * stack).set_index("name").loc[test, "p_value"]
+    assert p < 1e-3
+
+
+def test_times_have_a_median_and_a_slope_per_method(monkeypatch):
+    monkeypatch.setattr(samplers, "SIZES", {"m = n": (4, 8, 16), "m = 6": (8, 16, 1024)})
+    monkeypatch.setattr(samplers, "PATIENCE", 0.01)
+    monkeypatch.setattr(samplers, "LARGEST_DENSE", 16)
+    monkeypatch.setattr(samplers, "LARGEST_PRODUCT", 100)
+    table = samplers.sampler_times(0)
+    assert (table["seconds"] > 0).all()
+    assert (table["repeats"] >= 3).all()
+    assert table.groupby(["method", "case"])["slope"].nunique().eq(1).all()
+    largest = table[table["n"].eq(1024)]
+    assert set(largest["method"]) == {"unimodal"}
+    kronecker = table[table["method"].eq("kronecker")]
+    assert (kronecker["m"] * kronecker["n"]).max() <= 100
+
+
+def test_the_slope_is_that_of_a_power_law():
+    n = np.array([2, 4, 8, 16, 32])
+    times = pd.DataFrame({"n": n, "seconds": 1e-6 * n**2.5})
+    times.loc[0, "seconds"] = 1.0
+    assert samplers.slope(times) == pytest.approx(2.5)

@@ -1,0 +1,76 @@
+"""What a newcomer sees after a mistake: one sentence that says what to change, and nothing done."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+#: What Snakemake says in any case.
+GREETING = ("Using workflow specific profile", "Config file ")
+
+
+def assert_refused(outcome, sentence, noise):
+    """The sentence, and at most so many other lines."""
+    assert outcome.code != 0
+    assert sentence in outcome.output
+    assert "Traceback" not in outcome.output
+    lines = [line for line in outcome.output.splitlines() if not line.startswith(GREETING)]
+    assert len(lines) <= noise + 1, outcome.output
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("trails=3", "has the unknown key 'trails'; did you mean 'trials'? It must be one of"),
+        ("trials=0", "trials is 0; it must be a whole number of at least 1"),
+        ("epsilons=[1,nan]", "epsilons[1] is 'nan'; it must be a finite number above 0"),
+        ("experiments={covarianc: {}}", "'covarianc'; did you mean 'covariance'?"),
+        ("experiments={first_pc: {dataset: move}}", "'move'; did you mean 'movement'?"),
+        ("experiments={first_pc: {mechanisms: [gao]}}", "names 'gao'; did you mean 'goe'?"),
+    ],
+)
+def test_a_bad_setting(setting, sentence, fresh):
+    outcome = fresh.snakemake("table5", "--config", setting)
+    # Before it: where; after it: where again.
+    assert_refused(outcome, sentence, noise=2)
+    assert not (fresh.folder / "results").exists()
+
+
+def test_an_unknown_target(fresh):
+    outcome = fresh.snakemake("tabel3")
+    assert_refused(outcome, "No rule to produce tabel3", noise=20)
+    assert not (fresh.folder / "results").exists()
+
+
+def test_a_file_where_results_must_go(fresh):
+    (fresh.folder / "results").touch()
+    assert_refused(fresh.snakemake("table5"), "results is not a folder that you may write to", 2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_results_that_cannot_be_written(fresh):
+    (fresh.folder / "results").mkdir(mode=0o555)
+    assert_refused(fresh.snakemake("table5"), "results is not a folder that you may write to", 2)
+
+
+def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_path):
+    (tmp_path / "bupa.data").write_text("85,92,45,27,31,0.0,1\n" * 345)
+    setting = ["--config", "data={source: auto}"]
+    outcome = fresh.snakemake("table3", *setting, DATA_MIRROR=str(tmp_path))
+    assert_refused(outcome, "(bupa.data) has 345 x 6 records with sha256 ", noise=60)
+    assert "f65b98eb615f6c13251b113e6235e42cbe9025ed923bf670e44dc66ee3dfc02b" in outcome.output
+    assert "replace bupa.data in data.mirror" in outcome.output
+    assert "stand-in" not in outcome.output
+    assert not list(fresh.folder.glob("results/*/*/*.npy"))
+    assert not list(fresh.folder.glob("results/trials/**/*.csv.gz"))
+
+
+def test_the_log_of_a_failed_job_is_shown(again):
+    (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
+    outcome = again.snakemake("table4", "-c1")
+    assert_refused(outcome, "matrix.npy is damaged or of another run", noise=60)
+    left = {file.name for file in (again.folder / "results" / "trials" / "first_pc").rglob("*.*")}
+    assert len(left) == 1  # the old file of the other job, and no part of a new one

@@ -1,0 +1,75 @@
+"""Runs that are killed, and runs that meet another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tinyproject import environment
+
+pytestmark = pytest.mark.slow
+
+
+@contextlib.contextmanager
+def started(project, *command):
+    """Start a command in the project's folder; at the end, kill what is left of it."""
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=project.folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for(project, pattern, process):
+    """Wait until a run in progress has made a file of this form."""
+    limit = time.monotonic() + 100
+    while not list(project.folder.glob(pattern)):
+        assert process.poll() is None, "the run has ended too early"
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
+    fresh.with_environment()
+    target = ["table3", "-c1"]
+    with started(fresh, *fresh.bootstrapping(*target)) as run:
+        wait_for(fresh, "results/trials/*/*/*.csv.gz", run)
+        second = fresh.bootstrap(*target)
+        assert second.code == 1
+        assert second.output.count("\n") == 1
+        assert f"Another start (process {run.pid}) is still at work" in second.output
+        run.kill()
+        run.wait()
+        data = fresh.folder / "results" / "data" / "liver" / "matrix.npy"
+        written = data.stat().st_mtime_ns
+        # Its job lives on; what a bare snakemake needs now is what README says.
+        assert "--unlock" in fresh.snakemake(*target).output
+        assert fresh.snakemake("--unlock").code == 0
+    with started(fresh, "-m", "snakemake", *target) as run:
+        wait_for(fresh, ".snakemake/locks/*.lock", run)
+        time.sleep(0.5)
+        os.killpg(run.pid, signal.SIGKILL)
+    last = fresh.bootstrap(*target)
+    assert last.code == 0, last.output
+    assert "The last run was interrupted; continuing it." in last.output
+
+    made = fresh.results()
+    assert len(made) == 3 + 1 + 3
+    assert made.items() <= finished.results().items()
+    assert data.stat().st_mtime_ns == written
+    assert not list((fresh.folder / "results").rglob(".*"))

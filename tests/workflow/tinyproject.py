@@ -1,0 +1,192 @@
+"""The project in a folder of its own, small enough to run, and what Snakemake says there."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+#: Nobody listens here: whatever wants to download fails at once.
+NOWHERE = "http://127.0.0.1:9"
+
+#: One mechanism of each axis and of none, reference rows, all three data sets.
+TINY: dict[str, Any] = {
+    "trials": 2,
+    "epsilons": ["0.1", "1"],
+    "taus": ["0.75"],
+    "rows": ["4"],
+    "data": {"source": "simulated"},
+    "experiments": {
+        "regression": {
+            "dataset": "liver",
+            "target": "drinks",
+            "train": 248,
+            "directions": {"a": ["sgpt", "drinks"]},
+            "mechanisms": ["nonprivate", "mvg_binary", "jl_exact"],
+        },
+        "first_pc": {
+            "dataset": "movement",
+            "directions": {"a": ["RSS_anchor1"]},
+            "mechanisms": ["random", "directional_gaussian"],
+        },
+        "covariance": {"dataset": "ctg", "mechanisms": ["imgm"]},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended and what it printed."""
+
+    code: int
+    output: str
+
+    @functools.cached_property
+    def counts(self) -> dict[str, int]:
+        """Jobs by rule, from the table of job statistics (the last one)."""
+        rows = re.findall(r"^(\w+) +(\d+)$", self.output.rpartition("Job stats:")[2], re.MULTILINE)
+        return {rule: int(count) for rule, count in rows}
+
+    @functools.cached_property
+    def jobs(self) -> set[str]:
+        """The printed commands of jobs that make a file, as ``verb what what``."""
+        found = set()
+        for line in re.findall(r"^.*\bpython -m matrixdp (.*)$", self.output, re.MULTILINE):
+            verb, *words = line.split()
+            if verb == "summary":
+                words = re.findall(r"--out results/summary/(\w+)\.csv", line)
+            names = itertools.takewhile(re.compile(r"\w+$").match, words)
+            found.add(" ".join([verb, *names]))
+        return found - {"status", "timing"}
+
+    @property
+    def idle(self) -> bool:
+        """Whether there was nothing to do."""
+        return self.code == 0 and "Nothing to be done" in self.output
+
+
+class TinyProject:
+    """A copy of the project in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, *command: str | Path, **variables: str) -> Outcome:
+        """Run a command here, without network or mirror unless the variables give one."""
+        done = subprocess.run(
+            [str(word) for word in command],
+            cwd=self.folder,
+            env=environment(**variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        return Outcome(done.returncode, done.stdout)
+
+    def snakemake(self, *arguments: str | Path, **variables: str) -> Outcome:
+        return self.run(sys.executable, "-m", "snakemake", *arguments, **variables)
+
+    def plan(self, *arguments: str | Path, **variables: str) -> Outcome:
+        """Return what would be run."""
+        outcome = self.snakemake("--dry-run", "--printshellcmds", *arguments, **variables)
+        assert outcome.code == 0, outcome.output
+        return outcome
+
+    def make(self, *arguments: str | Path, **variables: str) -> Outcome:
+        """Run Snakemake and expect success."""
+        outcome = self.snakemake("--printshellcmds", *arguments, **variables)
+        assert outcome.code == 0, outcome.output
+        return outcome
+
+    def bootstrap(self, *arguments: str, **variables: str) -> Outcome:
+        """Do what `make` does, in an environment that is ready (see with_environment)."""
+        return self.run(sys.executable, *self.bootstrapping(*arguments), **variables)
+
+    def bootstrapping(self, *arguments: str) -> list[str]:
+        return [str(self.folder / "workflow" / "bootstrap.py"), "run", *arguments]
+
+    def with_environment(self) -> TinyProject:
+        """Give this copy a .venv that is ready: the interpreter that runs the tests."""
+        code = (
+            "import sys, bootstrap; project = bootstrap.Project();"
+            "project.python.parent.mkdir(parents=True);"
+            "project.python.write_text(f'#!/bin/sh\\nexec {sys.executable} \"$@\"\\n');"
+            "project.python.chmod(0o755); project.stamp.write_text(project.fingerprint())"
+        )
+        variables = {"PYTHONPATH": str(self.folder / "workflow")}
+        assert self.run(sys.executable, "-c", code, **variables).code == 0
+        return self
+
+    def configure(self, **changes: object) -> TinyProject:
+        """Write config.yaml: the tiny one with these top-level keys changed."""
+        (self.folder / "config.yaml").write_text(yaml.safe_dump({**TINY, **changes}))
+        return self
+
+    def copy(self, folder: Path) -> TinyProject:
+        """Return a copy with the same contents and times."""
+        return TinyProject(Path(shutil.copytree(self.folder, folder, symlinks=True)))
+
+    def results(self, *kinds: str) -> dict[str, bytes]:
+        """Return the contents of the files of results/KIND by name, by default what must agree."""
+        return {
+            str(file.relative_to(self.folder)): file.read_bytes()
+            for kind in kinds or ("trials", "summary", "tables")
+            for file in sorted((self.folder / "results" / kind).rglob("*"))
+            if file.is_file()
+        }
+
+    def status(self, dataset: str) -> str:
+        """Return whether a prepared data set is ``original`` or ``simulated``."""
+        file = self.folder / "results" / "data" / dataset / "provenance.json"
+        return json.loads(file.read_text())["status"]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Return the variables of a newcomer who has activated nothing and whose network is down."""
+    unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
+    active = os.path.dirname(sys.executable)
+    path = os.pathsep.join(part for part in kept["PATH"].split(os.pathsep) if part != active)
+    return {**kept, "PATH": path, "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, **variables}
+
+
+def project_files() -> Sequence[str]:
+    """Return the files that a commit of everything here would hold."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.check_output(command, cwd=ROOT, text=True).split("\0")
+    return [name for name in names if (ROOT / name).is_file()]
+
+
+def clone(folder: Path) -> TinyProject:
+    """Return a copy of the project as a fresh clone would be."""
+    for name in project_files():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+    return TinyProject(folder)
+
+
+def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[str]:
+    """Return the jobs of the tiny experiments' mechanisms (by default all), and what follows."""
+    tables = {"regression": "3", "first_pc": "4", "covariance": "5"}
+    found = set()
+    for experiment in experiments or tables:
+        for name in TINY["experiments"][experiment]["mechanisms"]:
+            if mechanisms is None or name in mechanisms:
+                found |= {f"trials {experiment} {name}", f"summary {experiment}"}
+                found |= {f"table {tables[experiment]}"}
+    return found

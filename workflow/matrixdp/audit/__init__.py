@@ -1,0 +1,1 @@
+"""Whether each mechanism is as private as it says: exact curves, attacks, and what runs prove."""

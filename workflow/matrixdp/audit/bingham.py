@@ -1,0 +1,121 @@
+"""PPCA, a direction of density exp(kappa v^T S v), under audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import special
+
+from matrixdp.audit.laws import ERROR, Law, Scale
+from matrixdp.audit.neighbours import worst
+from matrixdp.checks import Array
+from matrixdp.mechanisms.exponential import PrincipalDirection
+
+#: Other records, equal to the one that comes, at which a black box sees most (epsilon 0.3 to 3).
+COPIES = 4
+
+#: Draws for the test of the law; nodes of the normaliser's integral.
+DRAWS, NODES = 50_000, 600
+
+
+class Bingham(Law):
+    """The largest pointwise loss, on neighbours that attain it.
+
+    All other records are copies of a record y that is orthogonal to the one that goes, x; what
+    comes is y, or nothing if records are added and removed. At v along x the exponent falls by its
+    full range; the normaliser, made of directions near y if the copies are many, grows by what y
+    brings. The loss depends on v through its projections on x and y, whose squares' difference a
+    black box gets to see, with fewer copies: with many, v along x is too rare.
+    """
+
+    tool = "maximal loss"
+    cost = 80.0
+
+    def __init__(self, release: PrincipalDirection, stream: np.random.Generator) -> None:
+        self.release: PrincipalDirection = release
+        query = release.query
+        found = worst(
+            replace(query, adjacency="replace"),
+            lambda d: np.linalg.norm(d, axis=(-2, -1)),
+            stream,
+        )
+        self._gone, self._copied = found.record, found.other
+        comes = query.adjacency == "replace"
+        self._coming = self._copied if comes else np.zeros(query.features)
+        self.attained = self._loss(query.records - 1)
+        self.bound = max(self.attained, release.epsilon_actual)
+        self.kappa = release.epsilon / self.bound
+
+    def _rate(self, record: Array) -> float:
+        """Return the exponent that a record brings at v along it."""
+        return float(self.release.kappa / self.release.query.records * (record @ record))
+
+    def _loss(self, copies: int) -> float:
+        """Return the loss at v along x; NaN if no orthogonal records were found."""
+        if abs(self._gone @ self._copied) > 1e-9 * (self._gone @ self._gone):
+            return float("nan")
+        m, gone = self.release.query.features, self._rate(self._gone)
+        others = copies * self._rate(self._copied)
+        before = log_normaliser(others, gone, m)
+        return gone + log_normaliser(others + self._rate(self._coming), 0.0, m) - before
+
+    def _value(self, copies: int, last: Array) -> Array:
+        total = copies * np.outer(self._copied, self._copied) + np.outer(last, last)
+        return total / self.release.query.records
+
+    def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        """Return the difference of squared projections of each run."""
+        copies = min(COPIES, self.release.query.records - 1)
+        basis = np.stack([self._gone, self._copied], axis=1)
+        sides = []
+        for last in (self._gone, self._coming):
+            drawn = self.release.sample(self._value(copies, last), [stream] * count)
+            squares = (drawn @ basis) ** 2
+            sides.append(squares[:, 0] - squares[:, 1])
+        return sides[0], sides[1]
+
+    def scale(self, stream: np.random.Generator) -> Scale:
+        """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are alike: 1 / concentration.
+
+        The noise of a direction is as large as 1 / kappa; the expected mean is the derivative of
+        the log normaliser.
+        """
+        other, m = self._copied, self.release.query.features
+        value = np.outer(other, other)
+        drawn = self.release.sample(value, [stream] * DRAWS)
+        spread = 1 - (drawn @ other) ** 2 / (other @ other)
+        expected = mean_spread(self.release.kappa * float(other @ other), m)
+        margin = float(-special.ndtri(ERROR / 2) * spread.std() / np.sqrt(DRAWS)) / expected
+        return Scale(float(spread.mean()) / expected, 1 - margin, 1 + margin)
+
+
+def _integral(concentration: float, inner: float, size: int, power: int) -> float:
+    """Return ln E[(1 - b)^power exp(concentration (b - 1) + inner a)] over the sphere.
+
+    b and a are the squares of two coordinates of a uniform unit vector: b is Beta(1/2, (m - 1)/2)
+    and a / (1 - b) is Beta(1/2, (m - 2)/2). With b = (1 - u^2), du near 0 is where the mass is.
+    """
+    # u = sqrt(1 - b) in (0, 1): density proportional to u^(m - 2) (1 - u^2)^(-1/2).
+    width = min(1.0, 12 / np.sqrt(max(concentration, 1e-9)))
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    # u = sin(t) takes the root at u = 1 away.
+    t = np.arcsin(width) * (nodes + 1) / 2
+    u2 = np.sin(t) ** 2
+    density = np.sin(t) ** (size - 2)
+    inside = special.hyp1f1(0.5, (size - 1) / 2, inner * u2)
+    value = weights @ (density * u2**power * inside * np.exp(-concentration * u2))
+    total = special.beta(0.5, (size - 1) / 2) / 2
+    return float(np.log(value * np.arcsin(width) / 2 / total))
+
+
+def log_normaliser(along: float, across: float, size: int) -> float:
+    """Return ln E exp(along v_1^2 + across v_2^2) over uniform unit vectors of ``size`` > 2."""
+    return along + _integral(along, across, size, 0)
+
+
+def mean_spread(concentration: float, size: int) -> float:
+    """Return E[1 - v_1^2] of the density exp(concentration v_1^2) on the sphere."""
+    return float(
+        np.exp(_integral(concentration, 0.0, size, 1) - _integral(concentration, 0.0, size, 0))
+    )

@@ -1,0 +1,386 @@
+"""Known ways to get privacy wrong: each must be caught by the tool that it names, in every run.
+
+Each canary comes with a control, the same thing done right, which that tool must let pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from matrixdp import noise
+from matrixdp.audit import sensitivities
+from matrixdp.audit.bingham import Bingham
+from matrixdp.audit.blackbox import prove
+from matrixdp.audit.gaussians import GaussianNoise
+from matrixdp.audit.laws import Law
+from matrixdp.audit.norms import NormNoise
+from matrixdp.audit.releases import ROUNDING
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.allocation import Binary, Shares
+from matrixdp.mechanisms.base import Additive, Mechanism, Streams
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
+from matrixdp.mechanisms.gaussian import IMGM, Gaussian
+from matrixdp.mechanisms.jl import NonPrivateCirculantSketch
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.privacy import audit, gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity, Query
+from matrixdp.seeds import streams
+
+Given = list[np.random.Generator]
+
+#: The MVG paper's first experiment and its budget; a small query; second moments.
+LIVER = Identity(Box.cube(6, -1, 1), 248)
+SMALL = Identity(Box.cube(4, -1, 1), 50)
+MOMENTS = Covariance(Box.cube(4, -1, 1), 1000)
+
+
+COLUMNS = ("canary", "mistake", "tool", "caught", "evidence", "control")
+
+
+class Outcome(NamedTuple):
+    """Whether the tool objects, and what it saw."""
+
+    caught: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A mechanism that is not private, or whose noise is not what it says.
+
+    Attributes:
+        mistake: what is wrong, and where it has been seen.
+        tool: what must catch it.
+        try_out: runs the tool on the mistake (True) or on the control (False).
+    """
+
+    mistake: str
+    tool: str
+    try_out: Callable[[bool, Given], Outcome]
+
+
+def run(seed: int) -> pd.DataFrame:
+    """Return ``canary, mistake, tool, caught, evidence, control``, one row per canary.
+
+    ``control`` says whether the same thing done right passes the same tool.
+    """
+    rows = []
+    for name, canary in CANARIES.items():
+        wrong = canary.try_out(True, streams(seed, "canary", name, "wrong", trials=range(5)))
+        right = canary.try_out(False, streams(seed, "canary", name, "right", trials=range(5)))
+        rows.append(
+            {
+                "canary": name,
+                "mistake": canary.mistake,
+                "tool": canary.tool,
+                "caught": wrong.caught,
+                "evidence": wrong.evidence,
+                "control": not right.caught,
+            }
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _sampled_by(law: Law, sampler: Callable[..., Array]) -> Law:
+    """Let another sampler draw, given the same numbers, unknown to the law."""
+    release = law.release
+    assert isinstance(release, Additive)
+    assert isinstance(release.noise, partial)
+    law.release = replace(release, noise=partial(sampler, **release.noise.keywords))
+    return law
+
+
+def _by_black_box(law: Law, given: Given) -> Outcome:
+    release = law.release
+    proof = prove(
+        law.statistic,
+        nominal=release.epsilon,
+        delta=release.delta,
+        runs=law.runs,
+        streams=given,
+    )
+    return Outcome(
+        proof.refuted, f"certified epsilon {proof.epsilon:.3g}, promised {release.epsilon:g}"
+    )
+
+
+def _by_scale(law: Law, given: Given) -> Outcome:
+    scale = law.scale(given[1])
+    return Outcome(
+        scale.verdict != "right",
+        f"noise of {scale.ratio:.3f} of its size, allowed [{scale.low:.3f}, {scale.high:.3f}]",
+    )
+
+
+def _by_curve(law: Law) -> Outcome:
+    release = law.release
+    return Outcome(
+        law.attained > release.epsilon * (1 + ROUNDING),
+        f"real epsilon {law.attained:.4g}, promised {release.epsilon:g}",
+    )
+
+
+def _by_constructor(build: Callable[[], object]) -> Outcome:
+    try:
+        build()
+    except InputError as error:
+        return Outcome(True, str(error))
+    return Outcome(False, "accepted")
+
+
+def _by_search(query: Query, measure: str, given: Given) -> Outcome:
+    row = sensitivities.attack(query, measure, given)
+    evidence = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
+    return Outcome(row["verdict"] == "violated", evidence)
+
+
+def _calibrated(mechanism: Mechanism, query: Query, epsilon: float = 1.0) -> Additive:
+    release = mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.records)
+    assert isinstance(release, Additive)
+    return release
+
+
+def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
+    release = _calibrated(DirectionalGaussian(Binary((0, 5), 0.75)), LIVER)
+    law: Law = GaussianNoise(release, given[0])
+    if wrong:
+        law = _sampled_by(law, _shrunk)
+    return _by_black_box(law, given[2:])
+
+
+def _shrunk(streams: Streams, out: Array | None = None, **numbers: object) -> Array:
+    return 0.9 * noise.matrix_normal(streams, **numbers)  # type: ignore[arg-type]
+
+
+def _exponential_radius(wrong: bool, given: Given) -> Outcome:
+    law: Law = NormNoise(_calibrated(KNorm("record_l2"), LIVER), given[0])
+    if wrong:
+        law = _sampled_by(law, _with_exponential_radius)
+    return _by_black_box(law, given[2:])
+
+
+def _with_exponential_radius(
+    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
+) -> Array:
+    drawn = noise.normals(streams, shape)
+    radii = np.stack([stream.standard_exponential(shape[1]) for stream in streams])
+    return drawn * (scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
+
+
+def _radius_one_short(wrong: bool, given: Given) -> Outcome:
+    law: Law = NormNoise(_calibrated(KNorm("record_linf"), LIVER), given[0])
+    if wrong:
+        law = _sampled_by(law, _with_radius_one_short)
+    return _by_scale(law, given)
+
+
+def _with_radius_one_short(
+    streams: Streams,
+    shape: tuple[int, int],
+    weights: Array,
+    scale: float,
+    out: Array | None = None,
+) -> Array:
+    points = np.stack([stream.uniform(-1, 1, shape) for stream in streams])
+    radii = np.stack([stream.standard_gamma(shape[0], shape[1]) for stream in streams])
+    return points * (scale * radii)[:, None] * weights[:, None]
+
+
+def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
+    release = PPCA().calibrate(MOMENTS, epsilon=1.0)
+    assert isinstance(release, PrincipalDirection)
+    if wrong:
+        release = _InvertedRatio(**vars(release))
+    return _by_scale(Bingham(release, given[0]), given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InvertedRatio(PrincipalDirection):
+    """Accepts proposals with the envelope's density divided by instead of multiplied with."""
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        values, axes = np.linalg.eigh(self.kappa * value)
+        losses, m, stream = values[-1] - values, len(values), streams[0]
+        omega = 1 + 2 * losses / m
+        accepted: list[Array] = []
+        while sum(map(len, accepted)) < len(streams):
+            y = stream.standard_normal((4 * len(streams), m)) / np.sqrt(omega)
+            y /= np.linalg.norm(y, axis=1, keepdims=True)
+            chance = np.exp(-(y**2) @ losses) * ((y**2) @ omega) ** (-m / 2)
+            accepted.append(y[stream.random(len(y)) < chance])
+        return np.concatenate(accepted)[: len(streams)] @ axes.T
+
+
+def _circulant(wrong: bool, given: Given) -> Outcome:
+    runs, sketch = 100, NonPrivateCirculantSketch(rows=5, lift=50.0)
+    records = given[0].uniform(-1, 1, (2, 8))
+    other = records.copy()
+    other[:, 0] = given[3].uniform(-1, 1, 2)
+    hits = []
+    for data, stream in ((records, given[1]), (other, given[2])):
+        drawn = [
+            sketch.sample(data, stream) if wrong else _dense_sketch(data, stream, sketch)
+            for _ in range(runs)
+        ]
+        hits.append(sum(sketch.support_residual(one, records) < 1e-9 for one in drawn))
+    bound = float(audit.epsilon(hits[0], hits[1], runs, 0.01))
+    return Outcome(
+        bound > 1,
+        f"{hits[0]} of {runs} sketches lie on a support that {hits[1]} of the neighbour's do: "
+        f"certified epsilon {bound:.3g}, promised 1",
+    )
+
+
+def _dense_sketch(
+    records: Array, stream: np.random.Generator, sketch: NonPrivateCirculantSketch
+) -> Array:
+    moments = records @ records.T + sketch.lift**2 * np.eye(len(records))
+    normals = stream.standard_normal((sketch.rows, len(records)))
+    return np.asarray(normals @ np.linalg.cholesky(moments).T)
+
+
+def _own_range(wrong: bool, given: Given) -> Outcome:
+    query = Identity(Box((0.0,), (1.0,)), 20)
+    release = _calibrated(Laplace(), query)
+    # Nineteen records of 0.1; the last is 0.1 or 1. Scaled to [0, 1] by their maximum, and back.
+    largest = (0.1, 1.0) if wrong else (1.0, 1.0)
+
+    def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        drawn = [
+            high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)[:, 0, :-1]
+            for high in largest
+        ]
+        sizes = [np.abs(side - 0.1).sum(axis=1) for side in drawn]
+        return -sizes[0], -sizes[1]
+
+    proof = prove(statistic, nominal=1.0, delta=0.0, runs=20_000, streams=given)
+    return Outcome(proof.refuted, f"certified epsilon {proof.epsilon:.3g}, promised 1")
+
+
+def _classical(wrong: bool, given: Given) -> Outcome:
+    epsilon = 10.0 if wrong else 1.0
+    sigma = np.sqrt(2 * np.log(1.25 / 1e-5)) / epsilon
+    real = gaussian.delta(epsilon, 1 / sigma)
+    found = _by_constructor(lambda: Gaussian("2014").calibrate(LIVER, epsilon=epsilon, delta=1e-5))
+    # Both the constructor and the curve on which it decides must object.
+    return Outcome(found.caught and real > 1e-5, found.evidence)
+
+
+def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
+    release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
+    assert isinstance(release, Additive)
+    if wrong:
+        release = _scaled(release, 1 / np.sqrt(256))
+    return _by_curve(GaussianNoise(release, given[0]))
+
+
+def _amplified(wrong: bool, given: Given) -> Outcome:
+    query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
+    release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
+    assert isinstance(release, Additive)
+    promised = replace(release, epsilon=1.0, delta=1e-5)
+    return _by_curve(GaussianNoise(promised, given[0]))
+
+
+def _scaled(release: Additive, factor: float) -> Additive:
+    assert isinstance(release.noise, partial)
+    numbers = release.noise.keywords
+    smaller = numbers | {"row_factor": factor * numbers["row_factor"]}
+    return replace(release, noise=partial(release.noise.func, **smaller))
+
+
+class _TwoRootP(Covariance):
+    @property
+    def l1(self) -> float:
+        """2 sqrt(p) / n instead of p / n."""
+        return 2 * float(np.sqrt(self.features)) / self.records
+
+
+def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
+    kind = _TwoRootP if wrong else Covariance
+    return _by_search(kind(Ball(1.0, 20), 100, "add_remove"), "l1", given)
+
+
+class _Halved(Identity):
+    @property
+    def l2(self) -> float:
+        """As if a record were removed, though it is replaced."""
+        return super().l2 / 2
+
+
+def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
+    kind = _Halved if wrong else Identity
+    return _by_search(kind(SMALL.domain, SMALL.records), "l2", given)
+
+
+def _shares_above_one(wrong: bool, given: Given) -> Outcome:
+    return _by_constructor(lambda: Shares((0.75, 0.75 if wrong else 0.25)))
+
+
+CANARIES = {
+    "noise x 0.9": Canary(
+        "a sampler that draws 0.9 of the standard deviation it is told",
+        "black box",
+        _tenth_too_little,
+    ),
+    "exponential radius": Canary(
+        "K-norm noise with an exponential instead of a Gamma(d) radius",
+        "black box",
+        _exponential_radius,
+    ),
+    "data-dependent scaling": Canary(
+        "scaling by the data's own range, and scaling the noise back with it",
+        "black box",
+        _own_range,
+    ),
+    "circulant sketch": Canary(
+        "a JL sketch with a circulant matrix and random signs (Upadhyay 2014)",
+        "black box",
+        _circulant,
+    ),
+    "noise / sqrt(batch)": Canary(
+        "IMGM's published code divides the standard deviation by sqrt(256)",
+        "exact curve",
+        _divided_by_batch,
+    ),
+    "epsilon / q": Canary(
+        "IMGM's second experiment: amplification by sampling, though all records are released",
+        "exact curve",
+        _amplified,
+    ),
+    "2 sqrt(p) / n": Canary(
+        "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20",
+        "sensitivity search",
+        _entrywise_laplace,
+    ),
+    "wrong sensitivity": Canary(
+        "the l2 sensitivity of removing a record, where records are replaced",
+        "sensitivity search",
+        _wrong_sensitivity,
+    ),
+    "classical at epsilon 10": Canary(
+        "the classical Gaussian mechanism beyond the epsilons that it is proved for",
+        "constructor",
+        _classical,
+    ),
+    "shares above 1": Canary(
+        "MVG with precision shares that sum to more than 1", "constructor", _shares_above_one
+    ),
+    "wrong radius": Canary(
+        "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius",
+        "statistical test",
+        _radius_one_short,
+    ),
+    "inverted Bingham ratio": Canary(
+        "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
+        "statistical test",
+        _inverted_ratio,
+    ),
+}

@@ -1,0 +1,55 @@
+"""The same noise on a query with few records, many times at once.
+
+Where the columns of the noise are independent and identically distributed, a release of K records
+that are all the record in question is K runs of the column that differs: its law does not depend
+on how many columns there are, and the other columns of a real release have the same law on both
+neighbours, independent of it, so that no event on them tells the neighbours apart. The test of the
+noise's scale draws the full query, and so sees a sampler whose columns depend on their number.
+Second moments are released whole, for one record and otherwise zeros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from matrixdp.audit.neighbours import Neighbours
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Additive
+from matrixdp.privacy.sensitivity import Query
+
+
+def value_of(query: Query, record: Array) -> Array:
+    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n."""
+    return record[:, None] if query.name == "identity" else np.outer(record, record) / query.records
+
+
+def runs(
+    release: Additive, pair: Neighbours, count: int, stream: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return what ``count`` runs release on each neighbour, shape (count, m) or (count, m, m).
+
+    The noise of an ``Additive`` release does not depend on the value, so that the runs on one
+    neighbour are those on the other after a shift. That leaves each side's counts binomial.
+
+    Raises:
+        ValueError: the noise is drawn with a column factor, so that columns are not alike.
+    """
+    query = release.query
+    shift = value_of(query, pair.record) - value_of(query, pair.other)
+    if query.name != "identity":
+        drawn = release.sample(value_of(query, pair.other), [stream] * count)
+        return drawn + shift, drawn
+    if release.noise.keywords.get("column_factor") is not None:  # type: ignore[attr-defined]
+        raise ValueError("columns of the noise are not alike")
+    noise = release.noise
+    assert isinstance(noise, partial)
+    few = replace(
+        release,
+        query=type(query)(query.domain, count, query.adjacency),
+        noise=partial(noise.func, **(noise.keywords | {"shape": (query.features, count)})),
+    )
+    drawn = few.sample(np.tile(pair.other[:, None], count), [stream])[0].T
+    return drawn + shift.T, drawn

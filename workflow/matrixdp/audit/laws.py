@@ -1,0 +1,117 @@
+"""The noise laws of releases, as an auditor sees them: each with its own way to be judged.
+
+A law reads a release's noise: its sampler and the numbers that go into it. What the release says
+of its own privacy counts only as an upper bound, where no neighbours are known that attain it.
+From the noise and the worst neighbours that a search finds it works out
+
+* the epsilon that is attained, by the exact curve or by the largest pointwise privacy loss;
+* runs on those neighbours, cut down to what differs, for a black box to judge;
+* whether the sampler draws the noise at the scale that it was told.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Release
+
+#: Numbers that a test of the scale draws, about, and the probability that it errs.
+NUMBERS, ERROR = 400_000, 1e-6
+
+#: What counts as tight: at most this much of epsilon, or of the noise, is left unused.
+TIGHT = 1e-3
+
+#: Runs on each neighbour where an exact tool decides, and the numbers that they may cost.
+RUNS, COST = 200_000, 3e7
+
+
+class Scale(NamedTuple):
+    """Size of the noise that was drawn over that of the declared law, and its acceptance region."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Return ``right``, ``too small`` or ``too large``."""
+        if np.isnan(self.ratio) or self.low <= self.ratio <= self.high:
+            return "right"
+        return "too small" if self.ratio < self.low else "too large"
+
+
+#: Where no law of a sum is known.
+NO_SCALE = Scale(float("nan"), float("nan"), float("nan"))
+
+
+class Law(abc.ABC):
+    """A release under audit.
+
+    Attributes:
+        tool: what decides: ``exact curve``, ``maximal loss``, ``composition`` or ``black box``.
+        release: what is audited.
+        attained: the epsilon at the nominal delta that some neighbours really cause.
+        bound: an upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
+        kappa: the factor by which the noise could shrink at the same guarantee, by ``bound``.
+        mu: attained Gaussian-DP parameter, NaN without a Gaussian form.
+    """
+
+    tool: ClassVar[str]
+    release: Release
+    attained: float
+    bound: float
+    kappa: float
+    mu: float = float("nan")
+
+    @property
+    @abc.abstractmethod
+    def cost(self) -> float:
+        """Random numbers of one run on one neighbour."""
+
+    @property
+    def needed(self) -> float | None:
+        """Runs after which the black box rejects a tenth too little noise; None: not meant to."""
+        return None
+
+    @abc.abstractmethod
+    def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        """Return the likelihood-ratio statistic of ``count`` runs on each worst neighbour."""
+
+    def scale(self, stream: np.random.Generator) -> Scale:
+        """Return the test of the noise's scale, on the full query."""
+        return NO_SCALE
+
+    def curve_error(self) -> float:
+        """Return the largest relative difference of the closed form from a second computation.
+
+        NaN where there is no closed form.
+        """
+        return float("nan")
+
+    @property
+    def runs(self) -> int:
+        """Runs on each neighbour that this law deserves where the exact tool decides."""
+        return int(np.clip(COST / self.cost, 1000, RUNS))
+
+
+def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
+    """Return the test of a sum that follows Gamma(shape) if the noise has its declared scale.
+
+    Args:
+        total: the sum.
+        shape: its expected value and variance.
+        root: whether the noise's scale goes with the square root of the sum.
+    """
+    low, high = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2])
+    ratios = np.array([total, low, high]) / shape
+    return Scale(*(np.sqrt(ratios) if root else ratios).tolist())
+
+
+def trials_of(numbers_each: float) -> int:
+    """Return how many draws of ``numbers_each`` numbers a scale test takes."""
+    return max(3, int(NUMBERS / numbers_each))

@@ -1,0 +1,141 @@
+"""Neighbouring data sets that a query tells apart best, found by search.
+
+Nothing here uses what :mod:`matrixdp.privacy.sensitivity` declares: changes are computed from the
+definition of the query and from the public domain alone, so that the two can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import Query
+
+#: What is maximised: takes changes (searches, m, n') and returns one number each.
+Size = Callable[[Array], Array]
+
+STARTS = 48
+
+#: Pairs that are moved on by small steps, and how often the step is halved.
+FINALISTS, HALVINGS = 8, 24
+
+#: Random moves of a search in a ball.
+STEPS = 400
+
+
+class Neighbours(NamedTuple):
+    """The record that differs, before and after, shape (m,) each; and the size of the change."""
+
+    record: Array
+    other: Array
+    size: float
+
+
+def changes(query: Query, records: Array, others: Array) -> Array:
+    """Return f(X) - f(X') for pairs of a record (searches, m) and what takes its place.
+
+    Identity: the column that differs, shape (searches, m, 1). Second moments: (searches, m, m).
+    All other records cancel.
+    """
+    if query.name == "identity":
+        return (records - others)[:, :, None]
+    outer = records[:, :, None] * records[:, None, :] - others[:, :, None] * others[:, None, :]
+    return outer / query.records
+
+
+def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
+    """Return the neighbours of the largest change found, by search from many starts.
+
+    In a box, one coordinate at a time goes to its lower bound, its upper bound or 0, as long as
+    that helps; the best pairs, and the starts once more, then move by smaller and smaller steps. In
+    a ball, random moves are kept if they help. The result is attained, and so a
+    lower bound on the true supremum. ``add_remove`` compares with a record of zeros.
+    """
+    removed = query.adjacency == "add_remove"
+    pair = _starts(query, stream)
+    if removed:
+        pair[1] = 0
+
+    def value(candidate: Array) -> Array:
+        return size(changes(query, candidate[0], candidate[1]))
+
+    climb = _climb_ball if isinstance(query.domain, Ball) else _climb_box
+    found, values = climb(query, pair, value, 1 if removed else 2, stream)
+    best = int(values.argmax())
+    return Neighbours(found[0, best], found[1, best], float(values[best]))
+
+
+def _starts(query: Query, stream: np.random.Generator) -> Array:
+    """Return pairs of records, shape (2, starts, m): random ones and the obvious extremes."""
+    domain, m = query.domain, query.features
+    if isinstance(domain, Ball):
+        pair = stream.standard_normal((2, STARTS, m))
+        pair[0, 0] = 1.0
+        return domain.radius * pair / np.linalg.norm(pair, axis=-1, keepdims=True)
+    lower, upper = np.array(domain.lower), np.array(domain.upper)
+    pair = np.where(stream.random((2, STARTS, m)) < 0.5, lower, upper)
+    half = STARTS // 2
+    pair[:, :half] = lower + (upper - lower) * stream.random((2, half, m))
+    pair[0, 0], pair[1, 0] = upper, lower
+    return pair
+
+
+def _climb_box(
+    query: Query,
+    pair: Array,
+    value: Callable[[Array], Array],
+    sides: int,
+    stream: np.random.Generator,
+) -> tuple[Array, Array]:
+    domain = query.domain
+    assert not isinstance(domain, Ball)
+    bounds = list(zip(domain.lower, domain.upper, strict=True))
+    places = [(side, i) for side in range(sides) for i in range(len(bounds))]
+    starts = pair
+    values, before = value(pair), -np.inf
+    while values.sum() > before * (1 + 1e-12) + 1e-300:
+        before = values.sum()
+        for side, i in places:
+            for level in {*bounds[i], float(np.clip(0.0, *bounds[i]))}:
+                moved = pair.copy()
+                moved[side, :, i] = level
+                pair, values = _keep(pair, values, moved, value(moved))
+    best = np.argsort(values)[-FINALISTS:]
+    pair = np.concatenate([pair[:, best], starts], axis=1)
+    values = np.concatenate([values[best], value(starts)])
+    for step in 0.5 ** np.arange(1, HALVINGS):
+        for side, i in places:
+            lower, upper = bounds[i]
+            for way in (-step, step):
+                moved = pair.copy()
+                moved[side, :, i] += way * (upper - lower)
+                moved[side, :, i] = np.clip(moved[side, :, i], lower, upper)
+                pair, values = _keep(pair, values, moved, value(moved))
+    return pair, values
+
+
+def _climb_ball(
+    query: Query,
+    pair: Array,
+    value: Callable[[Array], Array],
+    sides: int,
+    stream: np.random.Generator,
+) -> tuple[Array, Array]:
+    values = value(pair)
+    for scale in np.logspace(0, -4, STEPS):
+        moved = pair.copy()
+        noise = scale * query.domain.radius * stream.standard_normal(pair[:sides].shape)
+        moved[:sides] += noise / np.sqrt(pair.shape[-1])
+        norms = np.linalg.norm(moved, axis=-1, keepdims=True)
+        moved *= np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
+        pair, values = _keep(pair, values, moved, value(moved))
+    return pair, values
+
+
+def _keep(pair: Array, values: Array, moved: Array, found: Array) -> tuple[Array, Array]:
+    better = found > values
+    return np.where(better[:, None], moved, pair), np.where(better, found, values)

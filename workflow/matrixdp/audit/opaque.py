@@ -1,0 +1,75 @@
+"""Releases of which no likelihood ratio is known: what is proved, and what runs can show."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from matrixdp.audit import few
+from matrixdp.audit.laws import Law, Scale
+from matrixdp.audit.neighbours import worst
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Release
+from matrixdp.privacy import gaussian
+
+
+class Opaque(Law):
+    """Any release of a matrix: runs on the neighbours that change the value most in norm.
+
+    All other records are zero. The statistic is the projection of what is released on the change.
+    """
+
+    tool = "black box"
+
+    def __init__(self, release: Release, stream: Generator) -> None:
+        self.release = release
+        query = release.query
+        self._pair = worst(query, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)
+        self.attained = float("nan")
+        self.bound = release.epsilon_actual
+        self.kappa = float("nan")
+
+    @property
+    def cost(self) -> float:
+        """Numbers in a released value, on either neighbour."""
+        return 2.0 * float(np.prod(self.release.query.shape))
+
+    def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
+        """Return the projections on the change of each run."""
+        query = self.release.query
+        sides = np.empty((2, count))
+        change = few.value_of(query, self._pair.record) - few.value_of(query, self._pair.other)
+        step = max(1, 2**20 // int(self.cost))
+        for side, record in zip(sides, (self._pair.record, self._pair.other), strict=True):
+            value = np.zeros(query.shape)
+            value[:, : change.shape[1]] = few.value_of(query, record)
+            for start in range(0, count, step):
+                stop = min(start + step, count)
+                drawn = self.release.sample(value, [stream] * (stop - start))
+                if drawn.ndim == 2:
+                    drawn = drawn[:, :, None] * drawn[:, None, :]
+                side[start:stop] = np.einsum("kij,ij->k", drawn[:, :, : change.shape[1]], change)
+        return sides[0], sides[1]
+
+
+class Composed(Opaque):
+    """Directions that are released first, then noise along them: the composition of both.
+
+    The bound is that of two Gaussian mechanisms. The first is judged as such; the second has
+    precisions of at most ``limit`` along whatever directions come out, so that its mu is at most
+    that of i.i.d. noise of variance 1 / limit, against the largest change that the search finds.
+    """
+
+    tool = "composition"
+
+    def __init__(self, release: Release, first: Law, limit: float, stream: Generator) -> None:
+        super().__init__(release, stream)
+        self._first = first
+        mu = float(np.hypot(first.mu, self._pair.size * np.sqrt(limit)))
+        self.bound = gaussian.epsilon(release.delta, mu)
+        self.kappa = gaussian.mu(release.epsilon, release.delta) / mu
+        self.mu = mu
+
+    def scale(self, stream: Generator) -> Scale:
+        """Test the noise of the released second moments."""
+        return self._first.scale(stream)

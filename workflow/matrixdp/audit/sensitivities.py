@@ -1,0 +1,107 @@
+"""Declared sensitivities under attack: f is replayed on the worst neighbours that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from matrixdp.audit.neighbours import Neighbours, worst
+from matrixdp.checks import Array
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.seeds import streams
+from matrixdp.tasks.base import second_moments
+
+#: Two computations of the same norm agree to this; a search that comes this close has attained it.
+ROUNDING, CLOSE = 1e-9, 1e-6
+
+COLUMNS = [
+    "experiment",
+    "query",
+    "adjacency",
+    "records",
+    "measure",
+    "declared",
+    "found",
+    "replayed",
+] + ["ratio", "verdict"]
+
+
+def run(experiment: str, queries: dict[str, Query], seed: int) -> pd.DataFrame:
+    """Return one row per query of an experiment and measure, with the columns ``COLUMNS``."""
+    rows = []
+    for name, query in queries.items():
+        for measure in measures(query):
+            given = streams(seed, "audit", experiment, name, measure, trials=range(2))
+            rows.append({"experiment": experiment, **attack(query, measure, given)})
+    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+
+
+def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
+    """Return, by name, what the query declares, and the norm of changes (..., m, n') it is of."""
+    found: dict[str, tuple[float, Callable[[Array], Array]]] = {
+        "l1": (query.l1, lambda d: np.abs(d).sum(axis=(-2, -1))),
+        "l2": (query.l2, lambda d: np.linalg.norm(d, axis=(-2, -1))),
+        "l2, as the MVG paper states it": (
+            query.paper_l2,
+            lambda d: np.linalg.norm(d, axis=(-2, -1)),
+        ),
+    }
+    if isinstance(query, Covariance):
+        found |= {
+            "l1, upper triangle": (query.l1_upper, lambda d: np.abs(np.triu(d)).sum(axis=(-2, -1))),
+            "l2, upper triangle": (
+                query.l2_upper,
+                lambda d: np.linalg.norm(np.triu(d), axis=(-2, -1)),
+            ),
+        }
+    return found
+
+
+def attack(query: Query, measure: str, given: list[np.random.Generator]) -> dict[str, object]:
+    """Return what is declared, what neighbours were found, and the verdict.
+
+    Args:
+        query: what is attacked.
+        measure: one of :func:`measures`.
+        given: two Generators: for the search, and for the records that the neighbours share.
+    """
+    declared, norm = measures(query)[measure]
+    pair = worst(query, norm, given[0])
+    replayed = float(norm(replay(query, pair, given[1])))
+    reached = max(pair.size, replayed)
+    if reached > declared * (1 + ROUNDING):
+        verdict = "violated"
+    elif reached > declared * (1 - CLOSE):
+        verdict = "holds, attained"
+    else:
+        verdict = "holds, not attained by the search"
+    return {
+        "query": query.name,
+        "adjacency": query.adjacency,
+        "records": query.records,
+        "measure": measure,
+        "declared": declared,
+        "found": pair.size,
+        "replayed": replayed,
+        "ratio": reached / declared,
+        "verdict": verdict,
+    }
+
+
+def replay(query: Query, pair: Neighbours, stream: np.random.Generator) -> Array:
+    """Return f(X) - f(X') of data sets of n records, n - 1 of them random and shared."""
+    domain, shape = query.domain, (query.features, query.records)
+    if isinstance(domain, Ball):
+        shared = stream.standard_normal(shape)
+        shared *= domain.radius / np.linalg.norm(shared, axis=0)
+    else:
+        lower, upper = np.array(domain.lower)[:, None], np.array(domain.upper)[:, None]
+        shared = lower + (upper - lower) * stream.random(shape)
+    sides = []
+    for record in (pair.record, pair.other):
+        shared[:, 0] = record
+        sides.append(second_moments(shared) if query.name == "covariance" else shared.copy())
+    return np.asarray(sides[0] - sides[1])

@@ -1,0 +1,121 @@
+"""Gaussian sketches of lifted records under audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import special, stats
+
+from matrixdp.audit import few
+from matrixdp.audit.laws import Law, Scale, gamma_scale, trials_of
+from matrixdp.audit.neighbours import worst
+from matrixdp.checks import Array
+from matrixdp.mechanisms.jl import Sketch
+from matrixdp.privacy import sketching
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import Covariance
+
+#: Epsilons at which the curve is computed a second way, in standard deviations of the loss.
+SPOTS = (0.5, 1.5, 3.0)
+
+
+class GaussianSketch(Law):
+    """r columns N(0, (x x^T + w^2 I) / r): the exact curve at the leverage R^2 / (w^2 + R^2).
+
+    It is the curve for replacement if the search finds two orthogonal records of full norm, and
+    otherwise that for adding one, which the zero record attains. The likelihood ratio depends on
+    the coordinates in the plane of the two records alone: the others are independent of them, with
+    the same law on both neighbours. So the sketch that is run is that of two features in that
+    plane, which has the law of those coordinates because N(0, G) is closed under projection.
+    """
+
+    tool = "exact curve"
+
+    def __init__(self, release: Sketch, stream: np.random.Generator) -> None:
+        self.release: Sketch = release
+        query = release.query
+        squared = query.domain.radius**2
+        self.leverage = squared / (release.ridge + squared)
+        pair = worst(query, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)
+        full = pair.size * query.records / squared
+        self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "add_remove"
+        self._records = pair.record, pair.other
+        if self.adjacency != "replace":
+            self._records = _longest(query.domain), np.zeros(query.features)
+        args = release.delta, self.leverage, release.rows
+        self.attained = sketching.epsilon(*args, self.adjacency)
+        self.bound = sketching.epsilon(*args, query.adjacency)
+        exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
+        self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
+
+    @property
+    def cost(self) -> float:
+        """Numbers in a sketch of two features, on either neighbour."""
+        return 4.0 * self.release.rows
+
+    def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        """Return the likelihood ratio of each sketch up to a constant: a quadratic form."""
+        release, pair = self.release, np.stack(self._records, axis=1)
+        plane, _ = np.linalg.qr(pair)
+        query = Covariance(Ball(release.query.domain.radius, 2), 1, release.query.adjacency)
+        reduced = replace(release, query=query)
+        values = [np.outer(x, x) for x in (plane.T @ pair).T]
+        inverses = [np.linalg.inv(value + release.ridge * np.eye(2)) for value in values]
+        form = release.rows / 2 * (inverses[1] - inverses[0])
+        sides = np.empty((2, count))
+        step = max(1, 2**18 // (2 * release.rows))
+        for side, value in zip(sides, values, strict=True):
+            for start in range(0, count, step):
+                stop = min(start + step, count)
+                drawn = reduced.sample(value, [stream] * (stop - start))
+                side[start:stop] = ((form @ drawn) * drawn).sum(axis=(1, 2))
+        return sides[0], sides[1]
+
+    def scale(self, stream: np.random.Generator) -> Scale:
+        """Test the chi-square of the whitened sketch of all features."""
+        release, m = self.release, self.release.query.features
+        value = few.value_of(release.query, self._records[0])
+        moments = release.query.records * value + release.ridge * np.eye(m)
+        trials = trials_of(m * release.rows)
+        drawn = release.sample(value, [stream] * trials)
+        white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), drawn)
+        return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
+
+    def curve_error(self) -> float:
+        """Compare the closed form with chi-square tails, integrated for ``replace``."""
+        r, s = self.release.rows, self.leverage
+        spread = s * np.sqrt(r if self.adjacency == "replace" else r / 2)
+        spots = spread**2 / 2 + spread * np.array(SPOTS)
+        exact = sketching.delta(spots, s, r, self.adjacency)
+        second = [by_tails(epsilon, s, r, self.adjacency) for epsilon in spots]
+        return float(np.abs(exact / second - 1).max())
+
+
+def _longest(domain: Box | Ball) -> Array:
+    """Return a record of the largest norm."""
+    if isinstance(domain, Ball):
+        return np.full(domain.features, domain.radius / np.sqrt(domain.features))
+    lower, upper = np.array(domain.lower), np.array(domain.upper)
+    return np.where(-lower > upper, lower, upper)
+
+
+def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> float:
+    """Return a sketch's delta(epsilon) from chi-square tails (Wu et al., arXiv 2309.01243).
+
+    Arguments as for :func:`matrixdp.privacy.sketching.delta`, which integrates another function.
+    """
+    s, r, law = leverage, rows, stats.chi2(rows)
+    if adjacency == "add_remove":
+        t = epsilon - r / 2 * np.log1p(-s)
+        added = law.sf(2 * t * (1 - s) / s) - np.exp(epsilon) * law.sf(2 * t / s)
+        edge = -(r * np.log1p(-s) + 2 * epsilon) / s
+        removed = law.cdf(edge) - np.exp(epsilon) * law.cdf(edge * (1 - s)) if edge > 0 else 0.0
+        return float(max(added, removed))
+    low, high = special.gammaincinv(r / 2, 1e-14) * 2, special.gammainccinv(r / 2, 1e-14) * 2
+    nodes, weights = np.polynomial.legendre.leggauss(300)
+    x = low + (high - low) * (nodes + 1) / 2
+    weights = weights * (high - low) / 2 * law.pdf(x)
+    gain = law.sf((1 - s) * (2 * epsilon / s + x))
+    loss = np.exp(epsilon) * law.sf(2 * epsilon / s + x / (1 - s))
+    return float(weights @ (gain - loss))

@@ -1,0 +1,117 @@
+"""What stands where on the page: sections from a YAML file, filled with what a run has made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import yaml
+
+from matrixdp.checks import InputError
+
+#: A result is named by its path below the results' folder without the suffix.
+KINDS = {"tables": ".csv", "figures": ".svg"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the page.
+
+    Attributes:
+        id: its anchor, and the name of its text, ``texts/<id>.md``, if there is one.
+        title: its heading.
+        part: the heading that it stands under in the navigation.
+        show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
+        builtin: what the page itself adds at the end, e.g. ``provenance``; or empty.
+        table: number of the table whose findings belong here; or None.
+    """
+
+    id: str
+    title: str
+    part: str
+    show: tuple[str, ...] = ()
+    builtin: str = ""
+    table: int | None = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A section with the results that exist for it, and the names of those that do not."""
+
+    section: Section
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
+    """Return the sections in their order, and the command that makes a result, by pattern.
+
+    Raises:
+        InputError: the file is not a layout, or has a section twice.
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        commands = dict(content["commands"])
+        sections = [
+            Section(part=part["title"], **{**entry, "show": tuple(entry.get("show", ()))})
+            for part in content["parts"]
+            for entry in part["sections"]
+        ]
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} is not a layout ({reason}); restore it from git") from error
+    ids = [section.id for section in sections]
+    for twice in sorted({name for name in ids if ids.count(name) > 1}):
+        raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
+    return sections, commands
+
+
+def present(results: str | os.PathLike) -> list[str]:
+    """Return the names of all tables and figures below ``results``, and of loose tables there.
+
+    A loose table, such as ``claims.csv``, counts only if there is none of its name in ``tables``,
+    which is made for reading.
+    """
+    root = Path(results)
+    found = [
+        f"{folder}/{path.stem}"
+        for folder, suffix in KINDS.items()
+        for path in (root / folder).glob(f"*{suffix}")
+    ]
+    known = {"timing", *(name.rpartition("/")[2] for name in found)}
+    loose = {path.stem for path in root.glob("*.csv")} - known
+    return sorted([*found, *loose])
+
+
+def place(sections: Iterable[Section], names: Iterable[str]) -> tuple[list[Placed], list[str]]:
+    """Return the sections with their results, and the results that no section has a place for.
+
+    A result stands where it is first named; within a pattern results stand in alphabetical order.
+    A name that is not there, and a pattern that nothing matches, are missing.
+    """
+    left = every = sorted(names)
+    placed = []
+    for section in sections:
+        found: list[str] = []
+        missing = []
+        for pattern in section.show:
+            hits = [name for name in left if fnmatchcase(name, pattern)]
+            left = [name for name in left if name not in hits]
+            found += hits
+            if not any(fnmatchcase(name, pattern) for name in every):
+                missing.append(pattern)
+        placed.append(Placed(section, tuple(found), tuple(missing)))
+    return placed, left
+
+
+def command(name: str, commands: dict[str, str], arguments: str = "") -> str:
+    """Return the command that makes a result anew, the first whose pattern matches its name."""
+    text = next(
+        (text for pattern, text in commands.items() if fnmatchcase(name, pattern)),
+        "snakemake results/{name}.csv",
+    )
+    suffix = f" {arguments}" if arguments else ""
+    return text.format(name=name, stem=name.rpartition("/")[2]) + suffix

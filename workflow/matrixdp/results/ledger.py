@@ -1,0 +1,240 @@
+"""workflow/claims.yaml: what the papers claim, and how each claim is tested.
+
+A claim has an ``id``, ``paper``, ``place``, ``claim`` (in our words), ``shown_by`` (names of the
+tables, figures and theory that show it) and a ``test`` of one of four kinds:
+
+- ``compare``: sentences about rows of an experiment, such as ``mvg_binary beats laplace``,
+  ``mvg_binary beats laplace by 0.003``, ``mvg_binary beats laplace 1.5 times`` (the error of the
+  second over that of the first) and ``mvg_binary within 0.004 of nonprivate``. A row is
+  ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. With them stand
+  ``experiment``, ``metric`` (one, or a list), ``need`` (``all`` of the sentences, or ``any``) and
+  ``epsilons`` (``table``: that of the tables; ``all``: the mean over the grid).
+- ``exact``: names of checks in results/theory/exact.csv, all of whose numbers must hold;
+  ``otherwise`` may name checks that hold under another ``reading`` of the claim.
+- ``theory``: rows of another table of results/theory, and a limit on one column.
+- ``not_run``: why there is nothing to test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+
+FILE = Path(__file__).parents[2] / "claims.yaml"
+
+#: Whether a larger value of a metric is better.
+METRICS = {"rmse": False, "delta_rho": False, "rss": False, "accuracy": True}
+#: Experiments, and their names for a reader.
+EXPERIMENTS = {
+    "regression": "experiment I",
+    "first_pc": "experiment II",
+    "covariance": "experiment III",
+    "section10_2": "section 10.2",
+    "adult": "Adult",
+    "cora": "Cora",
+    "imdb": "IMDB",
+}
+#: Rows that need no mechanism, and of these those that use no record.
+GUESSES = ("zero", "random")
+REFERENCES = (*GUESSES, "nonprivate")
+
+TABLES = (*(f"tables/table{number}" for number in range(1, 6)), "tables/section10_2")
+#: Figures of experiments that are still to be run.
+COMING_FIGURES = ("figure1_imdb",)
+
+PAPERS = ("MVG", "IMGM", "Note")
+KINDS = ("compare", "exact", "theory", "not_run")
+_KEYS = {
+    "compare": {"compare", "experiment", "metric", "need", "epsilons"},
+    "exact": {"exact", "otherwise"},
+    "theory": {"theory"},
+    "not_run": {"not_run"},
+}
+_NUMBER = r"[0-9]*\.?[0-9]+"
+_SENTENCE = re.compile(
+    rf"(?P<first>\S+) (?:beats (?P<second>\S+)"
+    rf"(?: by (?P<by>{_NUMBER})| (?P<times>{_NUMBER}) times)?"
+    rf"|within (?P<within>{_NUMBER}) of (?P<other>\S+))"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an experiment; without a direction the one that stands in the tables."""
+
+    experiment: str
+    mechanism: str
+    direction: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One sentence: ``first`` beats ``second`` (by an amount, or a factor), or is within it.
+
+    Attributes:
+        kind: ``beats``, ``by``, ``times`` or ``within``.
+        amount: 0 for ``beats``.
+    """
+
+    first: Row
+    second: Row
+    kind: str = "beats"
+    amount: float = 0.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper (see the module's text).
+
+    Attributes:
+        kind: which of ``KINDS`` the test is.
+        test: the test as it stands in the file.
+        comparisons: the sentences of ``compare``.
+        note: what a reader should know beside the verdict; or empty.
+    """
+
+    id: str
+    paper: str
+    place: str
+    claim: str
+    shown_by: tuple[str, ...]
+    kind: str
+    test: Mapping[str, Any]
+    comparisons: tuple[Comparison, ...] = ()
+    note: str = ""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of a comparison, one per experiment at most."""
+        given = self.test["metric"]
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    @property
+    def larger(self) -> bool:
+        """Whether a larger metric is better."""
+        return METRICS[self.metrics[0]]
+
+    @property
+    def every(self) -> bool:
+        """Whether all comparisons are needed, and not any."""
+        return bool(self.test.get("need", "all") == "all")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names that claims may use."""
+
+    mechanisms: Collection[str]
+    checks: Collection[str]
+    theory: Collection[str]
+    figures: Collection[str]
+
+    @property
+    def shown(self) -> list[str]:
+        """What may show a claim: tables, figures and theory, named by their paths."""
+        figures = [*self.figures, *COMING_FIGURES]
+        return [
+            *TABLES,
+            *(f"figures/{name}" for name in figures),
+            *(f"theory/{name}" for name in self.theory),
+        ]
+
+
+def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
+    """Return the claims of a file, in its order.
+
+    Raises:
+        InputError: the file cannot be read, or a claim names something unknown or is not of the
+            form; the message names its id.
+    """
+    try:
+        entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} cannot be read ({reason}); restore it from git") from error
+    claims = [_claim(entry, known) for entry in entries]
+    ids = [claim.id for claim in claims]
+    for twice in sorted({name for name in ids if ids.count(name) > 1}):
+        raise InputError(f"claim {twice} is there twice; give each claim an id of its own")
+    return claims
+
+
+def _claim(entry: Any, known: Known) -> Claim:
+    name = entry.get("id") if isinstance(entry, dict) else entry
+    who = f"claim {name}"
+    needed = {"id", "paper", "place", "claim", "shown_by", "test"}
+    if not isinstance(entry, dict) or not needed <= entry.keys() <= needed | {"note"}:
+        raise InputError(f"{who} must have {', '.join(sorted(needed))}, and may have note")
+    test = entry["test"]
+    kinds = [kind for kind in KINDS if isinstance(test, dict) and kind in test]
+    if len(kinds) != 1:
+        raise InputError(f"{who} has no single test; give one of {', '.join(KINDS)}")
+    kind = kinds[0]
+    for key in sorted(test.keys() - _KEYS[kind]):
+        checks.choice(sorted(_KEYS[kind]), **{f"{who}: key of the test": key})
+    checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
+    for shown in entry["shown_by"]:
+        checks.choice(known.shown, **{f"{who}: shown_by": shown})
+    comparisons: tuple[Comparison, ...] = ()
+    if kind == "compare":
+        comparisons = _comparisons(who, test, known)
+    elif kind == "exact":
+        otherwise = test.get("otherwise", {"reading": "", "exact": []})
+        for check in [*test["exact"], *otherwise["exact"]]:
+            checks.choice(known.checks, **{f"{who}: check": check})
+    elif kind == "theory":
+        for limit in test["theory"]:
+            checks.choice(known.theory, **{f"{who}: theory table": limit["table"]})
+    return Claim(
+        id=entry["id"],
+        paper=entry["paper"],
+        place=entry["place"],
+        claim=" ".join(entry["claim"].split()),
+        shown_by=tuple(entry["shown_by"]),
+        kind=kind,
+        test=test,
+        comparisons=comparisons,
+        note=" ".join(entry.get("note", "").split()),
+    )
+
+
+def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:
+    metrics = test.get("metric")
+    for metric in metrics if isinstance(metrics, list) else [metrics]:
+        checks.choice(METRICS, **{f"{who}: metric": metric})
+    checks.choice(("all", "any"), **{f"{who}: need": test.get("need", "all")})
+    checks.choice(("table", "all"), **{f"{who}: epsilons": test.get("epsilons", "table")})
+    found = []
+    for sentence in test["compare"]:
+        parts = _SENTENCE.fullmatch(sentence)
+        if parts is None:
+            raise InputError(
+                f"{who}: {sentence!r} is no comparison; write 'A beats B', 'A beats B by 0.1', "
+                "'A beats B 1.5 times' or 'A within 0.1 of B'"
+            )
+        kind = next((name for name in ("by", "times", "within") if parts[name]), "beats")
+        first = _row(who, parts["first"], test, known)
+        second = _row(who, parts["second"] or parts["other"], test, known)
+        amount = float(parts[kind]) if kind != "beats" else 0.0
+        found.append(Comparison(first, second, kind, amount))
+    if not found:
+        raise InputError(f"{who} compares nothing; give at least one sentence")
+    return tuple(found)
+
+
+def _row(who: str, text: str, test: Mapping[str, Any], known: Known) -> Row:
+    place, _, name = text.rpartition(":")
+    mechanism, slash, direction = name.partition("/")
+    experiment = place or test.get("experiment")
+    checks.choice(EXPERIMENTS, **{f"{who}: experiment": experiment})
+    checks.choice([*known.mechanisms, *REFERENCES], **{f"{who}: row": mechanism})
+    return Row(str(experiment), mechanism, direction if slash else None)

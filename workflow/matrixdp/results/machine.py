@@ -1,0 +1,91 @@
+"""Facts on a run that differ from one machine and moment to the next: kept apart from results."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+UNKNOWN = "unknown"
+
+
+def facts(root: Path = ROOT) -> dict[str, str]:
+    """Return commit, processor, cores, memory, system and Python, in the order to show them."""
+    return {
+        "Git commit": commit(root),
+        "Processor": _processor(),
+        "Cores": str(_cores()),
+        "Memory": _memory(),
+        "System": f"{platform.system()} {platform.release()} ({platform.machine()})",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+
+
+def versions(root: Path = ROOT) -> dict[str, str]:
+    """Return the installed version of every direct dependency that ``pyproject.toml`` names."""
+    try:
+        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    except (OSError, tomllib.TOMLDecodeError, KeyError):
+        return {}
+    names = [re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in project["dependencies"]]
+    return {name: _version(name) for name in names}
+
+
+def commit(root: Path = ROOT) -> str:
+    """Return the checked-out commit and whether tracked files differ from it."""
+    if not (root / ".git").exists():
+        return "not in a git repository"
+    head = _git(root, "rev-parse", "HEAD")
+    if not head:
+        return UNKNOWN
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    return f"{head}, with changes that are not committed" if changed else head
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or UNKNOWN
+    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1] if found else platform.processor() or UNKNOWN
+
+
+def _cores() -> int:
+    # What this process may use, where the system tells; a container often has fewer than all.
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _memory() -> str:
+    try:
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return UNKNOWN
+    return f"{size / 2**30:.1f} GiB"

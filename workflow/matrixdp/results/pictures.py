@@ -1,0 +1,74 @@
+"""Files inside the page: figures and CSV as ``data:`` addresses, as short as they can be."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+#: Shown as PNG instead, where that is smaller, is a figure whose SVG takes more bytes than this.
+SVG_LIMIT = 300_000
+#: Data behind a table or figure are put into the page up to this size, in bytes.
+DATA_LIMIT = 80_000
+
+#: What may stand in an address between double quotes in HTML. Not: ``"``, ``#``, ``%``, ``&``.
+_SAFE = " !$'()*+,-./:;<=>?@[]^_`{|}~"
+_ASIDE = re.compile(
+    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", flags=re.DOTALL
+)
+_LONG = re.compile(r"-?\d+\.\d{3,}")
+_COORDINATES = re.compile(r'(?<=\s)(d|x|y)="([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure's address, and its width and height in pixels."""
+
+    source: str
+    width: int
+    height: int
+
+
+def read(svg: Path) -> Picture:
+    """Return a figure from its SVG file, or from the PNG beside it if the SVG is too large."""
+    text = slim(svg.read_text(encoding="utf-8"))
+    png = svg.with_suffix(".png")
+    if len(text) > SVG_LIMIT and png.is_file() and png.stat().st_size < len(text):
+        content = png.read_bytes()
+        source = f"data:image/png;base64,{base64.b64encode(content).decode()}"
+        return Picture(source, *struct.unpack(">II", content[16:24]))
+    box = re.search(r"viewBox=['\"][\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)", text)
+    # Points are three quarters of a CSS pixel.
+    width, height = (round(float(side) * 4 / 3) for side in box.groups()) if box else (900, 600)
+    return Picture(address("image/svg+xml", text), width, height)
+
+
+def slim(svg: str) -> str:
+    """Return an SVG without metadata, line ends and digits beyond a hundredth of a point."""
+    svg = re.sub(
+        r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S
+    )
+    svg = _COORDINATES.sub(lambda found: f'{found[1]}="{_LONG.sub(_rounded, found[2])}"', svg)
+    svg = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg)).strip()
+    # Single quotes need no escape inside an address.
+    return svg if "'" in svg else svg.replace('"', "'")
+
+
+def address(kind: str, text: str) -> str:
+    """Return text as a ``data:`` address that can stand between double quotes in HTML."""
+    return f"data:{kind};charset=utf-8,{quote(text, safe=_SAFE)}"
+
+
+def download(path: Path) -> str:
+    """Return a CSV file as an address; empty if it is not there or too large."""
+    if not path.is_file() or path.stat().st_size > DATA_LIMIT:
+        return ""
+    return address("text/csv", path.read_text(encoding="utf-8"))
+
+
+def _rounded(found: re.Match[str]) -> str:
+    shown = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown

@@ -1,0 +1,35 @@
+"""The papers' theory as numbers: every file's ``THEORY`` is found here.
+
+Each entry is a function of a seed that returns one tidy frame, the data of a figure. It computes
+with the same mechanisms and samplers that the experiments run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import pandas as pd
+
+from matrixdp import checks, files
+from matrixdp.discovery import collect
+
+
+def registry() -> dict[str, Callable[[int], pd.DataFrame]]:
+    """Return every computation by name."""
+    return collect(sys.modules[__name__], "THEORY")
+
+
+def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
+    """Write the table of one computation to the CSV ``out``.
+
+    The same seed gives the same bytes, but for ``sampler_times``, which measures this machine.
+
+    Raises:
+        InputError: there is no such computation, or the file cannot be written.
+    """
+    known = registry()
+    table = known[checks.choice(known, theory=name)](seed)
+    # Twelve digits: the last ones depend on the processor.
+    files.write_text(out, table.to_csv(index=False, lineterminator="\n", float_format="%.12g"))

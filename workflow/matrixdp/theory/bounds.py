@@ -1,0 +1,67 @@
+"""Which of MVG's Theorems 2 and 3 allows less noise (MVG, Theorem 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.mvg import coefficients, harmonic_numbers, largest_phi
+from matrixdp.privacy.sensitivity import Box, Covariance
+
+EPSILON, DELTA = 1.0, 1e-5
+RANKS = range(1, 31)
+#: s2 / gamma; it is at most sqrt(2) for positive semi-definite queries, and 2 for any.
+RATIOS = np.sort([*np.geomspace(1e-4, 0.1, 31), *np.linspace(0.12, 2, 48), np.sqrt(2)])
+
+#: The paper's second experiment; the ratio does not depend on the bound of its entries.
+MOVEMENT = Covariance(Box.cube(4, -1, 1), 10176)
+
+
+def bounds(_seed: int) -> pd.DataFrame:
+    """Return the coefficients and the upper bounds phi of both theorems for r x r queries.
+
+    Everything is in units of gamma (gamma = 1), which changes no comparison.
+
+    Returns:
+        One row per r and s2 / gamma, with the columns ``case``, ``r``, ``ratio`` (s2 / gamma),
+        ``harmonic`` (H_r), ``root_harmonic`` (H_r,1/2), ``epsilon``, ``delta``, ``alpha``,
+        ``omega``, ``beta``, ``phi_thm2`` and ``phi_thm3``. The cases are ``grid``,
+        ``experiment II`` and ``kernel matrix`` (of r records, the paper's Example 2).
+    """
+    movement = MOVEMENT.paper_l2 / MOVEMENT.gamma
+    # Entries within [-c, c]: gamma = r c, and replacing a record changes 2 r - 1 of them by 2 c.
+    kernels = [_bounds("kernel matrix", r, np.sqrt(8 * r - 4) / r, EPSILON, DELTA) for r in RANKS]
+    return pd.concat(
+        [
+            *(_bounds("grid", r, RATIOS, EPSILON, DELTA) for r in RANKS),
+            *kernels,
+            _bounds("experiment II", MOVEMENT.features, movement, EPSILON, 1 / MOVEMENT.records),
+        ],
+        ignore_index=True,
+    )
+
+
+def _bounds(case: str, r: int, ratio: Array | float, epsilon: float, delta: float) -> pd.DataFrame:
+    ratios = np.atleast_1d(ratio)
+    harmonic, root_harmonic = harmonic_numbers(r)
+    alpha, omega, beta = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
+    return pd.DataFrame(
+        {
+            "case": case,
+            "r": r,
+            "ratio": ratios,
+            "harmonic": harmonic,
+            "root_harmonic": root_harmonic,
+            "epsilon": epsilon,
+            "delta": delta,
+            "alpha": alpha,
+            "omega": omega,
+            "beta": beta,
+            "phi_thm2": largest_phi(alpha, beta, epsilon),
+            "phi_thm3": largest_phi(omega, beta, epsilon),
+        }
+    )
+
+
+THEORY = {"bounds": bounds}

@@ -1,0 +1,114 @@
+"""Samples of directional noise in two dimensions (MVG, section 5 and Figure 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from matrixdp import seeds
+from matrixdp.checks import Array
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+
+ANGLE = np.radians(35)
+#: Along the direction that matters, and across it.
+DIRECTIONS = np.array([[np.cos(ANGLE), -np.sin(ANGLE)], [np.sin(ANGLE), np.cos(ANGLE)]])
+#: Nearly all precision along the first direction; the same for both.
+DIRECTIONAL, EQUAL = Binary((0,), 0.95), Binary()
+
+EPSILON = 1.0
+DRAWS = 100_000
+#: Draws that are kept, to be drawn as points.
+POINTS = 300
+#: Share of the noise inside a contour.
+INSIDE = 0.95
+
+DATA = Identity(Box.cube(2, -1, 1), 200)
+MOMENTS = Covariance(Box.cube(2, -1, 1), 100)
+
+
+def ellipses(seed: int) -> pd.DataFrame:
+    """Return what the three panels of Figure 3 show, taken from samples of mechanisms.
+
+    ``left`` has directional MVG noise on records of two features; ``middle`` sets it against
+    i.i.d. MVG noise of the same guarantee; ``right`` has the noise on second moments by Theorems 2
+    and 3, at the same guarantee. Exactly calibrated noise of the same shares stands beside them.
+
+    Returns:
+        Columns ``panel``, ``noise``, ``kind``, ``x`` and ``y``; of each noise (``mvg_directional``,
+        ``mvg_iid``, ``mvg_thm2``, ``mvg_thm3``, ``exact_directional``) the kinds are
+
+        - ``sample``: ``POINTS`` of the draws;
+        - ``covariance``: the two rows of their covariance;
+        - ``axis``: one standard deviation along the principal axes, the longer first;
+        - ``contour``: closed curve of equal density with 95 % of a normal law inside.
+
+        Noise ``none`` has the ``utility`` direction, a unit vector.
+    """
+    shown: list[tuple[str, str, Query, Mechanism]] = [
+        ("left", "mvg_directional", DATA, MVG(allocation=DIRECTIONAL, directions=DIRECTIONS)),
+        ("middle", "mvg_iid", DATA, MVG(allocation=EQUAL)),
+        ("middle", "mvg_directional", DATA, MVG(allocation=DIRECTIONAL, directions=DIRECTIONS)),
+        ("middle", "exact_iid", DATA, DirectionalGaussian(EQUAL)),
+        ("middle", "exact_directional", DATA, DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS)),
+    ]
+    shown += [
+        (
+            "right",
+            f"mvg_thm{theorem}",
+            MOMENTS,
+            MVG(theorem=theorem, allocation=DIRECTIONAL, directions=DIRECTIONS),
+        )
+        for theorem in (2, 3)
+    ]
+    shown.append(
+        ("right", "exact_directional", MOMENTS, DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS))
+    )
+    parts = [
+        _described(_noise(query, mechanism, seed, panel, name)).assign(panel=panel, noise=name)
+        for panel, name, query, mechanism in shown
+    ]
+    for panel in ("middle", "right"):
+        utility = _rows("utility", DIRECTIONS[:, :1].T)
+        parts.append(utility.assign(panel=panel, noise="none"))
+    return pd.concat(parts, ignore_index=True)[["panel", "noise", "kind", "x", "y"]]
+
+
+def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
+    """Return ``DRAWS`` noise vectors, shape (draws, 2).
+
+    These are columns of releases: all of them where records are released, which get independent
+    noise, and the first of second moments, whose covariance is a multiple of Sigma.
+    """
+    release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
+    kept = query.records if isinstance(query, Identity) else 1
+    (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
+    drawn = release.sample(np.zeros(query.shape), [stream] * (DRAWS // kept))
+    return np.swapaxes(drawn, 1, 2)[:, :kept].reshape(DRAWS, 2)
+
+
+def _described(points: Array) -> pd.DataFrame:
+    covariance = points.T @ points / len(points)
+    variances, axes = np.linalg.eigh(covariance)
+    deviations = axes[:, ::-1] * np.sqrt(variances[::-1])
+    circle = np.linspace(0, 2 * np.pi, 73)
+    contour = np.sqrt(stats.chi2.ppf(INSIDE, 2)) * np.stack([np.cos(circle), np.sin(circle)], 1)
+    return pd.concat(
+        [
+            _rows("sample", points[:POINTS]),
+            _rows("covariance", covariance),
+            _rows("axis", deviations.T),
+            _rows("contour", contour @ deviations.T),
+        ]
+    )
+
+
+def _rows(kind: str, points: Array) -> pd.DataFrame:
+    return pd.DataFrame({"kind": kind, "x": points[:, 0], "y": points[:, 1]})
+
+
+THEORY = {"ellipses": ellipses}

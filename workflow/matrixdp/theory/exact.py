@@ -1,0 +1,50 @@
+"""Exact claims of the papers, and errors in them, as numbers that the ledger of claims rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from matrixdp import seeds
+from matrixdp.theory import exact_errata, exact_imgm, exact_mvg
+from matrixdp.theory.facts import Check
+
+CHECKS: dict[str, Check] = {**exact_mvg.CHECKS, **exact_imgm.CHECKS, **exact_errata.CHECKS}
+
+COLUMNS = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
+
+
+def exact(seed: int) -> pd.DataFrame:
+    """Return the numbers of every check.
+
+    Returns:
+        One row per number: ``check`` (its name, which claims and errata refer to), ``statistic``
+        in words, ``value``, how it should lie to ``expected`` (``relation``: ``=``, ``<=`` or
+        ``>=``, missed by ``tolerance`` at most), and ``holds``. Checks of packages that are not
+        installed are left out.
+    """
+    peers = {
+        name: check
+        for name, (package, check) in exact_errata.PEERS.items()
+        if exact_errata.installed(package)
+    }
+    return pd.concat([evaluate(name, check, seed) for name, check in (CHECKS | peers).items()])
+
+
+def evaluate(name: str, check: Check, seed: int) -> pd.DataFrame:
+    """Return the rows of one check (see :func:`exact`)."""
+    (stream,) = seeds.streams(seed, "theory", "exact", name, trials=[0])
+    rows = [
+        (name, fact.statistic, np.float64(fact.value), fact.relation, fact.expected)
+        + (fact.tolerance, fact.holds)
+        for fact in check(stream)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def names() -> list[str]:
+    """Return the names of all checks, those of packages that may be missing too."""
+    return [*CHECKS, *exact_errata.PEERS]
+
+
+THEORY = {"exact": exact}

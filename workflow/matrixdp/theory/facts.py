@@ -1,0 +1,42 @@
+"""A fact: one number that decides an exact claim, beside the number that it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RELATIONS = ("=", "<=", ">=")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number of a check.
+
+    Attributes:
+        statistic: what the number is, in words.
+        value: the number, computed.
+        relation: how it should lie to ``expected``: ``=``, ``<=`` or ``>=``.
+        expected: what the claim says.
+        tolerance: by how much the relation may be missed, in the units of ``value``.
+    """
+
+    statistic: str
+    value: float
+    relation: str
+    expected: float
+    tolerance: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the relation holds; a number that is not finite never does."""
+        excess = self.value - self.expected
+        if not np.isfinite(excess):
+            return False
+        signs = {"=": abs(excess), "<=": excess, ">=": -excess}
+        return bool(signs[self.relation] <= self.tolerance)
+
+
+#: A check computes its facts from one stream; the same stream gives the same facts.
+Check = Callable[[np.random.Generator], Sequence[Fact]]

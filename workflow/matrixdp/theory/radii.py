@@ -1,0 +1,156 @@
+"""The radius of vector-valued noise of density proportional to exp(-lambda |z|_2).
+
+The l2 vector mechanism on the mean of n vectors in [0, 1]^d has lambda = n epsilon / sqrt(d), as
+replacing one vector moves the mean by at most sqrt(d) / n. Its radius follows Gamma(d), because a
+shell at radius r has volume r^(d - 1) dr. Who draws the radius from an exponential law instead has
+the density r^(1 - d) exp(-lambda r), infinite at 0.
+
+Both are laws with a Gamma(k) radius, of density r^(k - d) exp(-lambda r): k = d and k = 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.special import betainc, lambertw
+
+from matrixdp import checks, seeds
+from matrixdp.checks import Array
+from matrixdp.mechanisms.exponential import KNorm
+from matrixdp.privacy.sensitivity import Box, Identity
+
+DIMENSIONS = (2, 6, 24, 1488)
+EPSILON = 1.0
+#: Most draws, and most numbers in them.
+DRAWS, NUMBERS = 40_000, 6_000_000
+#: Edges of the histograms of lambda times the radius, 30 a decade.
+EDGES = np.logspace(-3, 4, 211)
+#: Nominal privacy budgets at which the real delta is computed.
+EPSILONS = np.geomspace(0.01, 300, 61)
+RECORDS = 1_000
+#: Nodes of the quadrature over the radius.
+NODES = 4_000
+
+
+def radii(seed: int) -> pd.DataFrame:
+    """Return radii, real privacy and error of the right and the wrong law, in several dimensions.
+
+    Returns:
+        Columns ``kind``, ``law`` (``gamma``, the right one, or ``exponential``), ``d``, ``x``,
+        ``value``, ``expected``. The kinds are
+
+        - ``density`` of ln(lambda r) about x = lambda r, of draws and of the law;
+        - ``quantile`` of lambda r at probability x, the same;
+        - ``delta``: at budget x, for noise of nominal epsilon 1, exact (``value`` alone);
+        - ``sampled_delta``: at x = 1, of draws, beside the exact one;
+        - ``largest_loss``: of the draws;
+        - ``error``: root mean square per coordinate of the noise on a mean of x vectors.
+    """
+    parts = []
+    for d in DIMENSIONS:
+        (stream,) = seeds.streams(seed, "theory", "radii", str(d), trials=[0])
+        draws = min(DRAWS, NUMBERS // d)
+        right = vectors(d, draws, stream)
+        # The same directions with the wrong radius.
+        radius = stream.standard_exponential(draws) * np.sqrt(d) / EPSILON
+        wrong = right * (radius / np.linalg.norm(right, axis=0))
+        for law, k, drawn in (("gamma", d, right), ("exponential", 1, wrong)):
+            parts.append(_described(d, k, drawn).assign(law=law, d=d))
+    columns = ["kind", "law", "d", "x", "value", "expected"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
+    """Return draws of the mechanism's noise on a sum of vectors in [0, 1]^d, shape (d, draws).
+
+    Each column is one draw, epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
+    """
+    query = Identity(Box.cube(d, 0, 1), draws)
+    release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)
+    return release.sample(np.zeros(query.shape), [stream])[0]
+
+
+def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
+    """Return the smallest delta of noise of nominal epsilon 1 whose radius follows Gamma(k).
+
+    With lambda = 1 the worst neighbour is a shift of length 1. The privacy loss of z is
+    (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|; it exceeds epsilon where
+    r' is beyond a threshold, that is where the cosine of z with the shift is below one. Then
+    delta = P(loss > epsilon) - e^epsilon Q(loss > epsilon), each an average over radii of the
+    cosine's law. It is within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond.
+
+    Args:
+        epsilon: at least 0, shape (...).
+        d: dimension, at least 2.
+        k: d for the right law, 1 for the exponential radius.
+
+    Raises:
+        InputError: d or k is not a whole number of at least 1.
+    """
+    d, k = checks.count(d=d), checks.count(k=k)
+    epsilon = np.asarray(epsilon, dtype=float)[..., None]
+    # In the root of the radius the kinks at small radii are resolved as well.
+    law = stats.gamma(k)
+    root = np.linspace(np.sqrt(law.ppf(1e-18)), np.sqrt(law.isf(1e-18)), NODES)
+    r = root**2
+    share = law.pdf(r) * root
+    share /= share.sum()
+
+    def chance(low: Array, high: Array) -> Array:
+        """Return the probability that 1 + cosine of a uniform direction is below low high / r."""
+        half = np.clip(low * high / (4 * r), 0, 1)
+        return betainc((d - 1) / 2, (d - 1) / 2, half) @ share
+
+    beyond, before = _moved(r, epsilon, d - k), _moved(r, -epsilon, d - k)
+    # Both 1 + cosines as products, which are exactly 0 where the loss cannot exceed epsilon.
+    p = chance(r + 1 - beyond, r + 1 + beyond)
+    q = chance(before - r + 1, before + r - 1)
+    return np.maximum(p - np.exp(epsilon[..., 0]) * q, 0)
+
+
+def _moved(r: Array, epsilon: Array, power: int) -> Array:
+    """Return the x at which power ln x + x is epsilon above its value at r; 0 if there is none."""
+    if power == 0:
+        return np.maximum(r + epsilon, 0)
+    # x e^(x / power) = r e^((r + epsilon) / power), solved by Lambert's function.
+    return power * lambertw(r / power * np.exp((r + epsilon) / power)).real
+
+
+def _described(d: int, k: int, drawn: Array) -> pd.DataFrame:
+    """Describe noise on a sum, shape (d, draws), where lambda is epsilon / sqrt(d)."""
+    scale = np.sqrt(d) / EPSILON
+    radius = np.linalg.norm(drawn, axis=0) / scale
+    law = stats.gamma(k)
+    found, _ = np.histogram(np.log(radius), np.log(EDGES))
+    widths = np.diff(np.log(EDGES))
+    histogram = _rows(
+        "density",
+        np.sqrt(EDGES[1:] * EDGES[:-1]),
+        found / len(radius) / widths,
+        np.diff(law.cdf(EDGES)) / widths,
+    )
+    shares = (np.arange(20) + 0.5) / 20
+    # The neighbour whose vector is 1 instead of 0 in every coordinate.
+    other = np.linalg.norm(drawn - 1, axis=0) / scale
+    loss = (d - k) * np.log(other / radius) + other - radius
+    sampled = np.maximum(-np.expm1(EPSILON - loss), 0).mean()
+    error = np.sqrt((drawn**2).mean()) / RECORDS
+    return pd.concat(
+        [
+            histogram[histogram["expected"] > 1e-9],
+            _rows("quantile", shares, np.quantile(radius, shares), law.ppf(shares)),
+            _rows("delta", EPSILONS, delta(EPSILONS, d, k)),
+            _rows("sampled_delta", [EPSILON], sampled, delta(EPSILON, d, k)),
+            _rows("largest_loss", [EPSILON], loss.max()),
+            _rows("error", [RECORDS], error, scale * np.sqrt(k * (k + 1) / d) / RECORDS),
+        ]
+    )
+
+
+def _rows(kind: str, x: ArrayLike, value: ArrayLike, expected: ArrayLike = np.nan) -> pd.DataFrame:
+    return pd.DataFrame({"kind": kind, "x": x, "value": value, "expected": expected})
+
+
+THEORY = {"radii": radii}

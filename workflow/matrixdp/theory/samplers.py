@@ -1,0 +1,181 @@
+"""The two samplers of matrix normals: whether they agree, and what they cost (MVG, 6.3 and 6.4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy import linalg, stats
+
+from matrixdp import noise, seeds
+from matrixdp.checks import Array
+
+DRAWS = 20_000
+#: Row and column covariances of the comparison, 4 x 4 and 3 x 3.
+SIGMA = linalg.toeplitz(0.8 ** np.arange(4)) * np.outer([1, 2, 3, 4], [1, 2, 3, 4])
+PSI = linalg.toeplitz((-0.6) ** np.arange(3))
+QUANTILES = (np.arange(100) + 0.5) / 100
+
+#: Sizes n that are timed: of square noise, and of noise on 6 features.
+SQUARE, WIDE = "m = n", "m = 6"
+SIZES = {
+    SQUARE: (8, 16, 24, 32, 48, 64, 128, 256, 512, 1024),
+    WIDE: (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
+}
+#: Largest mn of a Kronecker product, and largest n of a dense covariance, that are timed.
+LARGEST_PRODUCT, LARGEST_DENSE = 4096, 2048
+#: Slopes are fitted to this many of the largest sizes, where fixed costs count least.
+FITTED = 3
+#: A call is repeated up to this often, or for this many seconds.
+REPEATS, PATIENCE = 15, 0.4
+
+
+def samplers(seed: int) -> pd.DataFrame:
+    """Return how far samples are from the law that they should have.
+
+    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``, the
+    second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
+
+    Returns:
+        Columns ``sampler``, ``kind``, ``name``, ``expected``, ``found``, ``standard_error``,
+        ``p_value``. The kinds are
+
+        - ``covariance`` of two entries of the noise, with its Monte-Carlo standard error;
+        - ``error`` of the covariances of whitened noise, which are nearly independent, in standard
+          errors and ascending, against normal quantiles;
+        - ``quantile`` of the squared Mahalanobis distance, against chi-square with mn degrees;
+        - ``test``: ``scale`` (sum of those squares, chi-square, two-sided), ``shape`` (distance of
+          the whitened covariance from the identity, Nagao 1973) and ``distances``
+          (Kolmogorov-Smirnov).
+    """
+    m, n = len(SIGMA), len(PSI)
+    affine, kronecker, wrong = (
+        seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
+        for name in ("affine", "kronecker", "wrong_order")
+    )
+    drawn = {
+        "affine": noise.matrix_normal(
+            affine, (m, n), np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
+        ),
+        "kronecker": noise.kronecker_normal(kronecker, SIGMA, PSI),
+        "wrong_order": noise.kronecker_normal(wrong, PSI, SIGMA).reshape(-1, m, n),
+    }
+    parts = [compare(stack).assign(sampler=name) for name, stack in drawn.items()]
+    columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def compare(stack: Array) -> pd.DataFrame:
+    """Compare draws, shape (draws, m, n), with the law of row covariance SIGMA, columns PSI."""
+    draws, m, n = stack.shape
+    size = m * n
+    flat = stack.reshape(draws, size)
+    # From the definition E z_ij z_kl = Sigma_ik Psi_jl, without a Kronecker product.
+    law = np.einsum("ik,jl->ijkl", SIGMA, PSI).reshape(size, size)
+    found = flat.T @ flat / draws
+    variances = np.diag(law)
+    error = np.sqrt((np.outer(variances, variances) + law**2) / draws)
+    names = np.array([f"{i + 1},{j + 1}" for i in range(m) for j in range(n)])
+    one, other = np.triu_indices(size)
+    covariances = pd.DataFrame(
+        {
+            "kind": "covariance",
+            "name": names[one] + " with " + names[other],
+            "expected": law[one, other],
+            "found": found[one, other],
+            "standard_error": error[one, other],
+        }
+    )
+    white = linalg.solve_triangular(np.linalg.cholesky(law), flat.T, lower=True)
+    squares = (white**2).sum(axis=0)
+    apart = white @ white.T / draws - np.eye(size)
+    scores = np.sort((apart * np.sqrt(draws / (1 + np.eye(size))))[one, other])
+    errors = pd.DataFrame(
+        {
+            "kind": "error",
+            "name": "",
+            "expected": stats.norm.ppf((np.arange(len(scores)) + 0.5) / len(scores)),
+            "found": scores,
+        }
+    )
+    quantiles = pd.DataFrame(
+        {
+            "kind": "quantile",
+            "name": [f"{p:g}" for p in QUANTILES],
+            "expected": stats.chi2.ppf(QUANTILES, size),
+            "found": np.quantile(squares, QUANTILES),
+        }
+    )
+    below = stats.chi2.cdf(squares.sum(), draws * size)
+    tests = {
+        "scale": 2 * min(below, 1 - below),
+        "shape": stats.chi2.sf(draws / 2 * (apart**2).sum(), len(scores)),
+        "distances": stats.kstest(squares, stats.chi2(size).cdf).pvalue,
+    }
+    judged = pd.DataFrame({"kind": "test", "name": tests.keys(), "p_value": tests.values()})
+    return pd.concat([covariances, errors, quantiles, judged])
+
+
+def sampler_times(seed: int) -> pd.DataFrame:
+    """Return how long one draw takes, with all that it needs, on one thread of this machine.
+
+    A measurement: every run gives other seconds. The methods are ``affine`` (Lemma 7, with
+    Cholesky factors of Sigma and Psi), ``unimodal`` (the same with Psi = I, as Algorithm 1 has
+    it), ``kronecker`` (Lemma 6, with the factor of the mn x mn covariance) and ``scipy``
+    (``scipy.stats.matrix_normal``).
+
+    Returns:
+        Columns ``method``, ``case`` (``m = n`` or ``m = 6``), ``m``, ``n``, ``seconds`` (median),
+        ``repeats``, and ``slope``, the power of n fitted to the largest sizes.
+    """
+    (stream,) = seeds.streams(seed, "theory", "sampler_times", trials=[0])
+    rows = []
+    for case, sizes in SIZES.items():
+        for n in sizes:
+            m = n if case == SQUARE else 6
+            for method, call in _calls(m, n, stream).items():
+                seconds, repeats = median_seconds(call)
+                rows.append((method, case, m, n, seconds, repeats))
+    table = pd.DataFrame(rows, columns=["method", "case", "m", "n", "seconds", "repeats"])
+    groups = table.groupby(["method", "case"])[["n", "seconds"]]
+    slopes = groups.apply(slope).rename("slope")
+    return table.join(slopes, on=["method", "case"])
+
+
+def slope(times: pd.DataFrame) -> float:
+    """Return the slope of log ``seconds`` over log ``n``, at the ``FITTED`` largest sizes."""
+    largest = times.nlargest(FITTED, "n")
+    return float(np.polyfit(np.log(largest["n"]), np.log(largest["seconds"]), 1)[0])
+
+
+def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[], object]]:
+    cholesky, scipy_law = np.linalg.cholesky, stats.matrix_normal
+    sigma = linalg.toeplitz(0.5 ** np.arange(m))
+    calls: dict[str, Callable[[], object]] = {
+        "unimodal": lambda: noise.matrix_normal([stream], (m, n), cholesky(sigma))
+    }
+    if n <= LARGEST_DENSE:
+        psi = linalg.toeplitz(0.5 ** np.arange(n))
+        calls |= {
+            "affine": lambda: noise.matrix_normal([stream], (m, n), cholesky(sigma), cholesky(psi)),
+            "scipy": lambda: scipy_law.rvs(rowcov=sigma, colcov=psi, random_state=stream),
+        }
+    if m * n <= LARGEST_PRODUCT:
+        calls["kronecker"] = lambda: noise.kronecker_normal([stream], sigma, psi)
+    return calls
+
+
+def median_seconds(call: Callable[[], object]) -> tuple[float, int]:
+    """Return the median time of a call after a first one, and how often it was repeated."""
+    call()
+    seconds: list[float] = []
+    while len(seconds) < 3 or (len(seconds) < REPEATS and sum(seconds) < PATIENCE):
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds)), len(seconds)
+
+
+THEORY = {"samplers": samplers, "sampler_times": sampler_times}

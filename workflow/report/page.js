@@ -1,0 +1,127 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("scripted");
+
+  // Storage is refused to some local files; the page then forgets the choice, no more.
+  const remembered = {
+    get: () => { try { return localStorage.getItem("theme"); } catch { return null; } },
+    set: (value) => { try { localStorage.setItem("theme", value); } catch { /* forgotten */ } },
+  };
+
+  const themes = ["auto", "light", "dark"];
+  const themeButton = document.getElementById("theme");
+  const setTheme = (name) => {
+    if (name === "auto") delete root.dataset.theme;
+    else root.dataset.theme = name;
+    themeButton.textContent = `Theme: ${name}`;
+  };
+  let theme = themes.includes(remembered.get()) ? remembered.get() : "auto";
+  setTheme(theme);
+  themeButton.addEventListener("click", () => {
+    theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+    setTheme(theme);
+    remembered.set(theme);
+  });
+
+  const nav = document.querySelector("nav");
+  const menu = document.getElementById("menu");
+  const setMenu = (open) => {
+    nav.classList.toggle("open", open);
+    menu.setAttribute("aria-expanded", String(open));
+  };
+  menu.addEventListener("click", () => setMenu(!nav.classList.contains("open")));
+  nav.addEventListener("click", (event) => { if (event.target.closest("a")) setMenu(false); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && nav.classList.contains("open")) { setMenu(false); menu.focus(); }
+  });
+
+  // The link of the section at the top of the window is the current one.
+  const links = [...document.querySelectorAll("#contents a")];
+  const targets = links.map((link) => document.getElementById(link.hash.slice(1)));
+  const markCurrent = () => {
+    const top = Math.min(160, innerHeight / 3);
+    let current = 0;
+    targets.forEach((target, i) => {
+      if (target && target.getBoundingClientRect().top <= top) current = i;
+    });
+    links.forEach((link, i) => {
+      if (i === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  let waiting = false;
+  addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; markCurrent(); });
+  }, { passive: true });
+  markCurrent();
+
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // Where the clipboard is closed to scripts, the old way still works after a click.
+      const field = document.createElement("textarea");
+      field.value = text;
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      return done;
+    }
+  };
+  document.querySelectorAll(".copy").forEach((button) => {
+    button.addEventListener("click", async () => {
+      button.textContent = (await copy(button.dataset.copy)) ? "Copied" : "Failed";
+      button.focus();
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+  });
+
+  // A column sorts up, down, and back to the order of the page; each group of rows by itself.
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    const value = cell?.dataset.value;
+    const text = cell?.textContent.trim() ?? "";
+    return { empty: text === "", number: value === undefined ? NaN : Number(value), text };
+  };
+  const compare = (a, b) => {
+    const numbers = !Number.isNaN(a.number) && !Number.isNaN(b.number);
+    return numbers ? a.number - b.number : a.text.localeCompare(b.text, "en");
+  };
+  const sort = (table, column, direction) => {
+    for (const body of table.tBodies) {
+      const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
+      rows.sort((a, b) => {
+        if (!direction) return a.dataset.place - b.dataset.place;
+        const [x, y] = [key(a, column), key(b, column)];
+        if (x.empty || y.empty) return x.empty - y.empty;
+        return direction * compare(x, y) || a.dataset.place - b.dataset.place;
+      });
+      body.append(...rows);
+    }
+  };
+  document.querySelectorAll("table.sortable").forEach((table) => {
+    [...table.tBodies].forEach((body) => {
+      [...body.rows].forEach((row, i) => { row.dataset.place = i; });
+    });
+    [...table.tHead.rows[0].cells].forEach((head, column, heads) => {
+      if (!head.textContent.trim()) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.title = "Sort by this column";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const was = head.getAttribute("aria-sort");
+        const now = was === null ? "ascending" : was === "ascending" ? "descending" : null;
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        if (now) head.setAttribute("aria-sort", now);
+        sort(table, column, { ascending: 1, descending: -1 }[now] ?? 0);
+      });
+    });
+  });
+})();
