@@ -24,7 +24,8 @@ class Share(NamedTuple):
 
     Attributes:
         holding, total: numbers of readings; None where there is nothing to count.
-        sure: names of readings in which it still holds after Bonferroni's correction over all.
+        sure: names of readings in which it still holds after Bonferroni's correction over all, and
+            no guess meets it too.
     """
 
     holding: int | None = None
@@ -63,6 +64,7 @@ def share(
     epsilon: str,
     larger: bool,
     every: bool,
+    guesses: Sequence[Sequence[Comparison]] = (),
 ) -> Share:
     """Return the share of the joint readings in which the comparisons clearly hold.
 
@@ -75,18 +77,30 @@ def share(
         epsilon: the one that the claim is about.
         larger: whether a larger metric is better.
         every: whether all comparisons are needed, or any.
+        guesses: the comparisons with a row that uses no record in place of their subject; what
+            these meet too in a reading says nothing there, and is not sure.
     """
-    rows = list(dict.fromkeys(row for one in comparisons for row in (one.first, one.second)))
+    ran = set(table["mechanism"])
+    guesses = [
+        group
+        for group in guesses
+        if ran.issuperset(row.mechanism for one in group for row in (one.first, one.second))
+    ]
+    groups = [comparisons, *guesses]
+    rows = list(dict.fromkeys(r for group in groups for c in group for r in (c.first, c.second)))
     joint = _joint(table, rows, epsilon)
     if joint.empty:
         return Share()
-    holds = {}
-    for level in (LEVEL, LEVEL / len(joint)):
+
+    def holds(group: Sequence[Comparison], level: float) -> np.ndarray:
         quantile = -float(ndtri(level / 2)) / 1.96
-        each = [_holds(joint, one, rows, quantile, larger) for one in comparisons]
-        holds[level] = np.all(each, axis=0) if every else np.any(each, axis=0)
-    sure = joint["reading"][holds[LEVEL / len(joint)]]
-    return Share(int(holds[LEVEL].sum()), len(joint), tuple(sure))
+        each = [_holds(joint, one, rows, quantile, larger) for one in group]
+        return np.all(each, axis=0) if every else np.any(each, axis=0)
+
+    sure = holds(comparisons, LEVEL / len(joint))
+    for group in guesses:
+        sure &= ~holds(group, LEVEL)
+    return Share(int(holds(comparisons, LEVEL).sum()), len(joint), tuple(joint["reading"][sure]))
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFrame:

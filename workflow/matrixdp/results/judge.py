@@ -185,17 +185,8 @@ class Judge:
 
     def _met_by(self, claim: Claim) -> str:
         """Return the guess that meets the claim in place of its subject, or nothing."""
-        subject = claim.comparisons[0].first
         for guess in self._guesses(claim):
-            swapped = [
-                replace(
-                    one,
-                    first=guess if one.first == subject else one.first,
-                    second=guess if one.second == subject else one.second,
-                )
-                for one in claim.comparisons
-            ]
-            combined = combine(self._gather(claim, guess, swapped), claim.every)
+            combined = combine(self._gather(claim, guess, _swapped(claim, guess)), claim.every)
             if combined.p_for < LEVEL <= combined.p_against:
                 return guess.mechanism
         return ""
@@ -229,8 +220,14 @@ class Judge:
         table = across.read(self._root / "readings" / f"{experiments.pop()}.csv")
         if table is None:
             return finding
-        options = {"larger": claim.larger, "every": claim.every}
-        share = across.share(table, claim.comparisons, epsilon=self._epsilon, **options)
+        share = across.share(
+            table,
+            claim.comparisons,
+            epsilon=self._epsilon,
+            larger=claim.larger,
+            every=claim.every,
+            guesses=[_swapped(claim, guess) for guess in self._guesses(claim)],
+        )
         finding = replace(finding, readings_holding=share.holding, readings_total=share.total)
         if finding.verdict in (NOT_REPRODUCED, UNDECIDED) and share.sure:
             others = len(share.sure) - 1
@@ -296,6 +293,19 @@ class Judge:
     def _theory(self, name: str) -> pd.DataFrame | None:
         path = self._root / "theory" / f"{name}.csv"
         return pd.read_csv(path) if path.is_file() else None
+
+
+def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
+    """Return the claim's comparisons with a guess in place of their subject."""
+    subject = claim.comparisons[0].first
+    return [
+        replace(
+            one,
+            first=guess if one.first == subject else one.first,
+            second=guess if one.second == subject else one.second,
+        )
+        for one in claim.comparisons
+    ]
 
 
 def _corrected(

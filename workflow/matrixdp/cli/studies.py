@@ -1,0 +1,212 @@
+"""Verbs that run mechanisms: trials, readings, the audit, and what theory says."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gzip
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from matrixdp.cli.options import Verb, comma_separated, seed_number, tokens
+from matrixdp.config import token
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from matrixdp.data import Dataset
+    from matrixdp.study import Data, Settings
+    from matrixdp.tasks.base import Task
+
+
+def add(verb: Verb) -> None:
+    """Add this file's verbs to the command line."""
+    trials = verb("trials", _trials, "run one mechanism of an experiment, all epsilons and trials")
+    _add_study(trials, "a mechanism, or nonprivate, random or zero", "tidy rows, gzipped CSV")
+
+    sweep = verb("sweep", _sweep, "run one mechanism of an experiment under all its readings")
+    _add_study(sweep, "a mechanism, or nonprivate, random or zero", "tidy rows, gzipped CSV")
+    sweep.add_argument(
+        "--scaled",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="the data in another scaling; may be repeated",
+    )
+
+    audit = verb("audit", _audit, "judge the privacy of a mechanism, or the sensitivities")
+    _add_study(audit, "a mechanism, or sensitivities", "one row per variant, CSV")
+
+    canaries = verb("canaries", _canaries, "try known ways to get privacy wrong")
+    canaries.add_argument("--seed", type=seed_number, default=0)
+    canaries.add_argument("--out", required=True)
+
+    theory = verb("theory", _theory, "compute what a figure without a data set shows")
+    theory.add_argument("name")
+    theory.add_argument("--seed", type=seed_number, default=0)
+    theory.add_argument("--out", required=True, help="tidy CSV")
+
+
+def _add_study(added: argparse.ArgumentParser, what: str, out: str) -> None:
+    """Add the options that describe an experiment."""
+    added.add_argument("experiment")
+    added.add_argument("mechanism", help=what)
+    added.add_argument("--data", required=True, help="folder that the verb data has written")
+    added.add_argument("--seed", type=seed_number, default=0)
+    added.add_argument("--trials", type=int, default=100)
+    added.add_argument("--epsilons", type=comma_separated, default=["1"], help="comma-separated")
+    added.add_argument("--delta", default="1/n", help="a number, or 1/n")
+    added.add_argument(
+        "--direction",
+        action="append",
+        default=[],
+        metavar="NAME=FEATURE+FEATURE",
+        help="a noise direction; no feature stands for i.i.d. noise; may be repeated",
+    )
+    added.add_argument("--taus", type=comma_separated, default=[], help="comma-separated")
+    added.add_argument(
+        "--rows", type=comma_separated, default=[], help="comma-separated, multiples of m"
+    )
+    added.add_argument("--adjacency", default="replace", help="replace or add_remove")
+    added.add_argument(
+        "--features", type=comma_separated, help="comma-separated; leave out all others"
+    )
+    added.add_argument("--target", help="the feature that a regression predicts")
+    added.add_argument("--train", type=int, help="private training records of a regression")
+    added.add_argument("--reading", default="default", help="its name, or knob=value+...")
+    added.add_argument("--out", required=True, help=out)
+
+
+def _study(options: argparse.Namespace) -> tuple[Task, Data, Settings]:
+    """Return the task, the private data and the settings that the options describe."""
+    from matrixdp import data, readings, study, tasks
+
+    dataset = data.load(options.data)
+    registry = tasks.registry()
+    kind = registry[checks.choice(registry, experiment=options.experiment)]
+    features = options.features or list(dataset.features)
+    private = _private(dataset, features)
+    reading = readings.find(options.reading)
+    scaling = dataset.provenance["scaling"]["name"]
+    if scaling != reading.scaling(dataset.name):
+        raise InputError(
+            f"{options.data} has the scaling {scaling!r}; the reading {reading.name} needs "
+            f"{reading.scaling(dataset.name)!r}, which `matrixdp data --scaling` makes"
+        )
+    given = {} if options.train is None else {"train": options.train}
+    if options.target is not None:
+        given["target"] = features.index(checks.choice(features, target=options.target))
+    wanted = dataclasses.fields(kind)  # type: ignore[arg-type]
+    for field in wanted:
+        if field.default is dataclasses.MISSING and field.name not in given:
+            raise InputError(f"{options.experiment} lacks --{field.name}; give it")
+    task = kind(**{field.name: given[field.name] for field in wanted if field.name in given})
+    settings = study.Settings(
+        experiment=options.experiment,
+        seed=options.seed,
+        trials=options.trials,
+        epsilons=tokens(options.epsilons, "epsilons"),
+        delta=None if options.delta == "1/n" else _delta(options.delta),
+        directions=dict(_direction(text, features) for text in options.direction),
+        taus=tokens(options.taus, "taus"),
+        rows=tokens(options.rows, "rows"),
+        adjacency=reading.adjacency(options.adjacency),
+        reading=reading.name,
+        changes=reading.parameters,
+    )
+    return readings.adjusted(task, reading.parameters), private, settings
+
+
+def _private(dataset: Dataset, features: Sequence[str]) -> Data:
+    """Return what a study needs to know of a data set, with these features alone."""
+    from matrixdp import study
+    from matrixdp.privacy.sensitivity import Box
+
+    available = list(dataset.features)
+    kept = [available.index(checks.choice(available, features=name)) for name in features]
+    return study.Data(
+        name=dataset.name,
+        status=dataset.status,
+        matrix=dataset.matrix[kept],
+        domain=Box(tuple(dataset.lower[i] for i in kept), tuple(dataset.upper[i] for i in kept)),
+    )
+
+
+def _trials(options: argparse.Namespace) -> None:
+    from matrixdp import study
+
+    task, private, settings = _study(options)
+    _write_rows(study.run(task, options.mechanism, private, settings), options.out)
+
+
+def _sweep(options: argparse.Namespace) -> None:
+    from matrixdp import data, study
+
+    task, private, settings = _study(options)
+    scaled = {"default": private}
+    for folder in options.scaled:
+        dataset = data.load(folder)
+        features = options.features or list(dataset.features)
+        scaled[dataset.provenance["scaling"]["name"]] = _private(dataset, features)
+    _write_rows(study.sweep(task, options.mechanism, scaled, settings), options.out)
+
+
+def _audit(options: argparse.Namespace) -> None:
+    from matrixdp import files, study
+    from matrixdp.audit import releases, sensitivities
+
+    task, private, settings = _study(options)
+    records = task.records(private.matrix)
+    queries = {
+        name: study.QUERIES[name](  # type: ignore[abstract]
+            private.domain, records, settings.adjacency
+        )
+        for name in task.queries
+    }
+    if options.mechanism == "sensitivities":
+        table = sensitivities.run(settings.experiment, queries, settings.seed)
+    else:
+        table = releases.run(options.mechanism, queries, settings)
+    files.write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
+
+
+def _canaries(options: argparse.Namespace) -> None:
+    from matrixdp import files
+    from matrixdp.audit import canaries
+
+    table = canaries.run(options.seed)
+    files.write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
+
+
+def _theory(options: argparse.Namespace) -> None:
+    from matrixdp import theory
+
+    theory.write(options.name, seed=options.seed, out=options.out)
+
+
+def _write_rows(table: pd.DataFrame, out: str) -> None:
+    from matrixdp import files
+
+    text = table.to_csv(index=False, lineterminator="\n")
+    with (
+        files.replacing(out) as temporary,
+        open(temporary, "wb") as raw,
+        # Without a name and a time in the gzip header, the same rows are the same bytes.
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
+    ):
+        stream.write(text.encode())
+
+
+def _direction(text: str, features: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    name, equals, joined = text.partition("=")
+    if not (name and equals):
+        raise InputError(f"direction is {text!r}; it must have the form NAME=FEATURE+FEATURE")
+    chosen = [feature for feature in joined.split("+") if feature]
+    valid = [checks.choice(features, **{f"direction {name!r}": feature}) for feature in chosen]
+    return name, tuple(list(features).index(feature) for feature in valid)
+
+
+def _delta(text: str) -> float:
+    return checks.open_unit(delta=float(token(text, "delta")))
