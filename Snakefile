@@ -23,6 +23,9 @@ rule all:
     input:
         rules.mvg.input,
         rules.figures.input,
+        rules.readings.input,
+        rules.audit.input,
+        rules.claims.input,
         rules.report.output,
 
 

@@ -7,6 +7,10 @@ AUDITED = [
 ]
 
 
+# At the epsilon of the tables; how many trials an experiment has is nothing to an audit.
+AUDIT = {**config, "trials": 1, "epsilons": [config["table_epsilon"]]}
+
+
 rule audit:
     input:
         expand(
@@ -29,15 +33,16 @@ rule audit_mechanism:
         "../../environment.yml"
     params:
         dataset=lambda wildcards: EXPERIMENTS[wildcards.experiment]["dataset"],
-        # Those of the trials, at the epsilon of the tables: the last of an option counts.
-        words=lambda wildcards: f"{trial_words(wildcards)} --epsilons {config['table_epsilon']}"
-        f" --delta {config['delta']}",
+        # The sensitivities, which are no mechanism's, have an epsilon too.
+        words=lambda wildcards: f"{trial_words(wildcards, AUDIT)} --delta {config['delta']}"
+        f" --epsilons {config['table_epsilon']}",
+        runs=f"--runs {config['audit_runs']}" if config["audit_runs"] else "",
         code=sources.digest("audit/releases.py", "audit/sensitivities.py"),
     message:
         "Audit: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
         "python -m matrixdp audit {wildcards.experiment} {wildcards.mechanism}"
-        " --data results/data/{params.dataset} {params.words} --out {output} > {log} 2>&1"
+        " --data results/data/{params.dataset} {params.words} {params.runs} --out {output} > {log} 2>&1"
 
 
 rule canaries:

@@ -22,8 +22,14 @@ rule report:
             table=["table2", *(f"table{table}" for table in EXPERIMENT_OF), *SECTION10_2],
             format=["csv", "md"],
         ),
-        expand("results/figures/{figure}.{format}", figure=FIGURES, format=["svg", "png"]),
-        expand("results/figures/data/{figure}.csv", figure=FIGURES),
+        expand(
+            "results/figures/{figure}.{format}",
+            figure=[*FIGURES, *READING_FIGURES],
+            format=["svg", "png"],
+        ),
+        expand("results/figures/data/{figure}.csv", figure=[*FIGURES, *READING_FIGURES]),
+        rules.audit_tables.output,
+        rules.ledger.output,
         sorted(glob.glob("workflow/report/**/*.*", recursive=True)),
     output:
         "results/report.html",

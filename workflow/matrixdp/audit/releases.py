@@ -57,13 +57,16 @@ def law_of(release: Release, stream: np.random.Generator) -> Law:
     return Opaque(release, stream)
 
 
-def run(mechanism: str, queries: dict[str, Query], settings: Settings) -> pd.DataFrame:
+def run(
+    mechanism: str, queries: dict[str, Query], settings: Settings, most: int | None = None
+) -> pd.DataFrame:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
     Args:
         mechanism: its name.
         queries: the queries of the experiment's task by name, its own first.
         settings: those of the experiment; its seed makes the rows reproducible.
+        most: limit on the black box's runs per neighbour; None: as many as its power needs.
 
     Raises:
         InputError: the mechanism's name or a setting is not valid.
@@ -96,21 +99,26 @@ def run(mechanism: str, queries: dict[str, Query], settings: Settings) -> pd.Dat
             except NoGuarantee as reason:
                 rows.append(row | {"verdict": "not run: no guarantee", "note": str(reason)})
                 continue
-            rows.append(row | judge(release, given))
+            rows.append(row | judge(release, given, most))
     return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
 
 
-def judge(release: Release, given: list[np.random.Generator]) -> dict[str, object]:
+def judge(
+    release: Release, given: list[np.random.Generator], most: int | None = None
+) -> dict[str, object]:
     """Return the findings on one release.
 
     Args:
         release: what is audited.
         given: five Generators: for the search, the scale, and the three of :func:`prove`.
+        most: limit on the runs per neighbour, see :func:`run`.
     """
-    return findings(law_of(release, given[0]), given[1:])
+    return findings(law_of(release, given[0]), given[1:], most)
 
 
-def findings(law: Law, given: list[np.random.Generator]) -> dict[str, object]:
+def findings(
+    law: Law, given: list[np.random.Generator], most: int | None = None
+) -> dict[str, object]:
     """Return what the tools find on a law; four Generators, as the last of :func:`judge`."""
     release = law.release
     scale = law.scale(given[0])
@@ -118,7 +126,7 @@ def findings(law: Law, given: list[np.random.Generator]) -> dict[str, object]:
         law.statistic,
         nominal=release.epsilon,
         delta=release.delta,
-        runs=law.runs,
+        runs=law.runs if most is None else min(law.runs, most),
         streams=given[1:],
     )
     error = law.curve_error()

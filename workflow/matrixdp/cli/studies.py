@@ -38,6 +38,9 @@ def add(verb: Verb) -> None:
 
     audit = verb("audit", _audit, "judge the privacy of a mechanism, or the sensitivities")
     _add_study(audit, "a mechanism, or sensitivities", "one row per variant, CSV")
+    audit.add_argument(
+        "--runs", type=int, help="at most so many black-box runs per neighbour (else its power's)"
+    )
 
     canaries = verb("canaries", _canaries, "try known ways to get privacy wrong")
     canaries.add_argument("--seed", type=seed_number, default=0)
@@ -168,7 +171,8 @@ def _audit(options: argparse.Namespace) -> None:
     if options.mechanism == "sensitivities":
         table = sensitivities.run(settings.experiment, queries, settings.seed)
     else:
-        table = releases.run(options.mechanism, queries, settings)
+        most = None if options.runs is None else checks.count(runs=options.runs)
+        table = releases.run(options.mechanism, queries, settings, most)
     files.write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
 
 
