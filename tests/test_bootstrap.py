@@ -87,7 +87,10 @@ def test_missing_ensurepip_names_the_debian_package():
 
 def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
-    assert capsys.readouterr().err == "'tset' is no command: choose from run, test, bench, redraw, setup.\n"
+    assert (
+        capsys.readouterr().err
+        == "'tset' is no command: choose from run, test, bench, redraw, setup.\n"
+    )
 
 
 # When .venv is made anew

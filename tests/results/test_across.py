@@ -2,8 +2,8 @@
 
 from sweeprows import CROSS, sweeps
 
-from matrixdp.results import across
-from matrixdp.results.ledger import Comparison, Row
+from matrixdp.results.claims import across
+from matrixdp.results.claims.ledger import Comparison, Row
 
 
 def test_joint_readings_share_their_knobs_and_are_private(tmp_path):

@@ -11,9 +11,10 @@ from trialrows import reason, trials
 
 from matrixdp import cli, mechanisms, sources
 from matrixdp.checks import InputError
-from matrixdp.results import claims, ledger, summary
-from matrixdp.results.judge import Judge
-from matrixdp.results.resampling import holm
+from matrixdp.results import claims, summary
+from matrixdp.results.claims import ledger
+from matrixdp.results.claims.judge import Judge
+from matrixdp.results.claims.resampling import holm
 from matrixdp.theory import exact
 
 KNOWN = ledger.Known(

@@ -13,7 +13,8 @@ from samplerun import CONFIG, LABELS, SVG, put, regression, write
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.results import figures, layout, machine, markup, page, pictures
+from matrixdp.results import figures, markup, page
+from matrixdp.results.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
 

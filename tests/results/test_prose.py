@@ -3,7 +3,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from matrixdp.results import markup, prose
+from matrixdp.results import markup
+from matrixdp.results.page import prose
 
 
 def test_blocks_become_html():

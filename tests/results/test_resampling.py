@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.results.resampling import bootstrap_means, holm, interval
+from matrixdp.results.claims.resampling import bootstrap_means, holm, interval
 
 
 def test_holm_against_a_hand_computation():

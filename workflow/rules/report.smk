@@ -42,7 +42,7 @@ rule report:
     params:
         config=json.dumps(config),
         arguments=ARGUMENTS,
-        code=sources.digest("results/page.py"),
+        code=sources.digest("results/page/__init__.py"),
     message:
         "Report: results/report.html"
     shell:

@@ -133,7 +133,8 @@ def _audits(options: argparse.Namespace) -> None:
 
 def _claims(options: argparse.Namespace) -> None:
     from matrixdp import mechanisms, sources
-    from matrixdp.results import advice, claims, errata, implied, ledger
+    from matrixdp.results import advice, claims, errata, implied
+    from matrixdp.results.claims import ledger
     from matrixdp.theory import exact
 
     registry = mechanisms.registry()

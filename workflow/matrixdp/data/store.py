@@ -335,7 +335,8 @@ def _warn(names: list[str], reason: str = "") -> None:
         print(
             f"warning: {reason}simulated stand-ins take the place of {', '.join(names)}: results "
             "from them are marked simulated and are no evidence about the papers; to try for the "
-            "originals (data.source: auto), run `make` again, or `snakemake data --forcerun dataset`",
+            "originals (data.source: auto), run `make` again, or "
+            "`snakemake data --forcerun dataset`",
             file=sys.stderr,
         )
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from matrixdp.checks import InputError
 from matrixdp.results import summary, tables
-from matrixdp.results.ledger import Row
+from matrixdp.results.claims.ledger import Row
 
 READING = "default"
 

@@ -29,7 +29,7 @@ import yaml
 from matrixdp import checks
 from matrixdp.checks import InputError
 
-FILE = Path(__file__).parents[2] / "claims.yaml"
+FILE = Path(__file__).parents[3] / "claims.yaml"
 
 #: Whether a larger value of a metric is better.
 METRICS = {"rmse": False, "delta_rho": False, "rss": False, "accuracy": True}

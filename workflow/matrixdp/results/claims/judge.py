@@ -12,12 +12,13 @@ import pandas as pd
 
 from matrixdp import seeds
 from matrixdp.checks import InputError
-from matrixdp.results import across, ledger, summary, tables
-from matrixdp.results.evidence import Combined, Evidence, combine, gather
-from matrixdp.results.ledger import Claim, Comparison, Row
+from matrixdp.results import summary, tables
+from matrixdp.results.claims import across, ledger
+from matrixdp.results.claims.evidence import Combined, Evidence, combine, gather
+from matrixdp.results.claims.ledger import Claim, Comparison, Row
+from matrixdp.results.claims.resampling import holm
+from matrixdp.results.claims.trialbook import NotRun, Trialbook
 from matrixdp.results.markup import short
-from matrixdp.results.resampling import holm
-from matrixdp.results.trialbook import NotRun, Trialbook
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
-from matrixdp.results.ledger import Claim, Comparison, Row
-from matrixdp.results.resampling import bootstrap_means, interval, one_sided
-from matrixdp.results.trialbook import NotRun, Trialbook
+from matrixdp.results.claims.ledger import Claim, Comparison, Row
+from matrixdp.results.claims.resampling import bootstrap_means, interval, one_sided
+from matrixdp.results.claims.trialbook import NotRun, Trialbook
 
 
 @dataclass(frozen=True)

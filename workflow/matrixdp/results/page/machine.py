@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 UNKNOWN = "unknown"
 
 

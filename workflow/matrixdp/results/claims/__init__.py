@@ -22,9 +22,10 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import files
-from matrixdp.results import ledger, markup, summary
-from matrixdp.results.judge import ONLY_UNDER, Judge
-from matrixdp.results.ledger import Known
+from matrixdp.results import markup, summary
+from matrixdp.results.claims import ledger
+from matrixdp.results.claims.judge import ONLY_UNDER, Judge
+from matrixdp.results.claims.ledger import Known
 from matrixdp.results.markup import short
 
 PAPERS = {
@@ -49,12 +50,12 @@ def write(
     Args:
         results: the run's folder, read and written.
         known: the names that claims may use.
-        experiments, labels, epsilon, seed: see :class:`matrixdp.results.judge.Judge`.
+        experiments, labels, epsilon, seed: see :class:`matrixdp.results.claims.judge.Judge`.
         path: the claims.
 
     Raises:
-        InputError: the claims are not valid (see :func:`matrixdp.results.ledger.read`), or a file
-            of the run is damaged.
+        InputError: the claims are not valid (see :func:`matrixdp.results.claims.ledger.read`), or
+            a file of the run is damaged.
     """
     claims = ledger.read(known, path)
     judge = Judge(results, experiments=experiments, labels=labels, epsilon=epsilon, seed=seed)

@@ -13,8 +13,9 @@ import pandas as pd
 from scipy.special import ndtr
 
 from matrixdp.checks import InputError
-from matrixdp.results import prose, summary
+from matrixdp.results import summary
 from matrixdp.results.markup import short
+from matrixdp.results.page import prose
 
 
 def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> prose.Table:

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from matrixdp import readings
 from matrixdp.checks import InputError
-from matrixdp.results.ledger import Comparison, Row
+from matrixdp.results.claims.ledger import Comparison, Row
 
 #: A claim clearly holds in a reading if the 95 % intervals of its differences say so.
 LEVEL = 0.05

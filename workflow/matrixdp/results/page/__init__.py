@@ -20,22 +20,10 @@ from markupsafe import Markup
 
 from matrixdp import files
 from matrixdp.checks import InputError
-from matrixdp.results import (
-    appendix,
-    figures,
-    findings,
-    layout,
-    machine,
-    markup,
-    pictures,
-    prose,
-    strip,
-    summary,
-    tables,
-    timing,
-)
+from matrixdp.results import figures, findings, markup, summary, tables, timing
+from matrixdp.results.page import appendix, layout, machine, pictures, prose, strip
 
-FOLDER = Path(__file__).parents[2] / "report"
+FOLDER = Path(__file__).parents[3] / "report"
 
 #: Trials behind each result of the MVG paper (section 8); fewer leave wide intervals.
 PAPER_TRIALS = 100
