@@ -5,13 +5,21 @@ PYTHON ?= python3
 ARGS ?=
 BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
 
-.PHONY: all quick figures test bench lint clean help
+.PHONY: all quick verify reference figures test bench lint clean help
 
 all: ## compute every table, figure and the report
 	@$(BOOTSTRAP) run $(ARGS)
 
 quick: ## the same with few trials: minutes, to see that everything works
 	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+
+verify: ## run, then compare with the kept results of a full run on the original data
+	@$(BOOTSTRAP) run $(ARGS)
+	@$(BOOTSTRAP) verify
+
+reference: ## run, then keep the results in results/reference
+	@$(BOOTSTRAP) run $(ARGS)
+	@$(BOOTSTRAP) keep
 
 figures: ## draw the kept results' figures again and compare them, byte for byte
 	@$(BOOTSTRAP) redraw $(ARGS)

@@ -89,7 +89,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     assert (
         capsys.readouterr().err
-        == "'tset' is no command: choose from run, test, bench, redraw, setup.\n"
+        == "'tset' is no command: choose from run, test, bench, setup, redraw, verify, keep.\n"
     )
 
 

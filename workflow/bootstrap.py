@@ -4,6 +4,8 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
+    python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
+    python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
     python3 workflow/bootstrap.py setup                       only the environment
 
 The environment is the folder .venv, made from workflow/requirements.lock by venv and pip (by uv
@@ -260,13 +262,18 @@ def bench(project: Project, arguments: Sequence[str]) -> int:
     return max(abs(project.call(str(file), *arguments)) for file in files)
 
 
-def redraw(project: Project, arguments: Sequence[str]) -> None:
-    """Draw the figures of the kept results again and compare them."""
-    setup(project)
-    project.become("-m", "matrixdp", "redraw", "--out", "results/redrawn", *arguments)
+def verb(name: str) -> Callable:
+    """Return the command that runs a verb of the package."""
+
+    def command(project: Project, arguments: Sequence[str]) -> None:
+        setup(project)
+        project.become("-m", "matrixdp", name, *arguments)
+
+    return command
 
 
-COMMANDS = {"run": run, "test": test, "bench": bench, "redraw": redraw, "setup": setup}
+COMMANDS = {"run": run, "test": test, "bench": bench, "setup": setup}
+COMMANDS.update({name: verb(name) for name in ("redraw", "verify", "keep")})
 
 
 def main(arguments: Sequence[str]) -> int | None:

@@ -19,7 +19,7 @@ def add(verb: Verb) -> None:
 
     redraw = verb("redraw", _redraw, "draw every kept figure again and compare the bytes")
     redraw.add_argument("--results", default="results/reference", help="kept tables and figures")
-    redraw.add_argument("--out", required=True, help="folder for what is drawn")
+    redraw.add_argument("--out", default="results/redrawn", help="folder for what is drawn")
 
     report = verb("report", _report, "put everything that a run has made on one page")
     report.add_argument("--results", default="results")

@@ -21,7 +21,7 @@ from matrixdp.checks import InputError
 from matrixdp.results import summary
 
 #: What is kept of a run, as far as it is there.
-KEPT = ("summary", "theory", "tables", "figures", "claims.csv")
+KEPT = ("summary", "readings", "theory", "tables", "figures", "audit.csv", "claims.csv")
 
 LEVEL = 0.05
 MARGIN = 1.0
