@@ -17,7 +17,9 @@ verify: ## run, then compare with the kept results of a full run on the original
 	@$(BOOTSTRAP) run $(ARGS)
 	@$(BOOTSTRAP) verify
 
-reference: ## run, then keep the results in results/reference
+reference: ## run quickly and in full, and keep the results in results/reference
+	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+	@$(BOOTSTRAP) keep --quick
 	@$(BOOTSTRAP) run $(ARGS)
 	@$(BOOTSTRAP) keep
 

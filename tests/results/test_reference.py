@@ -100,3 +100,17 @@ def test_keeping_replaces_what_was_kept(tmp_path):
     assert not (tmp_path / "kept" / "trials").exists()
     with pytest.raises(InputError, match="no summary to keep"):
         reference.keep(tmp_path / "nothing", tmp_path / "kept")
+
+
+def test_a_quick_run_is_held_against_the_kept_quick_run(tmp_path):
+    # So few trials could not show that they are equivalent to the full run; they are repeated.
+    quick = frame(mean=0.23, n_trials=5)
+    write(tmp_path / "run", quick)
+    write(tmp_path / "kept", frame())
+    reference.keep(tmp_path / "run", tmp_path / "kept", quick=True)
+    said = reference.verify(tmp_path / "run", tmp_path / "kept", tmp_path / "verify.csv")
+    assert "1 rows compared" in said
+    assert "1 identical" in said
+    write(tmp_path / "other", frame(mean=0.231, n_trials=5))
+    with pytest.raises(InputError, match="1 of 1 rows are not equivalent"):
+        reference.verify(tmp_path / "other", tmp_path / "kept", tmp_path / "verify.csv")

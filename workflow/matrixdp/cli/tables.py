@@ -65,6 +65,7 @@ def add(verb: Verb) -> None:
     keep = verb("keep", _keep, "keep a full run on original data as the reference")
     keep.add_argument("--results", default="results")
     keep.add_argument("--reference", default="results/reference")
+    keep.add_argument("--quick", action="store_true", help="keep the summaries of a quick run")
 
 
 def _summary(options: argparse.Namespace) -> None:
@@ -179,4 +180,4 @@ def _verify(options: argparse.Namespace) -> None:
 def _keep(options: argparse.Namespace) -> None:
     from matrixdp.results import reference
 
-    reference.keep(options.results, options.reference)
+    reference.keep(options.results, options.reference, options.quick)
