@@ -24,7 +24,10 @@ from matrixdp.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.seeds import streams
 from matrixdp.tasks.base import Task, second_moments
 
-QUERIES = {"identity": Identity, "covariance": Covariance}
+QUERIES: dict[str, type[Identity] | type[Covariance]] = {
+    "identity": Identity,
+    "covariance": Covariance,
+}
 
 #: Numbers held at once by a stack of released values.
 STACK = 2**23

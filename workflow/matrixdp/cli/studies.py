@@ -163,9 +163,7 @@ def _audit(options: argparse.Namespace) -> None:
     task, private, settings = _study(options)
     records = task.records(private.matrix)
     queries = {
-        name: study.QUERIES[name](  # type: ignore[abstract]
-            private.domain, records, settings.adjacency
-        )
+        name: study.QUERIES[name](private.domain, records, settings.adjacency)
         for name in task.queries
     }
     if options.mechanism == "sensitivities":
