@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from matrixdp.data import Dataset
+    from matrixdp.privacy.sensitivity import Query
     from matrixdp.study import Data, Settings
     from matrixdp.tasks.base import Task
 
@@ -162,7 +163,7 @@ def _audit(options: argparse.Namespace) -> None:
 
     task, private, settings = _study(options)
     records = task.records(private.matrix)
-    queries = {
+    queries: dict[str, Query] = {
         name: study.QUERIES[name](private.domain, records, settings.adjacency)
         for name in task.queries
     }
