@@ -38,7 +38,10 @@ rule ledger:
         epsilon=config["table_epsilon"],
         seed=config["seed"],
         code=sources.digest(
-            "results/claims/__init__.py", "results/implied.py", "results/errata.py", "results/advice.py"
+            "results/claims/__init__.py",
+            "results/implied.py",
+            "results/errata.py",
+            "results/advice.py",
         ),
     message:
         "Claims"
