@@ -173,8 +173,10 @@ def project_files() -> Sequence[str]:
 
 
 def clone(folder: Path) -> TinyProject:
-    """Return a copy of the project as a fresh clone would be."""
+    """Return a copy of the project as a fresh clone would be, but for the kept results."""
     for name in project_files():
+        if name.startswith("results/"):
+            continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
     return TinyProject(folder)
