@@ -67,7 +67,7 @@ PC = {"nonprivate": 0.0, "random": 0.43, "mvg_thm2": 0.3, "mvg_thm3": 0.15}
 @pytest.mark.parametrize(
     ("laplace", "headline"),
     [
-        (0.001, "Reversed: 1 of 1 baseline beat MVG, the best by a factor of 150."),
+        (0.001, "Not MVG: 1 of 1 baseline beat MVG, the best by a factor of 150."),
         (0.3, "Confirmed: MVG is clearly better than every baseline."),
         # The non-private row, the random guess and MVG with Theorem 3 are within.
         (0.151, "3 of 8 published values are met."),

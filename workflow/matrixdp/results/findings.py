@@ -211,7 +211,7 @@ def _first_pc(table: pd.DataFrame) -> tuple[str, list[Finding]]:
         ahead = [row for row in others if _clearly_below(row, ours)]
         if ahead:
             headline = (
-                f"Reversed: {len(ahead)} of {_count(others, 'baseline')} beat MVG, the best by a "
+                f"Not MVG: {len(ahead)} of {_count(others, 'baseline')} beat MVG, the best by a "
                 f"factor of {times(ours['mean'] / best['mean'])}."
             )
             listed = ", ".join(f"{row['method']} {short(row['mean'], 2)}" for row in ahead)

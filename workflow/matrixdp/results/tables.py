@@ -75,7 +75,8 @@ LAYOUTS = {
             "ridge is 1, and each trial draws its own 97 test records. The RMSE that the paper "
             "prints is an order of magnitude below what linear regression gives on these data "
             "scaled to [-1, 1]. The last ratio is a conjecture: that the paper divides the RMSE "
-            "by sqrt(248), the root of the number of training records."
+            "by sqrt(248), the root of the number of training records. IMGM is the analytic "
+            "Gaussian mechanism, drawn from streams of its own."
         ),
         conjecture=248**-0.5,
         ratio_to_nonprivate=True,
@@ -95,7 +96,8 @@ LAYOUTS = {
         unit="RSS",
         differences=(
             "Features are scaled to [0, 1] and not centred. The last ratio is a conjecture: that "
-            "the factor 1e-2 in the paper's header is a slip and its cells are plain RSS."
+            "the factor 1e-2 in the paper's header is a slip and its cells are plain RSS. IMGM is "
+            "the analytic Gaussian mechanism, drawn from streams of its own."
         ),
         conjecture=0.01,
     ),

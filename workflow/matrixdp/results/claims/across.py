@@ -97,9 +97,10 @@ def share(
         each = [_holds(joint, one, rows, quantile, larger) for one in group]
         return np.all(each, axis=0) if every else np.any(each, axis=0)
 
-    sure = holds(comparisons, LEVEL / len(joint))
+    corrected = LEVEL / len(joint)
+    sure = holds(comparisons, corrected)
     for group in guesses:
-        sure &= ~holds(group, LEVEL)
+        sure &= ~(holds(group, LEVEL) | holds(group, corrected))
     return Share(int(holds(comparisons, LEVEL).sum()), len(joint), tuple(joint["reading"][sure]))
 
 
@@ -133,14 +134,14 @@ def _holds(
 ) -> np.ndarray:
     i, j = rows.index(one.first), rows.index(one.second)
     first, second = joint[f"mean{i}"].to_numpy(), joint[f"mean{j}"].to_numpy()
-    spread = [joint[f"ci{k}"].fillna(0).to_numpy() * quantile for k in (i, j)]
+    spread = [joint[f"ci{k}"].fillna(0).to_numpy() for k in (i, j)]
     if one.kind == "times":
         found = second / first
         margin = found * np.hypot(spread[0] / first, spread[1] / second)
-        # Clearly better, and by no less than the amount.
-        return (found - margin > 1) & (found + margin >= one.amount)
+        # Clearly better at the level asked for, and by the amount: there a wide interval is no help.
+        return (found - quantile * margin > 1) & (found >= one.amount)
     found = (first - second) * (1 if larger else -1)
     margin = np.hypot(*spread)
     if one.kind == "within":
-        return found - margin > -one.amount
-    return (found - margin > 0) & (found + margin >= one.amount)
+        return found - quantile * margin > -one.amount
+    return (found - quantile * margin > 0) & (found >= one.amount)
