@@ -138,7 +138,7 @@ def _holds(
     if one.kind == "times":
         found = second / first
         margin = found * np.hypot(spread[0] / first, spread[1] / second)
-        # Clearly better at the level asked for, and by the amount: there a wide interval is no help.
+        # Clearly better at the level asked for; for the amount a wide interval is no help.
         return (found - quantile * margin > 1) & (found >= one.amount)
     found = (first - second) * (1 if larger else -1)
     margin = np.hypot(*spread)
