@@ -13,6 +13,9 @@ from matrixdp.checks import InputError
 #: Our name of each benchmark column.
 MEASURED = {"s": "wall_s", "cpu_time": "cpu_s", "max_rss": "max_rss_mb"}
 
+#: How many of the slowest jobs are named.
+SLOWEST = 5
+
 
 def collect(folder: str | os.PathLike) -> pd.DataFrame:
     """Return what the jobs took, one row per step, experiment and mechanism.
@@ -46,13 +49,22 @@ def collect(folder: str | os.PathLike) -> pd.DataFrame:
 
 
 def readable(table: pd.DataFrame) -> str:
-    """Return the frame of :func:`collect` as text with whole seconds, and a last row of totals."""
-    total = {"step": "all", "jobs": table["jobs"].sum(), "max_rss_mb": table["max_rss_mb"].max()}
-    total |= {name: table[name].sum() for name in ("wall_s", "cpu_s")}
-    shown = pd.concat([table, pd.DataFrame([total])], ignore_index=True)
-    names = ["step", "experiment", "mechanism"]
-    shown[names] = shown[names].fillna("")
-    return shown.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
+    """Return the frame of :func:`collect` as text: the slowest jobs, then every step, then all."""
+    slowest = table.nlargest(SLOWEST, "wall_s")
+    steps = table.groupby("step", as_index=False).agg(
+        jobs=("jobs", "sum"),
+        wall_s=("wall_s", "sum"),
+        cpu_s=("cpu_s", "sum"),
+        max_rss_mb=("max_rss_mb", "max"),
+    )
+    total = {"step": "all", "jobs": steps["jobs"].sum(), "max_rss_mb": steps["max_rss_mb"].max()}
+    total |= {name: steps[name].sum() for name in ("wall_s", "cpu_s")}
+    shown = pd.concat([steps, pd.DataFrame([total])], ignore_index=True)
+    parts = [
+        part.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
+        for part in (slowest.drop(columns="jobs"), shown)
+    ]
+    return "The slowest jobs\n{}\n\nWhere the time went\n{}".format(*parts)
 
 
 def write(folder: str | os.PathLike, out: str | os.PathLike) -> None:
