@@ -6,6 +6,7 @@ deviation, and the exact curve of the Gaussian mechanism (Balle & Wang, ICML 201
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -109,22 +110,19 @@ class IMGM(Mechanism):
         rows, columns = query.shape
         left = _unit_factor(rows, row_factor=self.row_factor)
         right = _unit_factor(columns, column_factor=self.column_factor)
-        mu = query.l2 / sigma
-        return Additive(
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_actual=gaussian.epsilon(delta, mu),
-            mu=mu,
-            mu_exact=False,
-            noise_std=sigma * _rms(left, rows) * _rms(right, columns),
-            yields=query.yields,
-            noise=partial(
+        return _release(
+            query,
+            partial(
                 noise.matrix_normal,
                 shape=query.shape,
                 row_factor=sigma if left is None else sigma * left,
                 column_factor=right,
             ),
+            mu=query.l2 / sigma,
+            mu_exact=False,
+            noise_std=sigma * _rms(left, rows) * _rms(right, columns),
+            epsilon=epsilon,
+            delta=delta,
         )
 
 
@@ -172,17 +170,14 @@ class GOE(Mechanism):
 
 
 def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Release:
-    mu = query.l2 / sigma
-    return Additive(
-        query=query,
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_actual=gaussian.epsilon(delta, mu),
-        mu=mu,
+    return _release(
+        query,
+        partial(noise.matrix_normal, shape=query.shape, row_factor=sigma),
+        mu=query.l2 / sigma,
         mu_exact=query.l2_exact,
         noise_std=sigma,
-        yields=query.yields,
-        noise=partial(noise.matrix_normal, shape=query.shape, row_factor=sigma),
+        epsilon=epsilon,
+        delta=delta,
     )
 
 
@@ -191,18 +186,39 @@ def _symmetric(
 ) -> Release:
     m = query.features
     rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
+    return _release(
+        query,
+        partial(
+            noise.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
+        ),
+        mu=mu,
+        mu_exact=query.l2_exact,
+        noise_std=float(rms),
+        epsilon=epsilon,
+        delta=delta,
+    )
+
+
+def _release(
+    query: Query,
+    draw: Callable[..., Array],
+    *,
+    mu: float,
+    mu_exact: bool,
+    noise_std: float,
+    epsilon: float,
+    delta: float,
+) -> Release:
     return Additive(
         query=query,
         epsilon=epsilon,
         delta=delta,
         epsilon_actual=gaussian.epsilon(delta, mu),
         mu=mu,
-        mu_exact=query.l2_exact,
-        noise_std=float(rms),
+        mu_exact=mu_exact,
+        noise_std=noise_std,
         yields=query.yields,
-        noise=partial(
-            noise.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
-        ),
+        noise=draw,
     )
 
 
