@@ -23,6 +23,7 @@ from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.seeds import streams
 from matrixdp.tasks.base import Task, second_moments
+from matrixdp.trials import COLUMNS
 
 QUERIES: dict[str, type[Identity] | type[Covariance]] = {
     "identity": Identity,
@@ -34,12 +35,6 @@ STACK = 2**23
 
 #: Splits on which a task may choose its options, none of them of a reported trial.
 TUNING = 20
-
-COLUMNS = (
-    ["experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"]
-    + ["epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std"]
-    + ["phase", "trial", "metric", "value", "note"]
-)
 
 
 @dataclass(frozen=True)
@@ -205,7 +200,7 @@ def _run(tasks: Mapping[str, Task], mechanism: str, data: Data, settings: Settin
         mechanism=mechanism,
         metric=task.metric,
     )
-    return table.reindex(columns=COLUMNS)
+    return table.reindex(columns=list(COLUMNS))
 
 
 def _reference_rows(task: Task, name: str, data: Data, settings: Settings) -> pd.DataFrame:
