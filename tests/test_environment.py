@@ -59,7 +59,10 @@ def test_the_lock_names_no_index_and_no_folder():
 
 
 def test_conda_has_the_direct_dependencies_in_the_locked_versions():
-    conda = dict(re.fullmatch(r"(\S+) =?(\S+)", one).groups() for one in CONDA["dependencies"])
+    *named, pip = CONDA["dependencies"]
+    assert named.pop() == "pip"
+    conda = dict(re.fullmatch(r"(\S+) =?(\S+)", one).groups() for one in named)
+    conda |= dict(one.split("==") for one in pip["pip"])
     assert conda.pop("python") == PROJECT["project"]["requires-python"]
     assert conda == {one.name: pins()[canonicalize_name(one.name)] for one in DIRECT}
 
