@@ -23,6 +23,7 @@ def spec(*files, members=({"name": "a.data"},)):
             "files": [{"url": url, "kind": kind} | more for url, kind, more in files],
             "members": list(members),
             "shape": [1, 7],
+            "sha256": "0" * 64,
             "licence": "l",
             "citation": "c",
         },
@@ -250,6 +251,7 @@ ENTRY = {
     "publisher": "p",
     "members": [{"name": "a.data"}],
     "shape": [1, 7],
+    "sha256": "0" * 64,
     "licence": "l",
     "citation": "c",
 }

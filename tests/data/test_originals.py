@@ -1,13 +1,20 @@
 """The real data against facts of the public data that were computed elsewhere."""
 
+import functools
+import gzip
+import importlib
 from pathlib import Path
 
+import classifiers
 import numpy as np
 import pytest
 
 from matrixdp.data import catalogue, simulate, store
+from matrixdp.data.fetch import fetch
 
 MIRROR = Path(__file__).parents[3] / "shared" / "data"
+
+LEARNING = ["adult", "cora", "imdb"]
 
 pytestmark = pytest.mark.skipif(
     not (MIRROR / "liver").is_dir(), reason="no mirror of the original data beside the repository"
@@ -103,10 +110,106 @@ def test_the_committed_facts_are_those_of_the_originals(name):
     assert simulate.as_yaml(simulate.summarise(records, spec.columns)) == committed
 
 
-@pytest.mark.parametrize("name", ["cora", "adult"])
-def test_sets_without_a_reader_yet_can_be_fetched(name):
-    from matrixdp.data.fetch import fetch
+# Learning sets.
 
-    spec = catalogue.catalogue()[name]
-    found = fetch(spec, "unused", MIRROR)
-    assert sorted(found.members) == sorted(member.name for member in spec.members)
+
+@pytest.fixture(scope="module")
+def members():
+    """Return what gives the members of a data set."""
+    return functools.cache(lambda name: fetch(catalogue.find(name), "unused", MIRROR).members)
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory):
+    """Return what gives the arrays of a learning set, prepared and loaded again."""
+
+    @functools.cache
+    def load(name):
+        folder = tmp_path_factory.mktemp(name)
+        store.prepare(name, out=folder, source="original", mirror=MIRROR)
+        return store.load_arrays(folder).arrays
+
+    return load
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_the_committed_facts_of_learning_sets_are_those_of_the_originals(name, members):
+    module = importlib.import_module(f"matrixdp.data.{name}")
+    path = simulate.standin_path(name)
+    text = path.read_text(encoding="utf-8")
+    assert simulate.as_yaml(module.summarise(members(name)), module.__name__) == text
+    assert path.stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_stand_ins_have_the_arrays_of_the_originals(name, arrays):
+    module = importlib.import_module(f"matrixdp.data.{name}")
+    made = module.simulate(simulate.load_summary(name), np.random.default_rng(3)).arrays
+    found = arrays(name)
+    assert {key: (a.dtype, a.shape) for key, a in made.items()} == {
+        key: (a.dtype, a.shape) for key, a in found.items()
+    }
+    for key in set(found) - {"train", "test"}:
+        assert not np.array_equal(made[key], found[key])
+
+
+def test_adult(arrays):
+    found = arrays("adult")
+    train, test = found["train_inputs"], found["test_inputs"]
+    assert (train.shape, test.shape) == ((32561, 105), (16281, 105))
+    assert found["train_labels"].mean() == pytest.approx(0.2408, abs=5e-5)
+    assert found["test_labels"].mean() == pytest.approx(0.2362, abs=5e-5)
+    np.testing.assert_allclose(train[:, :6].mean(axis=0, dtype=float), 0.5, atol=1e-6)
+    blocks = np.split(train[:, 6:], np.cumsum([8, 16, 7, 14, 6, 5, 2]), axis=1)
+    missing = [int((block.sum(axis=1) == 0).sum()) for block in blocks]
+    assert missing == [1836, 0, 0, 1843, 0, 0, 0, 583]
+    assert max(block.sum(axis=1).max() for block in blocks) == 1
+    assert classifiers.adult(found) == pytest.approx(0.853, abs=0.005)
+
+
+def test_cora(arrays):
+    found = arrays("cora")
+    labels, edges = found["labels"], found["edges"]
+    assert (found["features"].shape, edges.shape) == ((2708, 1433), (5278, 2))
+    assert np.bincount(labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
+    # 45 % if the test papers are left in the order of their file.
+    assert np.mean(labels[edges[:, 0]] == labels[edges[:, 1]]) == pytest.approx(0.80997, abs=5e-6)
+    np.testing.assert_array_equal(found["train"], np.arange(1140))
+    np.testing.assert_array_equal(found["test"], np.arange(1708, 2708))
+    assert np.bincount(labels[:140]).tolist() == [20] * 7
+    assert classifiers.cora(found) == pytest.approx(0.865, abs=0.01)
+
+
+def test_cora_agrees_with_the_publisher_s_own_files(arrays):
+    found = arrays("cora")
+    lines = gzip.decompress((MIRROR / "cora/cora.content.gz").read_bytes()).decode().splitlines()
+    ids, *columns, names = zip(*(line.split("\t") for line in lines), strict=True)
+    words = np.array(columns, dtype=np.float32).T
+    # Papers are known by their words, where these are no others' too.
+    _, first, times = np.unique(words, axis=0, return_index=True, return_counts=True)
+    known = {words[i].tobytes(): int(i) for i in first[times == 1]}
+    theirs = np.array([known.get(paper.tobytes(), -1) for paper in found["features"]])
+    ours = np.flatnonzero(theirs >= 0)
+    assert len(ours) == len(known) == 2681
+    classes = {(found["labels"][i], names[theirs[i]]) for i in ours}
+    assert len(classes) == 7
+
+    number = {name: i for i, name in enumerate(ids)}
+    cites = [line.split() for line in (MIRROR / "cora/cora.cites").read_text().splitlines()]
+    assert len(cites) == 5429
+    published = {frozenset(number[name] for name in pair) for pair in cites}
+    linked = {frozenset(theirs[list(pair)]) for pair in found["edges"]}
+    unknown = {pair for pair in linked if -1 in pair}
+    assert len(published) == 5278
+    assert linked - unknown == {pair for pair in published if pair <= set(known.values())}
+
+
+def test_imdb(arrays):
+    found = arrays("imdb")
+    for part in ("train", "test"):
+        tokens, labels = found[f"{part}_tokens"], found[f"{part}_labels"]
+        assert (tokens.shape, tokens.max(), labels.sum()) == ((25000, 200), 9999, 12500)
+        assert (labels.reshape(-1, 2).sum(axis=1) == 1).all()
+        assert tokens[:, -1].min() > 0
+        assert (np.diff((tokens > 0).astype(int), axis=1) >= 0).all()
+    assert classifiers.imdb(found) == pytest.approx(0.87, abs=0.01)

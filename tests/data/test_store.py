@@ -5,7 +5,7 @@ import pytest
 from localserver import ONCE
 
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, simulate, store
+from matrixdp.data import catalogue, matrices, simulate
 from matrixdp.data.fetch import Mismatch, Unreachable
 from matrixdp.data.store import load, prepare, refresh, warn_of_stand_ins
 
@@ -29,7 +29,7 @@ def tiny(monkeypatch, tmp_path):
             "members": [{"name": "bupa.data"}],
             "shape": list(records.shape),
             "columns": COLUMNS,
-            "sha256": store.content_sha256(records),
+            "sha256": matrices.content_sha256(records),
             "scalings": {
                 "default": {"method": "centre_max_abs"},
                 "half": {"method": "min_max", "rows": 20},
@@ -105,7 +105,7 @@ def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, c
     assert data.status == "simulated"
     assert data.matrix.shape == (6, 40)
     assert data.provenance["files"] == []
-    assert data.provenance["content_sha256"]["found"] != store.content_sha256(RECORDS)
+    assert data.provenance["content_sha256"]["found"] != matrices.content_sha256(RECORDS)
 
     with pytest.raises(Unreachable, match="cannot be reached"):
         prepare("liver", out=tmp_path / "p", source="original", network=ONCE)

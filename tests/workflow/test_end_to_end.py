@@ -13,7 +13,7 @@ from tinyproject import TINY, jobs_of
 
 from matrixdp import cli
 from matrixdp.data import liver
-from matrixdp.data.store import content_sha256
+from matrixdp.data.matrices import content_sha256
 
 pytestmark = pytest.mark.slow
 

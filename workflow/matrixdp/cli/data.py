@@ -20,7 +20,7 @@ def add(verb: Verb) -> None:
     )
     data.add_argument("--scaling", default="default", help="its name in datasets.yaml")
     data.add_argument("--like", help="a prepared folder whose records to scale")
-    data.add_argument("--out", required=True, help="folder for matrix.npy and provenance.json")
+    data.add_argument("--out", required=True, help="folder for the arrays and provenance.json")
     _add_mirror(data)
 
     refresh = verb("refresh", _refresh, "try again for originals where data are simulated")

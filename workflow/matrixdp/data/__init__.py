@@ -1,11 +1,26 @@
-"""Data sets: from a mirror, a download or a stand-in to a matrix with its provenance.
+"""Data sets: from a mirror, a download or a stand-in to arrays with their provenance.
 
 ``catalogue`` reads workflow/datasets.yaml, ``fetch`` and ``archives`` get the files, one module a
-data set reads them, ``scaling`` makes the matrix, ``simulate`` the stand-ins, and ``store`` ties
-these together. To add a data set: an entry in datasets.yaml and a module of the same name with
-``read(members) -> records`` (n x m, original units).
+data set reads them, and ``store`` ties these together. A data set is one of two kinds:
+
+- a matrix for the private queries (``matrices``): ``scaling`` puts it in a public box, ``simulate``
+  makes its stand-in. To add one: an entry in datasets.yaml and a module of the same name with
+  ``read(members) -> records`` (n x m, original units).
+- a learning set for the neural experiments (``learning``): an entry without ``scalings``, and a
+  module with ``read(members) -> Encoded``, ``summarise(members) -> facts`` and
+  ``simulate(facts, rng) -> Encoded``, its stand-in.
 """
 
-from matrixdp.data.store import Dataset, load, prepare, refresh, warn_of_stand_ins
+from matrixdp.data.learning import LearningSet
+from matrixdp.data.matrices import Dataset
+from matrixdp.data.store import load, load_arrays, prepare, refresh, warn_of_stand_ins
 
-__all__ = ["Dataset", "load", "prepare", "refresh", "warn_of_stand_ins"]
+__all__ = [
+    "Dataset",
+    "LearningSet",
+    "load",
+    "load_arrays",
+    "prepare",
+    "refresh",
+    "warn_of_stand_ins",
+]

@@ -47,12 +47,17 @@ class Spec:
     files: tuple[File, ...]
     members: tuple[Member, ...]
     shape: tuple[int, int]
+    sha256: str
     licence: str
     citation: str
     columns: tuple[str, ...] = ()
-    sha256: str | None = None
     doi: str | None = None
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def is_learning_set(self) -> bool:
+        """Whether it becomes named arrays to learn from; else it becomes one matrix in a box."""
+        return not self.scalings
 
 
 def parse(name: str, entry: Mapping[str, Any]) -> Spec:
@@ -95,7 +100,6 @@ def find(name: str) -> Spec:
     """Return the data set of that name.
 
     Raises:
-        InputError: there is none, or nothing can read it yet.
+        InputError: there is none.
     """
-    readable = [known for known, spec in catalogue().items() if spec.sha256]
-    return catalogue()[checks.choice(readable, dataset=name)]
+    return catalogue()[checks.choice(catalogue(), dataset=name)]

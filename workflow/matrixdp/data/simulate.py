@@ -1,15 +1,19 @@
 """Stand-ins: data with the shape and look of a data set, made from facts about it alone.
 
-The facts (:func:`summarise`) are the number of records, of each feature a table of quantiles, or
-of its values if they are few, and the rank correlations. They are committed under ``standins``;
-no record is. A stand-in has these marginal laws exactly, the range included, joined by a Gaussian
-copula with those rank correlations; it knows nothing of the order of records or of any other
-dependence, such as that of MovementAAL's rows along a walk.
+The facts are committed under ``standins``; no record is. A stand-in lets the workflow run where
+the data cannot be had; it is no evidence about anything.
 
-A stand-in lets the workflow run where the data cannot be had; it is no evidence about anything.
-To write the facts of a data set anew from its records::
+The facts of a matrix (:func:`summarise`) are the number of records, of each feature a table of
+quantiles, or of its values if they are few, and the rank correlations. The stand-in has these
+marginal laws exactly, the range included, joined by a Gaussian copula with those rank
+correlations; it knows nothing of the order of records or of any other dependence, such as that of
+MovementAAL's rows along a walk. Each learning set's module has a ``summarise`` and a ``simulate``
+of its own.
+
+To write the facts of a data set anew, from its records or from the members of a learning set::
 
     standin_path("liver").write_text(as_yaml(summarise(records, spec.columns)))
+    standin_path("adult").write_text(as_yaml(adult.summarise(members), adult.__name__))
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
         to three digits).
     """
     features = [
-        {"name": name, **_marginal(column)} for name, column in zip(columns, records.T, strict=True)
+        {"name": name, **marginal(column)} for name, column in zip(columns, records.T, strict=True)
     ]
     correlation = spearman(records).round(3) + 0.0
     return {
@@ -76,9 +80,9 @@ def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def as_yaml(summary: Mapping[str, Any]) -> str:
-    """Return the facts as the text of a committed file."""
-    head = "# Facts about a public data set, from matrixdp.data.simulate.summarise; no records.\n"
+def as_yaml(summary: Mapping[str, Any], module: str = __name__) -> str:
+    """Return the facts, made by ``module.summarise``, as the text of a committed file."""
+    head = f"# Facts about a public data set, from {module}.summarise; no records.\n"
     return head + yaml.safe_dump(dict(summary), sort_keys=False, width=100, default_flow_style=None)
 
 
@@ -100,7 +104,7 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
 
     n, target = summary["records"], np.array(summary["rank_correlation"])
     ordered = np.column_stack(
-        [_sorted_values(feature, summary["levels"], n) for feature in summary["features"]]
+        [sorted_values(feature, summary["levels"], n) for feature in summary["features"]]
     )
     ordered_ranks = rankdata(ordered, axis=0)
     scores: Array = rng.standard_normal(ordered.shape)
@@ -122,7 +126,8 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
     return np.take_along_axis(ordered, places, axis=0)
 
 
-def _marginal(column: Array) -> dict[str, Any]:
+def marginal(column: Array) -> dict[str, Any]:
+    """Return the law of a column (n,): one entry of ``features`` (:func:`summarise`), unnamed."""
     values, counts = np.unique(column, return_counts=True)
     if len(values) <= FEW:
         return {"values": values.tolist(), "counts": counts.tolist()}
@@ -138,7 +143,8 @@ def _marginal(column: Array) -> dict[str, Any]:
     }
 
 
-def _sorted_values(feature: Mapping[str, Any], levels: Sequence[float], n: int) -> Array:
+def sorted_values(feature: Mapping[str, Any], levels: Sequence[float], n: int) -> Array:
+    """Return a column (n,) with a law from :func:`marginal`, taken of n records; in order."""
     if "values" in feature:
         return np.repeat(np.array(feature["values"], dtype=np.float64), feature["counts"])
     lowest = np.full(feature["at_minimum"], feature["minimum"])

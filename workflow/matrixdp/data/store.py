@@ -1,25 +1,26 @@
-"""Prepared data sets: written once as a matrix with its provenance, read by every experiment."""
+"""Prepared data sets: written once with their provenance, read by every experiment.
+
+A data set is a matrix (:mod:`matrixdp.data.matrices`) or a learning set
+(:mod:`matrixdp.data.learning`); these two modules have the same functions.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-import io
 import json
 import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from matrixdp import checks, seeds
 from matrixdp.checks import Array, InputError
-from matrixdp.data import catalogue, scaling, simulate
+from matrixdp.data import catalogue, learning, matrices, simulate
 from matrixdp.data.catalogue import Spec
 from matrixdp.data.fetch import (
     HASTY,
@@ -31,39 +32,12 @@ from matrixdp.data.fetch import (
     fetch,
     reject,
 )
+from matrixdp.data.learning import Encoded, LearningSet
+from matrixdp.data.matrices import Dataset
 from matrixdp.files import replacing, write_text
 
 SOURCES = ("auto", "original", "simulated")
-_NEEDED = (
-    "name", "status", "requested", "features", "lower", "upper", "scaling", "matrix_sha256",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A prepared data set.
-
-    Attributes:
-        name: its name in workflow/datasets.yaml.
-        matrix: m features x n records, float64, read-only.
-        features: m names.
-        lower, upper: the public bounds of each feature; the matrix keeps to them exactly.
-        status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
-    """
-
-    name: str
-    matrix: Array
-    features: tuple[str, ...]
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    status: str
-    provenance: Mapping[str, Any]
-
-
-def content_sha256(records: Array) -> str:
-    """Return the sha256 of records (n x m) as little-endian float64, row after row."""
-    return hashlib.sha256(np.ascontiguousarray(records, dtype="<f8").tobytes()).hexdigest()
+_NEEDED = ("name", "status", "requested", "scaling")
 
 
 def original(
@@ -72,7 +46,7 @@ def original(
     mirror: str | os.PathLike | None = None,
     *,
     network: Network = PATIENT,
-) -> tuple[Array, Fetched]:
+) -> tuple[Array | Encoded, Fetched]:
     """Return the original records, shape ``spec.shape``, and where they came from.
 
     Args:
@@ -87,13 +61,14 @@ def original(
         InputError: see :func:`matrixdp.data.fetch.fetch`.
     """
     fetched = fetch(spec, folder, mirror, network=network)
-    reader = importlib.import_module(f"matrixdp.data.{spec.name}")
+    kind = _kind(spec)
     try:
-        # Adding 0 makes -0 and 0 the same bytes.
-        records = reader.read(fetched.members) + 0.0
+        records = kind.read(_module(spec), fetched.members)
+    except InputError as error:
+        raise _refuse(spec, fetched, f"cannot be read as records ({error})") from None
     except (ValueError, KeyError, IndexError):
         raise _refuse(spec, fetched, "cannot be read as records") from None
-    found = content_sha256(records)
+    found = kind.content_sha256(records)
     if records.shape != spec.shape or found != spec.sha256:
         raise _refuse(
             spec,
@@ -114,7 +89,7 @@ def prepare(
     scaling_name: str = "default",
     network: Network = PATIENT,
 ) -> None:
-    """Write ``out``/matrix.npy (m x n) and ``out``/provenance.json.
+    """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
     Downloads are kept in ``out``/downloads. Same input, same bytes.
 
@@ -125,7 +100,7 @@ def prepare(
             warning if the network cannot be reached. A wrong checksum is an error in any case.
         mirror: a folder that is looked in before anything is downloaded.
         seed: of the stand-in.
-        scaling_name: which of the data set's scalings.
+        scaling_name: which of the data set's scalings; a learning set has ``default`` alone.
         network: how hard to try to download.
 
     Raises:
@@ -134,7 +109,7 @@ def prepare(
     """
     spec = catalogue.find(name)
     checks.choice(SOURCES, source=source)
-    checks.choice(spec.scalings, scaling=scaling_name)
+    checks.choice(spec.scalings or ["default"], scaling=scaling_name)
     try:
         if source == "simulated":
             records, origin = _stand_in(spec, seed)
@@ -149,31 +124,23 @@ def prepare(
 
 
 def load(folder: str | os.PathLike) -> Dataset:
-    """Return the data set that :func:`prepare` wrote.
+    """Return the matrix that :func:`prepare` wrote.
 
     Raises:
-        InputError: a file is missing, damaged, or belongs to another run.
+        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
+            learning set.
     """
-    folder = Path(folder)
-    provenance = _provenance(folder)
-    path = folder / "matrix.npy"
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; run `snakemake data`") from None
-    if hashlib.sha256(data).hexdigest() != provenance["matrix_sha256"]:
-        raise _damaged(path)
-    matrix = np.load(io.BytesIO(data), allow_pickle=False)
-    matrix.setflags(write=False)
-    return Dataset(
-        name=provenance["name"],
-        matrix=matrix,
-        features=tuple(provenance["features"]),
-        lower=tuple(provenance["lower"]),
-        upper=tuple(provenance["upper"]),
-        status=provenance["status"],
-        provenance=provenance,
-    )
+    return _load(Path(folder), matrices)
+
+
+def load_arrays(folder: str | os.PathLike) -> LearningSet:
+    """Return the learning set that :func:`prepare` wrote.
+
+    Raises:
+        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
+            matrix.
+    """
+    return _load(Path(folder), learning)
 
 
 def refresh(
@@ -241,16 +208,20 @@ def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, dict[str, Any
 
 def _originals(
     spec: Spec, out: Path, mirror: str | os.PathLike | None, network: Network
-) -> tuple[Array, dict[str, Any]]:
+) -> tuple[Array | Encoded, dict[str, Any]]:
     records, fetched = original(spec, out / "downloads", mirror, network=network)
     files = [{"file": o.file, "source": o.source, "sha256": o.sha256} for o in fetched.origins]
     return records, {"status": "original", "files": files}
 
 
-def _stand_in(spec: Spec, seed: int) -> tuple[Array, dict[str, Any]]:
+def _stand_in(spec: Spec, seed: int) -> tuple[Array | Encoded, dict[str, Any]]:
     facts = simulate.load_summary(spec.name)
     (rng,) = seeds.streams(seed, "stand-in", spec.name, trials=[0])
-    return simulate.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
+    return _kind(spec).stand_in(_module(spec), facts, rng), {
+        "status": "simulated",
+        "files": [],
+        "seed": seed,
+    }
 
 
 def _write(
@@ -258,35 +229,21 @@ def _write(
     spec: Spec,
     scaling_name: str,
     requested: str,
-    records: Array,
+    records: Array | Encoded,
     origin: Mapping[str, Any],
 ) -> None:
-    """Write the matrix and then its provenance, which has the matrix's checksum."""
-    chosen = spec.scalings[scaling_name]
-    scaled = scaling.scale(records, spec.columns, **chosen)
-    stream = io.BytesIO()
-    np.save(stream, scaled.matrix.astype("<f8"), allow_pickle=False)
+    """Write the matrix or the arrays and then their provenance, which has the file's checksum."""
+    kind = _kind(spec)
+    content, described = kind.pack(spec, records, scaling_name)
     provenance = {
         "name": spec.name,
         "title": spec.title,
         "publisher": spec.publisher,
         "requested": requested,
         **origin,
-        "content_sha256": {"expected": spec.sha256, "found": content_sha256(records)},
+        "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
         "records_shape": list(records.shape),
-        "rows_used": scaled.matrix.shape[1],
-        "shape": list(scaled.matrix.shape),
-        "features": list(spec.columns),
-        "scaling": {
-            "name": scaling_name,
-            "method": chosen["method"],
-            "description": scaled.description,
-            "constants": scaled.constants,
-            "treated_as_public": ["constants", "lower", "upper"],
-        },
-        "lower": scaled.lower.tolist(),
-        "upper": scaled.upper.tolist(),
-        "facts": scaled.facts,
+        **described,
         "licence": spec.licence,
         "doi": spec.doi,
         "citation": spec.citation,
@@ -294,12 +251,43 @@ def _write(
             "python": platform.python_version(),
             **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
         },
-        "matrix_sha256": hashlib.sha256(stream.getvalue()).hexdigest(),
+        _checksum(kind): hashlib.sha256(content).hexdigest(),
     }
-    with replacing(out / "matrix.npy") as temporary:
-        temporary.write_bytes(stream.getvalue())
+    with replacing(out / kind.FILE) as temporary:
+        temporary.write_bytes(content)
     text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(out / "provenance.json", text + "\n")
+
+
+def _load(folder: Path, kind: ModuleType) -> Any:
+    provenance = _provenance(folder)
+    path = folder / kind.FILE
+    if _checksum(kind) not in provenance:
+        raise InputError(
+            f"{folder} has no {kind.FILE} of the data set {provenance['name']}, which is of the "
+            "other kind; name another folder"
+        )
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; run `snakemake data`") from None
+    if hashlib.sha256(content).hexdigest() != provenance[_checksum(kind)]:
+        raise _damaged(path)
+    return kind.unpack(content, provenance)
+
+
+def _kind(spec: Spec) -> ModuleType:
+    return learning if spec.is_learning_set else matrices
+
+
+def _module(spec: Spec) -> ModuleType:
+    """Return the data set's own module."""
+    return importlib.import_module(f"matrixdp.data.{spec.name}")
+
+
+def _checksum(kind: ModuleType) -> str:
+    """Return where provenance.json has the checksum of the matrix or the arrays."""
+    return f"{Path(kind.FILE).stem}_sha256"
 
 
 def _provenance(folder: Path) -> dict[str, Any]:
@@ -310,9 +298,11 @@ def _provenance(folder: Path) -> dict[str, Any]:
         raise InputError(f"{path} does not exist; run `snakemake data`") from None
     except ValueError:
         raise _damaged(path) from None
-    if not isinstance(provenance, dict) or not set(_NEEDED) <= set(provenance):
-        raise _damaged(path)
-    return provenance
+    if isinstance(provenance, dict):
+        for kind in (matrices, learning):
+            if {*_NEEDED, *kind.KEYS, _checksum(kind)} <= set(provenance):
+                return provenance
+    raise _damaged(path)
 
 
 def _damaged(path: Path) -> InputError:
@@ -336,7 +326,7 @@ def _warn(names: list[str], reason: str = "") -> None:
             f"warning: {reason}simulated stand-ins take the place of {', '.join(names)}: results "
             "from them are marked simulated and are no evidence about the papers; to try for the "
             "originals (data.source: auto), run `make` again, or "
-            "`snakemake data --forcerun dataset`",
+            "`snakemake data --forcerun dataset learning`",
             file=sys.stderr,
         )
 

@@ -1,0 +1,171 @@
+import pickle
+import struct
+
+import classifiers
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.data import cora, simulate
+
+# Six papers with three words; the last three are the test papers, and line i of the index says
+# which of them row i of tx and ty is.
+FEATURES = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 0, 0], [0, 0, 1]], np.float32)
+LABELS = np.array([0, 6, 2, 3, 4, 5])
+INDEX = [4, 5, 3]
+GRAPH = {0: [1, 2, 2], 1: [0, 5], 2: [0, 2], 5: [1], 4: [], 3: [5]}
+
+
+def array(values, code):
+    """Return the opcodes of an array as Python 2 pickled it."""
+    values = np.asarray(values)
+    raw = values.astype({"i4": "<i4", "f4": "<f4"}[code]).tobytes()
+    shape = b"(" + b"".join(b"J" + struct.pack("<i", size) for size in values.shape) + b"t"
+    return (
+        b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR(K\x01"
+        + shape
+        + b"cnumpy\ndtype\n(U\x02"
+        + code.encode()
+        + b"K\x00K\x01tR(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T"
+        + struct.pack("<i", len(raw))
+        + raw
+        + b"tb"
+    )
+
+
+def sparse(rows):
+    """Return the opcodes of a csr_matrix as Python 2 pickled it."""
+    where = np.nonzero(rows)
+    parts = {
+        "data": array(rows[where], "f4"),
+        "indices": array(where[1], "i4"),
+        "indptr": array(np.r_[0, np.cumsum((rows != 0).sum(axis=1))], "i4"),
+        "_shape": b"(" + b"".join(b"K" + bytes([size]) for size in rows.shape) + b"t",
+    }
+    state = b"".join(
+        b"U" + bytes([len(name)]) + name.encode() + part for name, part in parts.items()
+    )
+    return b"cscipy.sparse.csr\ncsr_matrix\n)\x81}(" + state + b"ub"
+
+
+def graph(neighbours):
+    """Return the opcodes of a defaultdict of lists as Python 2 pickled it."""
+    items = b"".join(
+        b"K" + bytes([node]) + b"](" + b"".join(b"K" + bytes([other]) for other in others) + b"e"
+        for node, others in neighbours.items()
+    )
+    return b"ccollections\ndefaultdict\n(c__builtin__\nlist\ntR(" + items + b"u"
+
+
+def pickled(body):
+    return b"\x80\x02" + body + b"."
+
+
+def members(**changed):
+    one_hot = np.eye(7, dtype=int)[LABELS]
+    found = {
+        "x": pickled(sparse(FEATURES[:1])),
+        "y": pickled(array(one_hot[:1], "i4")),
+        "allx": pickled(sparse(FEATURES[:3])),
+        "ally": pickled(array(one_hot[:3], "i4")),
+        "tx": pickled(sparse(FEATURES[INDEX])),
+        "ty": pickled(array(one_hot[INDEX], "i4")),
+        "graph": pickled(graph(GRAPH)),
+        "test.index": "".join(f"{node}\n" for node in INDEX).encode(),
+    }
+    return {f"ind.cora.{name}": data for name, data in (found | changed).items()}
+
+
+def test_test_papers_are_put_in_their_places():
+    arrays = cora.read(members()).arrays
+    np.testing.assert_array_equal(arrays["features"], FEATURES)
+    np.testing.assert_array_equal(arrays["labels"], LABELS)
+    np.testing.assert_array_equal(arrays["test"], [3, 4, 5])
+    assert (arrays["features"].dtype, arrays["labels"].dtype) == (np.float32, np.int8)
+
+
+def test_links_are_undirected_and_single():
+    edges = cora.read(members()).arrays["edges"]
+    np.testing.assert_array_equal(edges, [[0, 1], [0, 2], [1, 5], [3, 5]])
+    assert edges.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"cos\nsystem\n(U\x02lstR",
+        b"c__builtin__\neval\n(U\x011tR",
+        b"cnumpy\nload\n(U\x011tR",
+        b"cscipy.sparse.csr\nisspmatrix_csr\n",
+        b"cfunctools\npartial\n",
+    ],
+)
+def test_a_pickle_may_name_nothing_else(body):
+    with pytest.raises(InputError, match=r"^it would run (os|__builtin__|numpy|scipy|functools)"):
+        cora.read(members(graph=pickled(body)))
+
+
+def test_a_pickle_of_this_time_is_no_way_in(tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "harm"), "w"))
+
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(InputError, match="it would run "):
+            cora.read(members(graph=pickle.dumps(Harm(), protocol)))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"graph": b""}, "no pickle of arrays"),
+        ({"graph": members()["ind.cora.graph"][:-9]}, "no pickle of arrays"),
+        ({"y": b"\x80\x02cnumpy\nndarray\n)R."}, "no pickle of arrays"),
+        ({"test.index": b"4\n5\n6\n"}, "the test papers are not the last ones"),
+        ({"test.index": b"4\n5\n"}, "the test papers are not the last ones"),
+        ({"test.index": b"a\n"}, "invalid literal"),
+        ({"graph": pickled(graph({0: [1], 5: [6]}))}, "the graph has other papers"),
+        ({"tx": pickled(sparse(FEATURES[:2]))}, "shape mismatch"),
+    ],
+)
+def test_other_files_are_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        cora.read(members(**changed))
+
+
+@pytest.fixture(scope="module")
+def stand_in():
+    return cora.simulate(simulate.load_summary("cora"), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_stand_in_has_the_shapes_classes_and_links_of_the_original(seed):
+    made = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(seed))
+    arrays = made.arrays
+    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
+        "features": (np.float32, (2708, 1433)),
+        "edges": (np.int32, (5278, 2)),
+        "labels": (np.int8, (2708,)),
+        "train": (np.int32, (1140,)),
+        "test": (np.int32, (1000,)),
+    }
+    assert made.facts["papers_by_class"] == [351, 217, 418, 818, 426, 298, 180]
+    assert made.facts["share_of_links_within_a_class"] == pytest.approx(0.80997, abs=5e-6)
+    edges = arrays["edges"]
+    assert (edges[:, 0] < edges[:, 1]).all()
+    np.testing.assert_array_equal(edges, np.unique(edges, axis=0))
+    assert set(np.unique(arrays["features"])) == {0, 1}
+    assert arrays["features"].sum(axis=1).mean() == pytest.approx(18.17, abs=0.5)
+    degrees = np.bincount(edges.ravel(), minlength=2708)
+    assert degrees.max() > 40 > 10 * np.median(degrees)
+
+
+def test_a_stand_in_follows_its_stream_and_can_be_learnt(stand_in):
+    again = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(1)).arrays
+    other = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(2)).arrays
+    for name, array in stand_in.arrays.items():
+        np.testing.assert_array_equal(array, again[name])
+    assert not np.array_equal(other["features"], again["features"])
+    assert not np.array_equal(other["edges"], again["edges"])
+    assert classifiers.cora(stand_in.arrays) == pytest.approx(0.93, abs=0.03)

@@ -1,0 +1,204 @@
+"""Learning sets in the store: what is written, read again, refused and replaced."""
+
+import json
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from localserver import ONCE
+
+from matrixdp import data
+from matrixdp.checks import InputError
+from matrixdp.data import catalogue, learning, simulate, store
+from matrixdp.data.fetch import Mismatch
+from matrixdp.data.learning import Encoded, content_sha256
+
+TEXT = b"3 1 4 1 5 9"
+
+
+def encoded(numbers):
+    return Encoded(
+        arrays={
+            "inputs": np.array([numbers, numbers], dtype=np.float32),
+            "labels": np.array(numbers, dtype=np.int8) % 2,
+        },
+        shape=(len(numbers), 1),
+        description="doubled",
+        constants={"largest": float(max(numbers))},
+        treated_as_public=("order",),
+        facts={"n": len(numbers)},
+    )
+
+
+def read(members):
+    if members["tiny.txt"] == b"unknown":
+        raise InputError("'unknown' is no number")
+    return encoded([int(word) for word in members["tiny.txt"].split()])
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Put a learning set of six records into the catalogue; return what sets its address."""
+    (tmp_path / "facts.yaml").write_text("largest: 9\n")
+    reader = SimpleNamespace(
+        read=read, simulate=lambda facts, rng: encoded(rng.integers(1, facts["largest"], 6))
+    )
+    monkeypatch.setattr(simulate, "standin_path", lambda name: tmp_path / "facts.yaml")
+    monkeypatch.setattr(store, "_module", lambda spec: reader)
+
+    def publish(url):
+        entry = {
+            "title": "Tiny",
+            "publisher": "Nobody",
+            "files": [{"url": url, "kind": "file"}],
+            "members": [{"name": "tiny.txt"}],
+            "shape": [6, 1],
+            "sha256": content_sha256(read({"tiny.txt": TEXT})),
+            "licence": "free",
+            "citation": "Somebody",
+        }
+        found = {"tiny": catalogue.parse("tiny", entry)}
+        monkeypatch.setattr(catalogue, "catalogue", lambda: found)
+
+    return publish
+
+
+def test_arrays_are_prepared_with_their_provenance(tiny, server, tmp_path):
+    tiny(server.gives("/tiny.txt", TEXT))
+    data.prepare("tiny", out=tmp_path / "o", network=ONCE)
+    made = data.load_arrays(tmp_path / "o")
+    assert (made.name, made.status, set(made.arrays)) == ("tiny", "original", {"inputs", "labels"})
+    for name, array in read({"tiny.txt": TEXT}).arrays.items():
+        np.testing.assert_array_equal(made.arrays[name], array)
+        assert made.arrays[name].dtype == array.dtype
+        with pytest.raises(ValueError, match="read-only"):
+            made.arrays[name][0] = 0
+    with pytest.raises(TypeError):
+        made.arrays["labels"] = np.zeros(6)
+    said = made.provenance
+    assert said["files"][0]["source"] == f"{server.address}/tiny.txt"
+    assert said["content_sha256"]["found"] == said["content_sha256"]["expected"]
+    assert said["records_shape"] == [6, 1]
+    assert said["arrays"]["inputs"] == {"dtype": "float32", "shape": [2, 6]}
+    assert said["scaling"] == {
+        "name": "default",
+        "description": "doubled",
+        "constants": {"largest": 9.0},
+        "treated_as_public": ["constants", "order"],
+    }
+    assert said["facts"] == {"n": 6}
+
+
+@pytest.mark.parametrize("source", ["original", "simulated"])
+def test_the_same_input_gives_the_same_bytes_at_any_time(
+    tiny, server, tmp_path, monkeypatch, source
+):
+    tiny(server.gives("/tiny.txt", TEXT))
+    made = []
+    for year in (1, 30):
+        monkeypatch.setattr(time, "time", lambda year=year: year * 3e7)
+        out = tmp_path / str(year)
+        data.prepare("tiny", out=out, source=source, seed=5, network=ONCE)
+        made.append([(out / name).read_bytes() for name in ("arrays.npz", "provenance.json")])
+    assert made[0] == made[1]
+    data.prepare("tiny", out=tmp_path / "6", source="simulated", seed=6)
+    assert (tmp_path / "6/arrays.npz").read_bytes() != made[0][0]
+
+
+def test_the_content_checksum_sees_all_that_matters_and_nothing_else():
+    arrays = {"b": np.arange(6, dtype="<i4").reshape(2, 3), "a": np.zeros(2, dtype=np.int8)}
+
+    def digest(changed):
+        return content_sha256(Encoded(arrays | changed, (1, 1), ""))
+
+    same = digest({})
+    assert digest({"b": arrays["b"].astype(">i4")}) == same
+    assert digest({"b": np.asfortranarray(arrays["b"])}) == same
+    assert content_sha256(Encoded(dict(reversed(arrays.items())), (9, 9), "else")) == same
+    others = (
+        {"b": arrays["b"].reshape(3, 2)},
+        {"b": arrays["b"].astype("<i8")},
+        {"b": arrays["b"].view("<u4")},
+        {"b": arrays["b"] + 1},
+        {"c": np.zeros(0)},
+    )
+    assert len({same, *map(digest, others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"3 1 4 1 5 8", "has 6 x 1 records with sha256 .* where 6 x 1 with"),
+        (b"3 1 4", "has 3 x 1 records"),
+        (b"three", "cannot be read as records;"),
+        (b"unknown", r"cannot be read as records \('unknown' is no number\);"),
+    ],
+)
+def test_other_records_are_an_error_and_never_a_reason_to_simulate(
+    tiny, server, tmp_path, body, said
+):
+    tiny(server.gives("/tiny.txt", body))
+    with pytest.raises(Mismatch, match=rf"data set tiny \(tiny\.txt\) {said}") as caught:
+        data.prepare("tiny", out=tmp_path / "o", network=ONCE)
+    assert "\n" not in str(caught.value)
+    assert "kept aside as tiny.txt.rejected" in str(caught.value)
+    assert not (tmp_path / "o/arrays.npz").exists()
+
+
+def test_a_learning_set_has_no_scalings(tiny, tmp_path):
+    tiny("https://example.org/tiny.txt")
+    with pytest.raises(InputError, match="scaling is 'half'; it must be one of default"):
+        data.prepare("tiny", out=tmp_path, source="simulated", scaling_name="half")
+
+
+def test_load_checks_what_it_reads(tiny, tmp_path):
+    tiny("https://example.org/tiny.txt")
+    out = tmp_path / "o"
+    with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
+        data.load_arrays(out)
+    data.prepare("tiny", out=out, source="simulated")
+    with pytest.raises(InputError, match=r"has no matrix\.npy of the data set tiny, which is of"):
+        data.load(out)
+    whole = (out / "arrays.npz").read_bytes()
+    for damaged in (whole[:-1], whole.replace(b"labels", b"lables"), b""):
+        (out / "arrays.npz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"arrays\.npz is damaged"):
+            data.load_arrays(out)
+    (out / "arrays.npz").unlink()
+    with pytest.raises(InputError, match=r"arrays\.npz does not exist"):
+        data.load_arrays(out)
+    (out / "arrays.npz").write_bytes(whole)
+    said = json.loads((out / "provenance.json").read_text())
+    for key in ("arrays", "arrays_sha256", "status"):
+        lacking = {name: value for name, value in said.items() if name != key}
+        (out / "provenance.json").write_text(json.dumps(lacking))
+        with pytest.raises(InputError, match=r"provenance\.json is damaged"):
+            data.load_arrays(out)
+
+
+def test_a_matrix_is_no_learning_set(tmp_path):
+    data.prepare("liver", out=tmp_path, source="simulated")
+    with pytest.raises(InputError, match=r"has no arrays\.npz of the data set liver, which is of"):
+        data.load_arrays(tmp_path)
+
+
+def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
+    folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
+    tiny(f"{nowhere}/tiny.txt")
+    data.prepare("tiny", out=folders[0], network=ONCE)
+    data.prepare("tiny", out=folders[1], source="simulated")
+    warning = capsys.readouterr().err
+    assert "simulated stand-ins take the place of tiny" in warning
+    assert "`snakemake data --forcerun dataset learning`" in warning
+    assert data.refresh(folders, network=ONCE) == []
+    data.warn_of_stand_ins(folders)
+    assert capsys.readouterr().err.count("take the place of tiny: results") == 2
+
+    tiny(server.gives("/tiny.txt", TEXT))
+    assert data.refresh(folders, network=ONCE) == ["tiny"]
+    assert capsys.readouterr().err == "originals have replaced the stand-ins of tiny\n"
+    assert [data.load_arrays(folder).status for folder in folders[:2]] == ["original", "simulated"]
+    data.prepare("tiny", out=tmp_path / "fresh", network=ONCE)
+    for name in (learning.FILE, "provenance.json"):
+        assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()

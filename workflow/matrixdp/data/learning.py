@@ -1,0 +1,121 @@
+"""Learning sets: data sets that become several named arrays, in ``arrays.npz``."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from matrixdp.data.catalogue import Spec
+
+FILE = "arrays.npz"
+#: What provenance.json says about a learning set and about nothing else.
+KEYS = ("arrays",)
+
+Arrays = Mapping[str, NDArray]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Named arrays and how they came about: what a learning set's module makes.
+
+    Attributes:
+        arrays: by name.
+        shape: records x columns of the files, before they were encoded.
+        description: what was done, in words.
+        constants: numbers that come from the records.
+        treated_as_public: what else comes from the records and is taken as known to all.
+        facts: what a reader should know about the result.
+    """
+
+    arrays: Arrays
+    shape: tuple[int, int]
+    description: str
+    constants: Mapping[str, float] = field(default_factory=dict)
+    treated_as_public: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LearningSet:
+    """A prepared learning set.
+
+    Attributes:
+        name: its name in workflow/datasets.yaml.
+        arrays: read-only, by name; its module says what each one is.
+        status: ``original`` or ``simulated``.
+        provenance: everything in provenance.json.
+    """
+
+    name: str
+    arrays: Arrays
+    status: str
+    provenance: Mapping[str, Any]
+
+
+def content_sha256(encoded: Encoded) -> str:
+    """Return the sha256 of the arrays: in the order of names, each one's name, type and shape as
+    one line, then its entries, little-endian, row after row.
+    """
+    state = hashlib.sha256()
+    for name, array in sorted(encoded.arrays.items()):
+        entries = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        state.update(f"{name} {entries.dtype.str} {entries.shape}\n".encode())
+        state.update(entries.tobytes())
+    return state.hexdigest()
+
+
+def read(reader: ModuleType, members: Mapping[str, bytes]) -> Encoded:
+    """Return the arrays that a learning set's module reads."""
+    return reader.read(members)
+
+
+def stand_in(reader: ModuleType, facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
+    """Return the arrays of a stand-in."""
+    return reader.simulate(facts, rng)
+
+
+def pack(spec: Spec, encoded: Encoded, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
+    """Return the bytes of ``FILE`` and what provenance.json says of the arrays.
+
+    The bytes depend on the arrays alone: NumPy dates every entry 1980.
+    """
+    stream = io.BytesIO()
+    arrays = dict(sorted(encoded.arrays.items()))
+    np.savez(stream, allow_pickle=False, **arrays)
+    return stream.getvalue(), {
+        "arrays": {
+            name: {"dtype": str(array.dtype), "shape": list(array.shape)}
+            for name, array in arrays.items()
+        },
+        "scaling": {
+            "name": scaling_name,
+            "description": encoded.description,
+            "constants": dict(encoded.constants),
+            "treated_as_public": [
+                *(["constants"] if encoded.constants else []),
+                *encoded.treated_as_public,
+            ],
+        },
+        "facts": dict(encoded.facts),
+    }
+
+
+def unpack(content: bytes, provenance: Mapping[str, Any]) -> LearningSet:
+    """Return the learning set that :func:`pack` made."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for array in arrays.values():
+        array.setflags(write=False)
+    return LearningSet(
+        name=provenance["name"],
+        arrays=MappingProxyType(arrays),
+        status=provenance["status"],
+        provenance=provenance,
+    )
