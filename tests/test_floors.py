@@ -9,13 +9,14 @@ import pytest
 
 import matrixdp
 
-GROUND = ["checks", "discovery", "files", "seeds"]
+GROUND = ["checks", "discovery", "files", "seeds", "trials"]
 MECHANISMS = [*GROUND, "noise", "privacy*", "mechanisms*"]
 
 #: What the modules that match a pattern may import from the package, lowest floor first.
 FLOORS = {
     "checks": [],
     "discovery": [],
+    "trials": [],
     "seeds": ["checks"],
     "sources": ["checks"],
     "readings": ["checks"],
@@ -25,12 +26,17 @@ FLOORS = {
     "mechanisms*": MECHANISMS,
     "tasks*": [*MECHANISMS, "tasks*"],
     "study": [*MECHANISMS, "tasks*", "readings"],
-    "theory*": [*MECHANISMS, "theory*"],
+    "schemes*": [*MECHANISMS, "schemes*"],
+    "theory*": [*MECHANISMS, "schemes*", "theory*"],
     "audit*": [*MECHANISMS, "tasks*", "study", "audit*"],
-    "training*": [*MECHANISMS, "tasks*", "training*"],
-    # These two stand apart; results take the mechanisms' labels, not their mathematics.
+    "training*": [*MECHANISMS, "schemes*", "training*"],
+    # These two stand apart; results take the labels of mechanisms and schemes, not their
+    # mathematics.
     "data*": [*GROUND, "data*"],
-    "results*": [*GROUND, "readings", "results*", "mechanisms", "mechanisms.base"],
+    "results*": [
+        *(*GROUND, "readings", "results*"),
+        *("mechanisms", "mechanisms.base", "schemes", "schemes.base"),
+    ],
     "config": [*MECHANISMS, "readings", "sources", "tasks*"],
     "cli*": ["*"],
     "__main__": ["*"],

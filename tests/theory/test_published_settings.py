@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from matrixdp.privacy import gaussian
+from matrixdp.theory import settings
+
+
+@pytest.fixture(scope="module")
+def table():
+    return settings.settings(0)
+
+
+def test_every_published_setting_is_there(table):
+    runs = table.groupby("kind")["dataset"].unique()
+    assert sorted(runs["gradients"]) == ["adult", "cifar10", "cora", "mnist", "svhn"]
+    assert sorted(runs["features"]) == ["cifar10", "imdb", "mnist", "svhn"]
+    for kind, grid in settings.EPSILONS.items():
+        counts = table[table["kind"].eq(kind)].groupby(["dataset", "scheme"])["epsilon"].count()
+        assert (counts == len(grid)).all()
+
+
+def test_imgm_as_its_theorems_say_is_private(table):
+    found = table[table["scheme"].eq("imgm")]
+    assert (found["epsilon_actual"] <= found["epsilon"] * (1 + 1e-9)).all()
+
+
+def test_amplification_exceeds_it_everywhere_by_little_or_by_all(table):
+    found = table[table["scheme"].eq("imgm_amplified")]
+    excess = found["epsilon_actual"] / found["epsilon"]
+    gradients = found["kind"].eq("gradients")
+    assert (excess > 1).all()
+    assert excess[gradients].max() < 1.06
+    assert excess[~gradients].min() > 70
+
+
+def test_multipliers_and_true_epsilons_of_features(table):
+    row = table.query("dataset == 'imdb' and scheme == 'imgm_amplified' and epsilon == 1").iloc[0]
+    q = 256 / 25000
+    assert row["rate"] == q
+    assert row["multiplier"] == pytest.approx(1 / gaussian.mu(1 / q, 1e-5 / q), rel=1e-12)
+    assert row["epsilon_actual"] == pytest.approx(110.9, rel=1e-3)
+    assert np.isfinite(table["epsilon_actual"]).all()

@@ -1,0 +1,165 @@
+"""The shape of a scheme: a plan of releases and a nominal budget give the noise of each of them."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.gaussian import standard_deviation
+from matrixdp.privacy import composition, gaussian
+
+#: Of schemes, in the settings of the paper: ``private`` noise keeps to its nominal epsilon, ``not
+#: private`` exceeds it, and ``distorted`` keeps to it but is not what the papers define.
+STATUSES = ("private", "not private", "distorted")
+
+#: Standard deviations by name of what is released: one number for all entries, or one per row,
+#: shape (m, 1).
+Deviations = Mapping[str, "float | Array"]
+
+#: MVG's allocations: all directions alike, or the first two rows with a share of 0.75.
+IID = Binary()
+FIRST_TWO = Binary(important=(0, 1), tau=0.75)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """The noise of a calibrated scheme.
+
+    Attributes:
+        deviations: standard deviations by name of what is released, the same in every release:
+            one number for all entries, or one per row, shape (m, 1).
+        epsilon, delta: the nominal guarantee.
+        epsilon_actual: the epsilon really delivered at ``delta``, over all releases: exact, or an
+            upper bound that is nearly so.
+        mu: the Gaussian-DP parameter of one release without sampling.
+        noise_std: root mean square of the standard deviations over all released entries.
+    """
+
+    deviations: Deviations
+    epsilon: float
+    delta: float
+    epsilon_actual: float
+    mu: float
+    noise_std: float
+
+    @property
+    def multiplier(self) -> float:
+        """The noise multiplier z = 1 / mu."""
+        return 1 / self.mu
+
+
+class Plan(abc.ABC):
+    """What is released, how often, and what one record can change in it."""
+
+    @property
+    @abc.abstractmethod
+    def rate(self) -> float:
+        """Records of a lot or a batch over all records, q."""
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> int:
+        """Number of releases, T."""
+
+    @property
+    @abc.abstractmethod
+    def released(self) -> Mapping[str, tuple[int, int]]:
+        """Shapes (m, n) of the matrices of one release, by name."""
+
+    @abc.abstractmethod
+    def mu(self, deviations: Deviations) -> float:
+        """Return mu of one release without sampling, the exact supremum over neighbours."""
+
+    @abc.abstractmethod
+    def epsilon(self, mu: float, delta: float) -> float:
+        """Return epsilon of all releases at delta, exact or an upper bound."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A way to spend a privacy budget.
+
+    Args:
+        label: its name for a reader.
+        calibration: how it turns a budget into noise, in words.
+        deviations: called with a plan, epsilon and delta, returns the standard deviations.
+        status: see ``STATUSES``.
+        note: what else a reader should know.
+    """
+
+    label: str
+    calibration: str
+    deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
+    status: str = "private"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        checks.choice(STATUSES, status=self.status)
+
+    def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
+        """Return the noise for a plan and a nominal budget, with the privacy that it really has.
+
+        Raises:
+            InputError: epsilon or delta is out of range.
+            NoGuarantee: the scheme claims to be private, and cannot be at this budget.
+        """
+        epsilon, delta = checks.privacy(epsilon, delta)
+        deviations = self.deviations(plan, epsilon, delta)
+        mu = plan.mu(deviations)
+        return Noise(
+            deviations=deviations,
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_actual=plan.epsilon(mu, delta),
+            mu=mu,
+            noise_std=_root_mean_square(plan.released, deviations),
+        )
+
+
+def analytic_mu(guarantees: composition.Guarantee) -> tuple[float, composition.Guarantee]:
+    """Return the largest mu that one of the guarantees allows Gaussian noise, and which it is."""
+    mu = gaussian.mu(guarantees.epsilon, guarantees.delta)
+    best = int(np.argmax(mu))
+    return float(mu[best]), guarantees.item(best)
+
+
+def classical_multiplier(guarantees: composition.Guarantee) -> float:
+    """Return the smallest multiplier, by the classical constant 1.25, of one of the guarantees.
+
+    Raises:
+        NoGuarantee: the classical formula gives too little noise there.
+    """
+    formula = np.sqrt(np.log(1.25 / guarantees.delta)) / guarantees.epsilon
+    epsilon, delta = guarantees.item(int(np.argmin(formula)))
+    return standard_deviation(1.0, epsilon=epsilon, delta=delta, calibration="2014")
+
+
+def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Array:
+    """Return MVG's precision of each row, shape (m,), for unimodal noise (Algorithm 1, Psi = I).
+
+    Args:
+        phi: the bound of Theorem 2; the l2 norm of the precisions is phi^2 / sqrt(n).
+        shape: (m, n).
+        allocation: of the rows; a matrix with too few of them for it gets equal shares.
+    """
+    m, n = shape
+    shares = allocation if m > len(allocation.important) else IID
+    return shares.precisions(phi**2 / np.sqrt(n), m, None)
+
+
+def per_row(deviations: Array) -> float | Array:
+    """Return one number if all rows have the same deviation, else a column (m, 1)."""
+    same = bool((deviations == deviations[0]).all())
+    return float(deviations[0]) if same else deviations[:, None]
+
+
+def _root_mean_square(shapes: Mapping[str, tuple[int, int]], deviations: Deviations) -> float:
+    squares = sum(m * n * np.mean(np.square(deviations[name])) for name, (m, n) in shapes.items())
+    return float(np.sqrt(squares / sum(m * n for m, n in shapes.values())))
