@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from matrixdp.checks import InputError
-from matrixdp.cli import data, pages, studies, tables
+from matrixdp.cli import data, pages, studies, tables, training
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +48,6 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run)
         return added
 
-    for theme in (data, studies, tables, pages):
+    for theme in (data, studies, training, tables, pages):
         theme.add(verb)
     return parser

@@ -43,8 +43,7 @@ def _redraw(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from matrixdp import mechanisms
-    from matrixdp.results import page
+    from matrixdp.results import names, page
 
     try:
         text = options.config or Path("config.yaml").read_text(encoding="utf-8")
@@ -56,6 +55,6 @@ def _report(options: argparse.Namespace) -> None:
         options.results,
         options.out,
         config=config.parse(text),
-        labels={name: entry.label for name, entry in mechanisms.registry().items()},
+        labels=names.labels(),
         arguments=options.arguments,
     )

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gzip
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.cli.options import Verb, comma_separated, seed_number, tokens
-from matrixdp.config import token
+from matrixdp.cli.options import (
+    Verb,
+    comma_separated,
+    delta_number,
+    seed_number,
+    tokens,
+    write_rows,
+)
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from matrixdp.data import Dataset
     from matrixdp.privacy.sensitivity import Query
     from matrixdp.study import Data, Settings
@@ -112,7 +115,7 @@ def _study(options: argparse.Namespace) -> tuple[Task, Data, Settings]:
         seed=options.seed,
         trials=options.trials,
         epsilons=tokens(options.epsilons, "epsilons"),
-        delta=None if options.delta == "1/n" else _delta(options.delta),
+        delta=None if options.delta == "1/n" else delta_number(options.delta),
         directions=dict(_direction(text, features) for text in options.direction),
         taus=tokens(options.taus, "taus"),
         rows=tokens(options.rows, "rows"),
@@ -142,7 +145,7 @@ def _trials(options: argparse.Namespace) -> None:
     from matrixdp import study
 
     task, private, settings = _study(options)
-    _write_rows(study.run(task, options.mechanism, private, settings), options.out)
+    write_rows(study.run(task, options.mechanism, private, settings), options.out)
 
 
 def _sweep(options: argparse.Namespace) -> None:
@@ -154,7 +157,7 @@ def _sweep(options: argparse.Namespace) -> None:
         dataset = data.load(folder)
         features = options.features or list(dataset.features)
         scaled[dataset.provenance["scaling"]["name"]] = _private(dataset, features)
-    _write_rows(study.sweep(task, options.mechanism, scaled, settings), options.out)
+    write_rows(study.sweep(task, options.mechanism, scaled, settings), options.out)
 
 
 def _audit(options: argparse.Namespace) -> None:
@@ -189,19 +192,6 @@ def _theory(options: argparse.Namespace) -> None:
     theory.write(options.name, seed=options.seed, out=options.out)
 
 
-def _write_rows(table: pd.DataFrame, out: str) -> None:
-    from matrixdp import files
-
-    text = table.to_csv(index=False, lineterminator="\n")
-    with (
-        files.replacing(out) as temporary,
-        open(temporary, "wb") as raw,
-        # Without a name and a time in the gzip header, the same rows are the same bytes.
-        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
-    ):
-        stream.write(text.encode())
-
-
 def _direction(text: str, features: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     name, equals, joined = text.partition("=")
     if not (name and equals):
@@ -209,7 +199,3 @@ def _direction(text: str, features: Sequence[str]) -> tuple[str, tuple[int, ...]
     chosen = [feature for feature in joined.split("+") if feature]
     valid = [checks.choice(features, **{f"direction {name!r}": feature}) for feature in chosen]
     return name, tuple(list(features).index(feature) for feature in valid)
-
-
-def _delta(text: str) -> float:
-    return checks.open_unit(delta=float(token(text, "delta")))

@@ -35,10 +35,21 @@ def add(verb: Verb) -> None:
     reduction.add_argument("--public-tau", default="0.75", help="the share that needs no choice")
     reduction.add_argument("--out", required=True, help="folder for the table's csv, md and tex")
 
-    setups = verb("setups", _setups, "write Table 2, the set-ups as they were run")
+    setups = verb("setups", _setups, "write Table 1 or 2, the set-ups as they were run")
+    setups.add_argument("number", type=int)
     setups.add_argument("provenance", nargs="+", help="provenance.json of every data set")
     setups.add_argument("--config", required=True, help="the settings, as YAML or JSON")
     setups.add_argument("--out", required=True, help="folder for the table's csv, md and tex")
+
+    named = verb("schemes", _schemes, "write the tables of Adult, Cora or IMDB")
+    named.add_argument("experiment", help="adult, cora or imdb")
+    named.add_argument("--summary", required=True, help="what the verb summary has written")
+    named.add_argument("--epsilon", default="1")
+    named.add_argument("--out", required=True, help="folder for the tables' csv, md and tex")
+
+    levels = verb("settings", _settings, "write the true epsilon of every published setting")
+    levels.add_argument("--theory", required=True, help="what the verb theory settings has written")
+    levels.add_argument("--out", required=True, help="folder for the table's csv, md and tex")
 
     audits = verb("audits", _audits, "write the tables of the audit")
     audits.add_argument("parts", nargs="+", help="what the verb audit has written per mechanism")
@@ -52,7 +63,7 @@ def add(verb: Verb) -> None:
         "--experiments", type=comma_separated, required=True, help="comma-separated"
     )
     claims.add_argument("--epsilon", default="1", help="that of the tables")
-    claims.add_argument("--seed", type=seed_number, default=0, help="of the bootstrap")
+    claims.add_argument("--seed", type=seed_number, default=0, help="of the draws behind the tests")
 
     timing = verb("timing", _timing, "sum the jobs' run times in one table")
     timing.add_argument("--results", default="results")
@@ -115,10 +126,28 @@ def _setups(options: argparse.Namespace) -> None:
     from matrixdp.results import setups
 
     setups.write(
+        options.number,
         config=config.parse(options.config),
         provenance_files=options.provenance,
         out=options.out,
     )
+
+
+def _schemes(options: argparse.Namespace) -> None:
+    from matrixdp.results import imgm
+
+    imgm.write(
+        options.experiment,
+        summary_file=options.summary,
+        out=options.out,
+        epsilon=token(options.epsilon, "epsilon"),
+    )
+
+
+def _settings(options: argparse.Namespace) -> None:
+    from matrixdp.results import settings
+
+    settings.write(options.theory, options.out)
 
 
 def _audits(options: argparse.Namespace) -> None:
@@ -134,18 +163,17 @@ def _audits(options: argparse.Namespace) -> None:
 
 def _claims(options: argparse.Namespace) -> None:
     from matrixdp import mechanisms, sources
-    from matrixdp.results import advice, claims, errata, implied
+    from matrixdp.results import advice, claims, errata, implied, names
     from matrixdp.results.claims import ledger
     from matrixdp.theory import exact
 
-    registry = mechanisms.registry()
+    registry, labels = mechanisms.registry(), names.labels()
     known = ledger.Known(
-        mechanisms=registry,
+        mechanisms=labels,
         checks=exact.names(),
         theory=sources.theory(),
         figures=sources.figures(),
     )
-    labels = {name: entry.label for name, entry in registry.items()}
     # Any variant will do: what a mechanism answers does not depend on its parameters.
     some = {"direction": ("important", ()), "tau": ("tau", 0.5), "rows": ("rows", 2.0)}
     queries = {

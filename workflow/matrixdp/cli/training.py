@@ -1,0 +1,112 @@
+"""Verbs that train: the neural experiments, and the feature extractor that one of them needs."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import TYPE_CHECKING
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from matrixdp.cli.options import (
+    Verb,
+    comma_separated,
+    delta_number,
+    seed_number,
+    tokens,
+    write_rows,
+)
+
+if TYPE_CHECKING:
+    from matrixdp.training import Data
+
+
+def add(verb: Verb) -> None:
+    """Add this file's verbs to the command line."""
+    train = verb("train", _train, "train under one scheme, all epsilons and trials")
+    train.add_argument("experiment")
+    train.add_argument("scheme", help="a scheme, or nonprivate or random")
+    train.add_argument("--data", help="folder that the verb data has written")
+    train.add_argument("--features", help="file that the verb extract has written, in its place")
+    train.add_argument("--seed", type=seed_number, default=0)
+    train.add_argument("--trials", type=int, default=5)
+    train.add_argument("--epsilons", type=comma_separated, default=["1"], help="comma-separated")
+    train.add_argument("--delta", default="0.00001")
+    train.add_argument("--lot", type=int, help="records that a step expects or takes")
+    train.add_argument("--epochs", type=int, help="passes over the training records")
+    train.add_argument("--clip", type=float, help="joint l2 norm of one record's gradient")
+    train.add_argument("--records", type=int, help="at most so many training records")
+    train.add_argument("--out", required=True, help="tidy rows, gzipped CSV")
+
+    extract = verb("extract", _extract, "train a feature extractor and write its features")
+    extract.add_argument("experiment")
+    extract.add_argument("--data", required=True, help="folder that the verb data has written")
+    extract.add_argument("--seed", type=seed_number, default=0)
+    extract.add_argument("--epochs", type=int, default=3)
+    extract.add_argument("--records", type=int, help="at most so many records of either part")
+    extract.add_argument("--out", required=True, help="features, labels and settings, npz")
+
+
+def _train(options: argparse.Namespace) -> None:
+    from matrixdp import training
+
+    known = training.registry()
+    chosen = known[checks.choice(known, experiment=options.experiment)]
+    words = {name: getattr(options, name) for name in ("lot", "epochs", "clip", "records")}
+    given = {name: value for name, value in words.items() if value is not None}
+    if "clip" in given and chosen.kind == "features":
+        raise InputError(f"clip is {options.clip}, but {options.experiment} clips nothing; omit it")
+    settings = training.Settings(
+        experiment=options.experiment,
+        seed=options.seed,
+        trials=options.trials,
+        epsilons=tokens(options.epsilons, "epsilons"),
+        delta=delta_number(options.delta),
+    )
+    rows = training.run(
+        dataclasses.replace(chosen, **given),
+        options.scheme,
+        _examples(options, chosen.kind),
+        settings,
+    )
+    write_rows(rows, options.out)
+
+
+def _examples(options: argparse.Namespace, kind: str) -> Data:
+    """Return the features, or the data set, that the options name."""
+    from matrixdp.training import extractor
+
+    if kind == "gradients":
+        if not options.data:
+            raise InputError(f"{options.experiment} lacks --data; give it")
+        return _learning_set(options.data)
+    if not options.features:
+        raise InputError(
+            f"{options.experiment} lacks --features; make them by `matrixdp extract` and give them"
+        )
+    return extractor.load(options.features)
+
+
+def _learning_set(folder: str) -> Data:
+    from matrixdp import data, training
+
+    found = data.load_arrays(folder)
+    return training.Data(found.name, found.status, found.arrays)
+
+
+def _extract(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from matrixdp import files, training
+    from matrixdp.training import extractor
+
+    known = [name for name, each in training.registry().items() if each.kind == "features"]
+    checks.choice(known, experiment=options.experiment)
+    found = extractor.run(
+        _learning_set(options.data),
+        seed=options.seed,
+        epochs=options.epochs,
+        records=options.records,
+    )
+    with files.replacing(options.out) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, allow_pickle=False, **found)
