@@ -9,16 +9,16 @@ import yaml
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
-from matrixdp import cli, mechanisms, sources
+from matrixdp import cli, sources
 from matrixdp.checks import InputError
-from matrixdp.results import claims, summary
+from matrixdp.results import claims, names, summary
 from matrixdp.results.claims import ledger
 from matrixdp.results.claims.judge import Judge
 from matrixdp.results.claims.resampling import holm
 from matrixdp.theory import exact
 
 KNOWN = ledger.Known(
-    mechanisms=mechanisms.registry(),
+    mechanisms=names.labels(),
     checks=exact.names(),
     theory=sources.theory(),
     figures=sources.figures(),
@@ -155,6 +155,21 @@ def test_a_larger_accuracy_is_better(run):
     test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
     assert verdict(run, "imgm beats laplace", rows=rows, **test)["verdict"] == "reproduced"
     assert verdict(run, "laplace beats imgm", rows=rows, **test)["verdict"] == "not reproduced"
+
+
+def test_few_trials_are_judged_by_student(run):
+    fields = {"experiment": "imdb", "metric": "accuracy"}
+    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
+    # All five differences have one sign, which for no difference at all is a matter of 1 in 16.
+    gaps = np.array([0.001, 0.004, 0.008, 0.002, 0.012])
+    base = noise(0.8, 0.01, 1, n=5)
+    found = verdict(run, "imgm beats laplace", rows={"imgm": base + gaps, "laplace": base}, **test)
+    assert found["verdict"] == "undecided"
+    assert found["test"] == "paired Student's t, Holm"
+    found = verdict(
+        run, "imgm beats laplace", rows={"imgm": base + gaps + 0.05, "laplace": base}, **test
+    )
+    assert found["verdict"] == "reproduced"
 
 
 def test_what_a_guess_meets_too_is_uninformative(run):
@@ -370,7 +385,7 @@ def test_the_command_writes_every_table_the_same_each_time(run):
     assert len(table) == 49
     assert table.loc["M12", "verdict"] == "reproduced"
     assert table.loc["M15", "verdict"] == "undecided"
-    assert table.loc["I8", "reason"] == "not run: experiment imdb was not run"
+    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run. The two")
     shown = (run.folder / "tables/claims.md").read_text()
     assert Path(run.folder / "tables/claims.tex").read_text().count(r"\\") > 49
     assert claims.PAPERS["IMGM"] in shown

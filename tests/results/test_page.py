@@ -161,6 +161,16 @@ def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path
     assert "Uninformative" not in html
 
 
+def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, tmp_path):
+    rows = [part.assign(note="") for part in regression() if part["value"].notna().all()]
+    root = write(tmp_path / "results", rows)
+    facts = {"name": "adult", "arrays": {"train_inputs": {"shape": [32561, 105]}}}
+    put(root / "data/adult/provenance.json", json.dumps(facts))
+    html = make(root)
+    assert "no guarantee" not in section(html, "gaps").split("<table")[1]
+    assert "train_inputs: 32561 x 105" in section(html, "provenance")
+
+
 def test_few_trials_are_told(make, tmp_path):
     few = [rows[rows["trial"].isna() | rows["trial"].lt(40)] for rows in regression()]
     assert "fewer than the paper's 100" in make(write(tmp_path / "few", few))
@@ -172,6 +182,9 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
     gaps = section(html, "gaps")
     assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
     assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
+    for name in ("MNIST", "CIFAR-10", "SVHN"):
+        assert name in gaps
+    assert "not run; it would need the 60,000 images" in gaps
     provenance = section(html, "provenance")
     assert "ab" * 32 in provenance
     assert ">matches<" in provenance

@@ -99,6 +99,20 @@ def test_set_ups_cover_the_three_experiments():
     assert (table != "").all(axis=None)
 
 
+def test_set_ups_of_the_imgm_paper_are_those_printed():
+    table = published.read("table1").pivot(index="item", columns="experiment", values="value")
+    assert table.shape == (8, 6)
+    lots = {"mnist": "1,024", "cifar10": "1,024", "cora": "200", "adult": "512"}
+    assert table.loc["lot"].to_dict() == lots | {"svhn": "1024", "imdb": "256"}
+    assert table.loc["type1_epochs"].tolist() == ["50", "30", "50", "-", "100", "60"]
+    assert table.loc["type2_epochs"].tolist() == ["-", "50", "-", "10", "50", "20"]
+    assert table["cora"].tolist() == [
+        *("-", "1,436 x 16", "200", "GCN-Mixed", "1,000", "1,140", "50", "-"),
+    ]
+    assert table.loc["feature_shape", "imdb"] == "256 x 150"
+    assert table.loc["testing", "adult"] == "16,281"
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match=r"table3\.csv cannot be read"):
         published.read("table3", tmp_path)

@@ -56,6 +56,32 @@ def test_the_test_holds_its_level_and_has_power():
     assert passed[0.0] >= 280
 
 
+def few(**changes):
+    return frame(n_trials=5, metric="accuracy", **changes)
+
+
+def test_rows_of_few_trials_must_not_be_told_apart():
+    assert verdict(few(), few()) == "identical"
+    # The last digits of another processor.
+    assert verdict(few(mean=0.201), few()) == "not told apart"
+    assert verdict(few(mean=0.26), few()) == "not equivalent"
+    # The level is shared by all such rows.
+    shifted = pd.concat([few(mean=0.235)] + [few(epsilon=str(i)) for i in range(2, 100)])
+    kept = pd.concat([few()] + [few(epsilon=str(i)) for i in range(2, 100)])
+    assert verdict(few(mean=0.235), few()) == "not equivalent"
+    assert {*reference.compare(shifted, kept)["verdict"]} == {"identical", "not told apart"}
+
+
+def test_a_true_copy_of_few_trials_is_seldom_told_apart():
+    rng = np.random.default_rng(1)
+    told = 0
+    for _ in range(500):
+        one, other = rng.normal(0.2, 0.02, (2, 5))
+        run, kept = (few(mean=v.mean(), sd=v.std(ddof=1)) for v in (one, other))
+        told += verdict(run, kept) == "not equivalent"
+    assert 10 <= told <= 40
+
+
 def test_rows_without_spread_must_agree():
     zero = {"mean": 0.0, "sd": 0.0, "ci95": 0.0}
     assert verdict(frame(**zero | {"mean": 1e-16}, n_trials=20), frame(**zero)) == "equivalent"

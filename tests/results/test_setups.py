@@ -57,7 +57,7 @@ def make(tmp_path):
         paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
         for path, facts in zip(paths, provenance, strict=True):
             path.write_text(json.dumps(facts))
-        setups.write(config=config, provenance_files=paths, out=tmp_path)
+        setups.write(2, config=config, provenance_files=paths, out=tmp_path)
         table = pd.read_csv(tmp_path / "table2.csv", index_col="item", keep_default_na=False)
         return table, *((tmp_path / f"table2.{end}").read_text() for end in ("md", "tex"))
 
@@ -104,9 +104,103 @@ def test_a_stand_in_is_shouted(make):
 def test_missing_provenance_is_named(make, tmp_path):
     with pytest.raises(InputError, match="no provenance of the data set movement"):
         make(LIVER)
-    with pytest.raises(InputError, match="lacks 'licence'"):
+    with pytest.raises(InputError, match="provenance of liver lacks 'licence'"):
         make({key: value for key, value in LIVER.items() if key != "licence"}, MOVEMENT)
     (tmp_path / "bad.json").write_text("{")
     for name in ("bad.json", "absent.json"):
         with pytest.raises(InputError, match=f"{name} cannot be read"):
-            setups.write(config=CONFIG, provenance_files=[tmp_path / name], out=tmp_path)
+            setups.write(2, config=CONFIG, provenance_files=[tmp_path / name], out=tmp_path)
+
+
+TRAINING = {
+    "seed": 7,
+    "training": {
+        "adult": {
+            "lot": 512,
+            "epochs": 50,
+            "clip": 1.5,
+            "records": 4096,
+            "trials": 5,
+            "epsilons": ["0.1", "1"],
+            "delta": "0.00001",
+            "schemes": ["imgm"],
+        },
+        "imdb": {
+            "lot": 256,
+            "epochs": 10,
+            "extractor_epochs": 3,
+            "records": None,
+            "trials": 6,
+            "epsilons": ["1"],
+            "delta": "0.00001",
+            "schemes": ["imgm"],
+        },
+    },
+}
+ADULT = {
+    "name": "adult",
+    "title": "Adult",
+    "status": "original",
+    "licence": "CC BY 4.0",
+    "arrays": {"test_labels": {"shape": [16281]}, "train_inputs": {"shape": [32561, 105]}},
+}
+IMDB = ADULT | {
+    "name": "imdb",
+    "title": "Movie reviews",
+    "arrays": {"test_tokens": {"shape": [25000, 200]}, "train_tokens": {"shape": [25000, 200]}},
+}
+
+
+@pytest.fixture
+def make_table1(tmp_path):
+    def run(*provenance):
+        paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
+        for path, facts in zip(paths, provenance, strict=True):
+            path.write_text(json.dumps(facts))
+        setups.write(1, config=TRAINING, provenance_files=paths, out=tmp_path)
+        table = pd.read_csv(tmp_path / "table1.csv", index_col="item", keep_default_na=False)
+        return table, (tmp_path / "table1.md").read_text()
+
+    return run
+
+
+def test_table_1_has_all_six_data_sets_run_or_not(make_table1):
+    table, markdown = make_table1(ADULT, IMDB)
+    assert table.loc["training", "adult_published"] == "32,561"
+    assert table.loc["training", "adult"] == "4,096 of 32,561"
+    assert table.loc["testing", "imdb"] == "25,000"
+    assert table.loc["clip", ["adult", "imdb"]].tolist() == ["1.5", ""]
+    assert table.loc["type2_epochs", ["adult", "imdb"]].tolist() == ["-", "10, of the extractor 3"]
+    assert table.loc["trials", "imdb"] == "6, from seed 7"
+    for name in ("mnist", "cifar10", "svhn"):
+        assert table.loc["lot", name] == "not run"
+        assert "hours" in table.loc["needs", name]
+    # One that was left out needs nothing but to be run.
+    assert table.loc["lot", "cora"] == "not run"
+    assert table.loc["needs", ["cora", "adult"]].tolist() == ["", ""]
+    names = ["MNIST", "CIFAR-10", "Cora", "Adult", "SVHN", "IMDB"]
+    assert [markdown.index(f"| **{name}** |") for name in names] == sorted(
+        markdown.index(f"| **{name}** |") for name in names
+    )
+    assert "| What it would need |  | the 60,000 images" in markdown
+
+
+def test_table_1_shouts_and_names_what_is_missing(make_table1):
+    assert make_table1(ADULT | {"status": "simulated"}, IMDB)[1].startswith("> **SIMULATED")
+    with pytest.raises(InputError, match="provenance of imdb lacks 'arrays'"):
+        make_table1(ADULT, {key: value for key, value in IMDB.items() if key != "arrays"})
+    with pytest.raises(InputError, match="table is '3'"):
+        setups.write(3, config=TRAINING, provenance_files=[], out=".")
+
+
+def test_table_1_says_what_the_training_does():
+    from matrixdp.training import extractor, features, gradients
+
+    told = {name: task["optimiser"] for name, task in setups.TRAININGS.items()}
+    for value in (gradients.RATE, gradients.DECAY, gradients.DECAY_STEPS, gradients.MOMENTUM):
+        assert f" {value:g}" in told["adult"]
+    for value in (extractor.RATE, extractor.BATCH, features.RATE):
+        assert f" {value:g}" in told["imdb"]
+    model = setups.TRAININGS["imdb"]["model"]
+    for size in (extractor.EMBEDDING, extractor.UNITS, extractor.FEATURES):
+        assert f" {size} " in model or f" {size}," in model

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.patches import Rectangle
 
-from matrixdp import mechanisms
+from matrixdp import mechanisms, schemes
 from matrixdp.results import figures, reduction
 from matrixdp.results.figures import frames, style
 
@@ -50,11 +50,13 @@ def open_markers(axes):
 
 
 def test_every_mechanism_has_a_look_of_its_own_and_one_family():
-    names = {*mechanisms.registry(), *frames.LEVELS}
-    assert {*style.LOOKS} == names
-    assert len({(look.colour, look.marker) for look in style.LOOKS.values()}) == len(names)
+    known = {*mechanisms.registry(), *schemes.registry("gradients"), *schemes.registry("features")}
+    known -= {*frames.LEVELS}
+    assert {*style.LOOKS} == {*known, *frames.LEVELS}
+    looks = {(look.colour, look.marker) for look in style.LOOKS.values()}
+    assert len(looks) == len(style.LOOKS)
     members = [name for family in style.FAMILIES.values() for name in family]
-    assert sorted(members) == sorted(mechanisms.registry())
+    assert sorted(members) == sorted(known)
 
 
 #: Machado, Oliveira and Fernandes (2009): full dichromacy, on linear RGB.
@@ -76,7 +78,9 @@ def test_families_are_told_apart_by_colour_blind_readers(vision):
         f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
         return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
-    seen = {name: lab(style.look(name).colour) for name in mechanisms.registry()}
+    seen = {name: lab(look.colour) for name, look in style.LOOKS.items()}
+    for level in frames.LEVELS:
+        del seen[level]
     close = {
         (one, other): np.linalg.norm(seen[one] - seen[other])
         for one, other in itertools.combinations(seen, 2)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import files
 from matrixdp.results import markup, summary, tables
 from matrixdp.results.markup import short
 
@@ -130,10 +129,7 @@ def write(
         ],
         columns=r"llp{0.24\linewidth}p{0.24\linewidth}lll",
     )
-    stem = Path(results) / "tables" / "advice"
-    files.write_text(f"{stem}.csv", found.to_csv(index=False, lineterminator="\n"))
-    files.write_text(f"{stem}.md", markup.markdown(grid))
-    files.write_text(f"{stem}.tex", markup.latex(grid))
+    markup.write(Path(results) / "tables" / "advice", found, grid)
 
 
 def _best(

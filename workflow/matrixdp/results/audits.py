@@ -49,22 +49,14 @@ def write(
         InputError: a file cannot be read, or lacks a column.
     """
     audited = _read(parts, "audit")
-    files.write_text(Path(results, "audit.csv"), _csv(audited))
+    files.write_text(Path(results, "audit.csv"), audited.to_csv(index=False, lineterminator="\n"))
     for stem, table, build in (
         ("audit", audited, audit_grid),
         ("canaries", _read([canaries], "canaries"), canary_grid),
         ("sensitivities", _read(sensitivities, "sensitivities"), sensitivity_grid),
         ("effective_noise", effective_noise(audited), noise_grid),
     ):
-        path = Path(results, "tables", stem)
-        grid = build(table)
-        files.write_text(f"{path}.csv", _csv(table))
-        files.write_text(f"{path}.md", markup.markdown(grid))
-        files.write_text(f"{path}.tex", markup.latex(grid))
-
-
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False, lineterminator="\n")
+        markup.write(Path(results, "tables", stem), table, build(table))
 
 
 def _read(paths: Iterable[str | os.PathLike], kind: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp import checks, files
+from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.results import markup
 from matrixdp.results.markup import short
@@ -88,10 +88,7 @@ def write(
         ],
         columns="l" + r"p{0.16\linewidth}" * 5,
     )
-    stem = Path(results) / "tables" / "errata"
-    files.write_text(f"{stem}.csv", found.to_csv(index=False, lineterminator="\n"))
-    files.write_text(f"{stem}.md", markup.markdown(grid))
-    files.write_text(f"{stem}.tex", markup.latex(grid))
+    markup.write(Path(results) / "tables" / "errata", found, grid)
 
 
 def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:

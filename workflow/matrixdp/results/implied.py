@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import files
 from matrixdp.results import findings, markup, summary
 from matrixdp.results.markup import short
 
@@ -63,10 +62,7 @@ def write(results: str | os.PathLike) -> None:
         ],
         columns=r"p{0.3\linewidth}rrrrrr",
     )
-    stem = Path(results) / "tables" / "implied"
-    files.write_text(f"{stem}.csv", found.to_csv(index=False, lineterminator="\n"))
-    files.write_text(f"{stem}.md", markup.markdown(grid))
-    files.write_text(f"{stem}.tex", markup.latex(grid))
+    markup.write(Path(results) / "tables" / "implied", found, grid)
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

@@ -1,11 +1,16 @@
-"""A table as Markdown and as LaTeX, and numbers as a person reads them."""
+"""A table as CSV, Markdown and LaTeX, and numbers as a person reads them."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import pandas as pd
+
+from matrixdp import files
 
 Row = Sequence[str]
 
@@ -23,6 +28,8 @@ _LATEX = {
     "±": r"$\pm$",
     "×": r"$\times$",
     "≤": r"$\le$",
+    "ε": r"$\epsilon$",
+    "δ": r"$\delta$",
     "<": "$<$",
     ">": "$>$",
 }
@@ -48,6 +55,13 @@ class Grid:
     header: Row
     groups: Sequence[tuple[str, Sequence[Row]]]
     columns: str
+
+
+def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
+    """Write ``<stem>.csv`` from the table, ``.md`` and ``.tex`` from the grid."""
+    files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
+    files.write_text(f"{stem}.md", markdown(grid))
+    files.write_text(f"{stem}.tex", latex(grid))
 
 
 def markdown(grid: Grid) -> str:

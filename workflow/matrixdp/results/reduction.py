@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from matrixdp import files
 from matrixdp.results import markup, published, summary, tables
 from matrixdp.results.markup import interval, short
 
@@ -111,10 +110,7 @@ def write(
         ],
         columns=r"p{0.36\linewidth}rrrrl",
     )
-    stem = Path(out) / EXPERIMENT
-    files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
-    files.write_text(f"{stem}.md", markup.markdown(grid))
-    files.write_text(f"{stem}.tex", markup.latex(grid))
+    markup.write(Path(out) / EXPERIMENT, table, grid)
 
 
 def _cells(row: dict) -> list[str]:

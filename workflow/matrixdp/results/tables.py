@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import checks, files
+from matrixdp import checks
 from matrixdp.results import judgement, markup, published, summary
 from matrixdp.results.markup import interval, short
 
@@ -163,11 +163,7 @@ def write(
         warning=markup.SIMULATED if simulated else "",
         **_cells(layout, table, printed),
     )
-    stem = Path(out) / f"table{number}"
-    csv = table[[*COLUMNS]].to_csv(index=False, lineterminator="\n")
-    files.write_text(f"{stem}.csv", csv)
-    files.write_text(f"{stem}.md", markup.markdown(grid))
-    files.write_text(f"{stem}.tex", markup.latex(grid))
+    markup.write(Path(out) / f"table{number}", table[[*COLUMNS]], grid)
 
 
 def comparison(

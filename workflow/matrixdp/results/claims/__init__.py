@@ -63,11 +63,8 @@ def write(
     simulated = table["data_status"].str.contains(summary.SIMULATED).any()
     grid = tabulate(table, markup.SIMULATED if simulated else "")
     root = Path(results)
-    text = table.to_csv(index=False, lineterminator="\n")
-    files.write_text(root / "claims.csv", text)
-    files.write_text(root / "tables/claims.csv", text)
-    files.write_text(root / "tables/claims.md", markup.markdown(grid))
-    files.write_text(root / "tables/claims.tex", markup.latex(grid))
+    files.write_text(root / "claims.csv", table.to_csv(index=False, lineterminator="\n"))
+    markup.write(root / "tables/claims", table, grid)
     files.write_text(
         root / "tables/claims_comparisons.csv", comparisons.to_csv(index=False, lineterminator="\n")
     )
@@ -88,8 +85,9 @@ def tabulate(table: pd.DataFrame, warning: str = "") -> markup.Grid:
     widths = r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else "")
     caption = (
         f"What the papers claim, and what became of it: {said}. Claims that order results are "
-        "tested by a bootstrap over the trials; p is two-sided and corrected after Holm over the "
-        "claims on one experiment. The larger a difference or ratio, the better for the claim. "
+        "tested by a bootstrap over the trials (Student's t below "
+        f"{summary.LARGE_SAMPLE} trials); p is two-sided and corrected after Holm over the claims "
+        "on one experiment. The larger a difference or ratio, the better for the claim. "
         "Claims of theory are checked in numbers and have no p."
     )
     if over:

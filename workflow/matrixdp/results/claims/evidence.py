@@ -15,7 +15,7 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from matrixdp.results.claims.ledger import Claim, Comparison, Row
-from matrixdp.results.claims.resampling import bootstrap_means, interval, one_sided
+from matrixdp.results.claims.resampling import draw_means, interval, one_sided
 from matrixdp.results.claims.trialbook import NotRun, Trialbook
 
 
@@ -78,7 +78,7 @@ def gather(
     Args:
         claim: of the kind ``compare``.
         book: where trials are looked up.
-        stream: for the bootstrap.
+        stream: for the draws of means.
         epsilon: canonical token of the tables' epsilon.
         comparisons: by default those of the claim.
 
@@ -104,7 +104,7 @@ def gather(
     if min(map(len, values.values())) < 2:
         raise NotRun("there are fewer than two trials, and so no interval")
     groups = {name: {row: frame[row] for row in frame} for name, frame in values.items()}
-    resampled = bootstrap_means(groups, stream)
+    resampled = draw_means(groups, stream)
     means = {row: float(frame[row].mean()) for frame in values.values() for row in frame}
     return [
         _evidence(one, means, resampled, claim.larger, len(values[one.first.experiment]))

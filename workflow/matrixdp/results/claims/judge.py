@@ -64,7 +64,7 @@ class Judge:
         experiments: those of the run's configuration.
         labels: name for a reader per mechanism id.
         epsilon: canonical token of the tables' epsilon.
-        seed: of the bootstrap.
+        seed: of the draws that the tests rest on.
     """
 
     def __init__(
@@ -124,7 +124,9 @@ class Judge:
     ) -> Finding:
         statuses = {self._book.status(one.comparison.first.experiment) for one in evidence}
         paired = all(one.paired for one in evidence)
-        test = f"{'paired' if paired else 'two-sample'} bootstrap, Holm"
+        few = min(one.trials for one in evidence) < summary.LARGE_SAMPLE
+        method = "Student's t" if few else "bootstrap"
+        test = f"{'paired' if paired else 'two-sample'} {method}, Holm"
         finding = self._settle(claim, combined, evidence, corrected)
         finding = replace(finding, test=test, p=combined.p, p_corrected=corrected)
         finding = replace(finding, data_status=" and ".join(sorted(statuses)))

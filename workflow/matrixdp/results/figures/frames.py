@@ -23,6 +23,7 @@ METRICS = {
     "rmse": "RMSE (drinks in [−1, 1])",
     "delta_rho": "Δρ (features in [−1, 1])",
     "rss": "RSS (features in [0, 1])",
+    "accuracy": "test accuracy (%)",
 }
 
 #: Number of the table with the published results of an experiment.
@@ -37,15 +38,16 @@ COLUMNS = (
 )
 
 
-def cells(table: pd.DataFrame) -> pd.DataFrame:
+def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     """Return the rows of the default reading, ``epsilon`` as a number.
 
     Args:
         table: a summary.
+        further: columns of it to keep as well.
 
     Returns:
-        The columns ``COLUMNS``; ``kind`` is ``level`` for reference rows, else ``mechanism``.
-        Pairs of task and mechanism that make no sense are left out.
+        The columns ``COLUMNS`` and ``further``; ``kind`` is ``level`` for reference rows, else
+        ``mechanism``. Pairs of task and mechanism that make no sense are left out.
     """
     rows = table[table["reading"].eq("default") & ~table["note"].str.startswith(tables.SKIPPED)]
     # Without trials a row has no metric, but its experiment has one.
@@ -56,7 +58,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
         metric=metric,
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
-    return rows[[*COLUMNS]].sort_values(order, kind="stable", ignore_index=True)
+    return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:

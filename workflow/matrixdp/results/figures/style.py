@@ -102,16 +102,33 @@ LOOKS = {
     "ppca": Look("#A03A9C", "h"),
     "jl_2012": Look("#B4BE50", "<", "--"),
     "jl_exact": Look("#2A3018", ">"),
+    "mvg_iid": Look("#C83C38", "^", "-."),
+    "mvg_binary_amplified": Look(VERMILLION, "D", "-."),
+    "mvg_code": Look("#8E1230", "s", "-."),
+    "matrix_mechanism": Look("#084A78", "d", ":"),
+    "gaussian_code": Look("#084A78", "h", "-."),
+    "moments_accountant": Look(GREEN, "s", "--"),
+    "pld_gaussian": Look(GREEN, "P"),
+    "analytic_gaussian_amplified": Look("#3FC3D6", "o"),
+    "imgm_amplified": Look("#3FC3D6", "X", "--"),
+    "analytic_gaussian_code": Look("#206A6C", "o"),
+    "imgm_code": Look("#206A6C", "X", "--"),
 }
 
 #: Mechanisms that are read together, in the order of panels and legends.
 FAMILIES = {
-    "MVG": ("mvg_binary", "mvg_maxpnr", "mvg_thm2", "mvg_thm3"),
+    "MVG": (
+        *("mvg_binary", "mvg_maxpnr", "mvg_thm2", "mvg_thm3"),
+        *("mvg_iid", "mvg_binary_amplified", "mvg_code"),
+    ),
     "Gaussian, classical constants": (
         *("gaussian_2006", "gaussian_2014", "analyze_gauss_2006", "analyze_gauss"),
+        *("matrix_mechanism", "gaussian_code"),
     ),
     "Gaussian, exactly calibrated": (
         *("analytic_gaussian", "imgm", "analyze_gauss_analytic", "goe", "directional_gaussian"),
+        *("moments_accountant", "pld_gaussian", "analytic_gaussian_amplified", "imgm_amplified"),
+        *("analytic_gaussian_code", "imgm_code"),
     ),
     "Pure epsilon": ("laplace", "knorm_frob", "knorm_l2", "knorm_linf", "ppca"),
     "JL transform": ("jl_2012", "jl_exact"),
@@ -156,12 +173,10 @@ def look(mechanism: str) -> Look:
 
 
 def label(mechanism: str) -> str:
-    """Return the name of a mechanism or a reference row for a reader."""
-    from matrixdp import mechanisms
-    from matrixdp.results.tables import LABELS
+    """Return the name of a mechanism, a scheme or a reference row for a reader."""
+    from matrixdp.results import names
 
-    entry = mechanisms.registry().get(mechanism)
-    return entry.label if entry else LABELS.get(mechanism, mechanism)
+    return names.labels().get(mechanism, mechanism)
 
 
 def family(mechanism: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from matrixdp.checks import InputError
-from matrixdp.results import summary
+from matrixdp.results import setups, summary
 from matrixdp.results.markup import short
 from matrixdp.results.page import prose
 
@@ -45,11 +45,14 @@ def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> 
 
 
 def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.Table:
-    """Return the cells that were not run and why, one row per mechanism and kind of reason."""
+    """Return the cells that were not run and why, one row per mechanism and kind of reason.
+
+    Last come the papers' experiments that cannot be run here.
+    """
     rows: list[tuple[str, ...]] = []
     for results in summaries:
         noted = results[results["mean"].isna() & results["note"].ne("")]
-        kind = noted["note"].str.partition(":")[0]
+        kind = noted["note"].str.split(":", n=1).str[0]
         for (experiment, mechanism, _), cells in noted.groupby(
             ["experiment", "mechanism", kind], sort=True
         ):
@@ -64,6 +67,11 @@ def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.
                     first["note"].iloc[0],
                 )
             )
+    rows += [
+        (table.columns[experiment], "all", "all", f"not run; it would need {needs}")
+        for table in setups.TABLES.values()
+        for experiment, needs in table.needs.items()
+    ]
     return prose.table(
         ("Experiment", "Mechanism", "epsilon", "Reason"),
         [("", rows)],
@@ -87,7 +95,7 @@ def provenance(folder: str | os.PathLike) -> tuple[prose.Table, list[dict[str, A
         (
             f"{one.get('title', '')} ({path.parent.name})",
             str(one.get("status", "")),
-            " x ".join(map(str, one.get("shape", ()))),
+            _shapes(one),
             "; ".join(f"{file['file']} {file['sha256']}" for file in one.get("files", ()))
             or "generated",
             _match(one),
@@ -98,7 +106,8 @@ def provenance(folder: str | os.PathLike) -> tuple[prose.Table, list[dict[str, A
     header = ("Data set", "Status", "Matrix", "File, SHA-256", "Content check", "Licence")
     caption = (
         "The files that were read and their checksums. The content check compares the records "
-        "themselves, whatever container they came in. Matrix: features x records, as released."
+        "themselves, whatever container they came in. Matrix: features x records, as released; for "
+        "networks the arrays that they are trained on."
     )
     return prose.table(header, [("", rows)], name="Data", caption=caption), facts
 
@@ -118,6 +127,14 @@ def _guarantee(row: Mapping[str, Any]) -> tuple[str, ...]:
         advantage = ""
     values = [short(value) for value in (delta, epsilon, mu, row["noise_std"])]
     return (row["method"], row["epsilon"], *values, advantage)
+
+
+def _shapes(facts: Mapping[str, Any]) -> str:
+    """Return the shape of the matrix, or those of the arrays of a learning set."""
+    if "arrays" not in facts:
+        return " x ".join(map(str, facts.get("shape", ())))
+    shapes = {name: about["shape"] for name, about in facts["arrays"].items()}
+    return "; ".join(f"{name}: {' x '.join(map(str, shape))}" for name, shape in shapes.items())
 
 
 def _match(facts: Mapping[str, Any]) -> str:
