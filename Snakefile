@@ -11,6 +11,7 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/mvg.smk"
+include: "workflow/rules/imgm.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/readings.smk"
 include: "workflow/rules/audit.smk"
@@ -22,6 +23,7 @@ rule all:
     default_target: True
     input:
         rules.mvg.input,
+        rules.imgm.input,
         rules.figures.input,
         rules.readings.input,
         rules.audit.input,

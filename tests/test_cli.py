@@ -63,7 +63,7 @@ def verbs(call):
 
 def test_every_verb_explains_itself(call):
     names = verbs(call)
-    known = {"data", "refresh", "status", "trials", "summary", "table", "setups", "timing"}
+    known = {"data", "refresh", "status", "trials", "train", "summary", "table", "timing"}
     assert known <= set(names)
     for name in names:
         status, out, err = call(name, "--help")
@@ -95,9 +95,11 @@ def assert_refused(outcome, sentence):
         ("table 6 --summary OUT/s.csv --out OUT", "must be one of 3, 4, 5"),
         ("table 3 --summary OUT/s.csv --epsilon 0 --out OUT", "epsilon is '0'; it must be"),
         ("table 3 --summary OUT/s.csv --out OUT", "s.csv is not a whole summary file"),
-        ("setups OUT/no.json --config {trials:1} --out OUT", "config.yaml"),
-        ("setups OUT/no.json --config { --out OUT", "config.yaml is not valid YAML"),
-        ("setups OUT/no.json --config {} --out OUT", "lacks the key 'experiments'"),
+        ("setups 2 OUT/no.json --config {trials:1} --out OUT", "config.yaml"),
+        ("setups 2 OUT/no.json --config { --out OUT", "config.yaml is not valid YAML"),
+        ("setups 2 OUT/no.json --config {} --out OUT", "lacks the key 'experiments'"),
+        ("setups 3 OUT/no.json --config {experiments:{}} --out OUT", "config.yaml"),
+        ("schemes liver --summary OUT/s.csv --out OUT", "must be one of adult, cora, imdb"),
         ("timing --results OUT", "holds no benchmark files (*.tsv); run the workflow first"),
     ],
 )
@@ -196,7 +198,7 @@ def test_table_2(call, data, tmp_path):
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     config["experiments"] = {"regression": config["experiments"]["regression"]}
     words = [data / "liver" / "provenance.json", "--config", yaml.safe_dump(config)]
-    assert call("setups", *words, "--out", tmp_path)[0] == 0
+    assert call("setups", 2, *words, "--out", tmp_path)[0] == 0
     assert {file.name for file in tmp_path.iterdir()} == {
         f"table2.{s}" for s in ("csv", "md", "tex")
     }

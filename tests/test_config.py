@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from matrixdp import config
 from matrixdp.checks import InputError
@@ -27,7 +28,9 @@ def test_what_is_no_positive_number_has_no_token(bad):
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "workflow/config").glob("*.yaml")))
 def test_shipped_configurations_are_valid(overlay):
-    config.resolve({**SHIPPED, **yaml.safe_load(overlay.read_text())})
+    changed = copy.deepcopy(SHIPPED)
+    update_config(changed, yaml.safe_load(overlay.read_text()))
+    config.resolve(changed)
 
 
 def test_resolving_sorts_and_merges_equal_numbers():
@@ -36,7 +39,7 @@ def test_resolving_sorts_and_merges_equal_numbers():
 
 
 def test_what_is_left_out_has_the_default():
-    resolved = config.resolve({"experiments": SHIPPED["experiments"]})
+    resolved = config.resolve({name: SHIPPED[name] for name in ("experiments", "training")})
     assert resolved == config.resolve(SHIPPED)
 
 

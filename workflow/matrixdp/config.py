@@ -15,6 +15,9 @@ from matrixdp.checks import InputError, nearest
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
 
+#: Rows of every experiment that need no mechanism.
+REFERENCES = {"nonprivate", "random"}
+
 
 def token(value: object, name: str = "value") -> str:
     """Return the one way to write a number in paths and seeds: 1, 1.0 and "1" are all ``"1"``.
@@ -61,8 +64,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         raise InputError(_sentence(errors[0]))
     resolved = _with_defaults(config, schema)
     for key in ("epsilons", "taus", "rows"):
-        tokens = {token(value, f"config.yaml: {key}[{i}]") for i, value in enumerate(resolved[key])}
-        resolved[key] = sorted(tokens, key=Decimal)
+        resolved[key] = _grid(key, resolved[key])
     for key in ("table_epsilon", "public_tau"):
         resolved[key] = token(resolved[key], f"config.yaml: {key}")
     try:
@@ -75,6 +77,20 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     for key, value in [*below_one, *((key, resolved[key]) for key in ("public_tau", "delta"))]:
         if value != "1/n" and Decimal(value) >= 1:
             raise InputError(f"config.yaml: {key} is {value}; it must be below 1")
+    for name, training in resolved["training"].items():
+        where = f"training.{name}"
+        training["epsilons"] = _grid(f"{where}.epsilons", training["epsilons"])
+        training["delta"] = token(training["delta"], f"config.yaml: {where}.delta")
+        if Decimal(training["delta"]) >= 1:
+            raise InputError(
+                f"config.yaml: {where}.delta is {training['delta']}; it must be below 1"
+            )
+        known = REFERENCES | sources.schemes(name).keys()
+        for scheme in training["schemes"]:
+            if scheme not in known:
+                raise InputError(
+                    f"config.yaml: {where}.schemes names {scheme!r}; {nearest(scheme, known)}"
+                )
     if Decimal(resolved["rows"][0]) < 1:
         raise InputError(
             f"config.yaml: rows[0] is {resolved['rows'][0]}; a sketch needs at least m rows, 1"
@@ -85,9 +101,15 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def _grid(key: str, values: list[object]) -> list[str]:
+    """Return the canonical tokens of a list of numbers, each once, in their order of size."""
+    tokens = {token(value, f"config.yaml: {key}[{i}]") for i, value in enumerate(values)}
+    return sorted(tokens, key=Decimal)
+
+
 def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
     """Raise InputError unless the experiment's mechanisms and features exist."""
-    known = {"nonprivate", "random", "zero"} | sources.mechanisms().keys()
+    known = REFERENCES | {"zero"} | sources.mechanisms().keys()
     columns = datasets[experiment["dataset"]]["columns"]
     features = experiment.get("features", columns)
     named = [(f"{where}.mechanisms", name, known) for name in experiment["mechanisms"]]

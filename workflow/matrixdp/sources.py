@@ -58,10 +58,27 @@ def tasks() -> dict[str, Path]:
     return {name: file for name, (file, _) in _entries("tasks", "TASKS").items()}
 
 
-def _entries(folder: str, table: str) -> dict[str, tuple[Path, ast.expr]]:
+@functools.cache
+def trainings() -> dict[str, Path]:
+    """Return the file of every neural experiment, from the ``TRAININGS`` of training's files."""
+    return {name: file for name, (file, _) in _entries("training", "TRAININGS").items()}
+
+
+@functools.cache
+def schemes(training: str) -> dict[str, Path]:
+    """Return the file of every scheme that a neural experiment can run, by name.
+
+    Schemes for private gradients and for private features are in files of the same names as the
+    two kinds of training.
+    """
+    kind = trainings()[training].name
+    return {name: file for name, (file, _) in _entries("schemes", "SCHEMES", kind).items()}
+
+
+def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, tuple[Path, ast.expr]]:
     """Return file and value of each entry of the module-level dictionaries called ``table``."""
     found = {}
-    for file in sorted((PACKAGE / folder).glob("*.py")):
+    for file in sorted((PACKAGE / folder).glob(files)):
         for node in _tree(file).body:
             if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
                 continue

@@ -8,11 +8,16 @@ rule claims:
 
 rule ledger:
     input:
-        expand("results/summary/{experiment}.csv", experiment=EXPERIMENTS),
+        expand("results/summary/{experiment}.csv", experiment=[*EXPERIMENTS, *TRAINING]),
         [
             f"results/trials/{name}/default/{mechanism}.csv.gz"
             for name, experiment in EXPERIMENTS.items()
             for mechanism in experiment["mechanisms"]
+        ],
+        [
+            f"results/trials/{name}/default/{scheme}.csv.gz"
+            for name, training in TRAINING.items()
+            for scheme in training["schemes"]
         ],
         expand("results/tables/table{table}.csv", table=EXPERIMENT_OF),
         expand("results/theory/{theory}.csv", theory=["exact", "sampler_times"]),
@@ -34,7 +39,7 @@ rule ledger:
     conda:
         "../../environment.yml"
     params:
-        experiments=",".join(EXPERIMENTS),
+        experiments=",".join([*EXPERIMENTS, *TRAINING]),
         epsilon=config["table_epsilon"],
         seed=config["seed"],
         code=sources.digest(

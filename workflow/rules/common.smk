@@ -29,6 +29,9 @@ os.environ.update(
 
 EXPERIMENTS = config["experiments"]
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
+# The neural experiments, each on the data set of its name.
+TRAINING = config["training"]
+LEARNING = sorted(TRAINING)
 # The MVG paper's tables of results, as far as their experiments are to run.
 EXPERIMENT_OF = {
     table: experiment
@@ -42,7 +45,8 @@ def table_of(name):
     folder, _, stem = name.partition("/")
     if folder == "published":
         return f"workflow/published/{stem}.csv", True
-    return f"results/{name}.csv", folder not in ("summary", "readings") or stem in EXPERIMENTS
+    made = {"summary": [*EXPERIMENTS, *TRAINING], "readings": EXPERIMENTS}
+    return f"results/{name}.csv", stem in made.get(folder, [stem])
 
 
 # Figures of experiments that are not to run are left out; those of readings are a target apart.
@@ -55,6 +59,13 @@ READING_FIGURES = [
     name for name in DRAWN if any(table.startswith("readings/") for table in DRAWN[name])
 ]
 FIGURES = [name for name in DRAWN if name not in READING_FIGURES]
+# What the IMGM paper's side consists of.
+IMGM_TABLES = [
+    "table1",
+    *(f"imgm_{training}{part}" for training in TRAINING for part in ("", "_grid")),
+    "imgm_settings",
+]
+IMGM_FIGURES = [name for name in FIGURES if name.startswith(("figure1", "imgm"))]
 # Where Tables 3 to 5 go. Results of the default reading are never replaced by those of another.
 TABLES = (
     "results/tables"
@@ -68,6 +79,8 @@ SECTION10_2 = [name for name in ("section10_2",) if {name, "regression"} <= EXPE
 wildcard_constraints:
     dataset="|".join(DATASETS),
     experiment="|".join(EXPERIMENTS),
+    training="|".join(TRAINING) or "none",
+    learning="|".join(LEARNING) or "none",
     mechanism="[a-z0-9_]+",
     table="|".join(EXPERIMENT_OF),
     figure="|".join(DRAWN),
@@ -145,3 +158,43 @@ def trial_sources(wildcards):
     source = sources.mechanisms().get(wildcards.mechanism)
     files = ["study.py", sources.tasks()[wildcards.experiment]]
     return sources.digest(*files, *([source.file] if source else []))
+
+
+def learning_of(wildcards):
+    """Return the prepared data of a neural experiment."""
+    return [
+        f"results/data/{wildcards.training}/{part}" for part in ("arrays.npz", "provenance.json")
+    ]
+
+
+def features_of(wildcards):
+    """Return the features that a neural experiment starts from, if it extracts any."""
+    extracts = "extractor_epochs" in TRAINING[wildcards.training]
+    return f"results/features/{wildcards.training}.npz" if extracts else []
+
+
+def extractor_words(wildcards):
+    """Return the words of the command that trains a feature extractor."""
+    settings = TRAINING[wildcards.training]
+    words = ["--seed", config["seed"], "--epochs", settings["extractor_epochs"]]
+    if settings["records"]:
+        words += ["--records", settings["records"]]
+    return " ".join(map(str, words))
+
+
+def training_words(wildcards):
+    """Return the words of one training command: only what can change its rows."""
+    settings = TRAINING[wildcards.training]
+    words = ["--seed", config["seed"], "--trials", settings["trials"]]
+    for option in ("lot", "epochs", "clip", "records"):
+        if settings.get(option):
+            words += [f"--{option}", settings[option]]
+    if wildcards.mechanism in sources.schemes(wildcards.training):
+        words += ["--epsilons", ",".join(settings["epsilons"]), "--delta", settings["delta"]]
+    return " ".join(map(str, words))
+
+
+def training_sources(wildcards):
+    """Return a digest of the source that the trials of a neural experiment's scheme depend on."""
+    scheme = sources.schemes(wildcards.training).get(wildcards.mechanism)
+    return sources.digest(sources.trainings()[wildcards.training], *([scheme] if scheme else []))

@@ -67,13 +67,14 @@ rule setups:
     conda:
         "../../environment.yml"
     params:
+        number=2,
         config=json.dumps(config),
         provenance=lambda wildcards, input: input[:-1],
         code=sources.digest("results/setups.py"),
     message:
         "Table 2: the set-ups"
     shell:
-        "python -m matrixdp setups {params.provenance} --config {params.config:q}"
+        "python -m matrixdp setups {params.number} {params.provenance} --config {params.config:q}"
         " --out results/tables > {log} 2>&1"
 
 

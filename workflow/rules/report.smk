@@ -15,11 +15,14 @@ ARGUMENTS = shlex.join(
 
 rule report:
     input:
-        expand("results/data/{dataset}/provenance.json", dataset=DATASETS),
-        expand("results/summary/{experiment}.csv", experiment=EXPERIMENTS),
+        expand("results/data/{dataset}/provenance.json", dataset=[*DATASETS, *LEARNING]),
+        expand("results/summary/{experiment}.csv", experiment=[*EXPERIMENTS, *TRAINING]),
         expand(
             "results/tables/{table}.{format}",
-            table=["table2", *(f"table{table}" for table in EXPERIMENT_OF), *SECTION10_2],
+            table=[
+                *("table2", *(f"table{table}" for table in EXPERIMENT_OF), *SECTION10_2),
+                *IMGM_TABLES,
+            ],
             format=["csv", "md"],
         ),
         expand(
