@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp import training
+from matrixdp.training.examples import Data
 from matrixdp.training.models import GraphNetwork, Perceptron
 
 
@@ -50,7 +50,7 @@ def features():
         "test_features": values[600:],
         "test_labels": labels[600:],
     }
-    return training.Data("imdb", "simulated", arrays)
+    return Data("imdb", "simulated", arrays)
 
 
 @pytest.fixture(scope="session", params=["perceptron", "graph"])

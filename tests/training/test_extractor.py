@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.training import Data, extractor
+from matrixdp.training import extractor
+from matrixdp.training.examples import Data
 
 
 def reviews(count, length=12, seed=9):

@@ -11,7 +11,8 @@ import pytest
 
 from matrixdp import training
 from matrixdp.checks import InputError
-from matrixdp.training import Data, Settings
+from matrixdp.training.base import Settings, run
+from matrixdp.training.examples import Data
 from matrixdp.training.features import READINGS
 from matrixdp.trials import COLUMNS
 
@@ -32,7 +33,7 @@ def adult(table):
 def test_every_experiment_returns_tidy_rows(experiment, scheme, adult, graph, features):
     data = {"adult": adult, "cora": Data("cora", "simulated", graph), "imdb": features}[experiment]
     how = {"adult": ADULT, "cora": CORA, "imdb": IMDB}[experiment]
-    rows = training.run(how, scheme, data, replace(SETTINGS, experiment=experiment))
+    rows = run(how, scheme, data, replace(SETTINGS, experiment=experiment))
     assert tuple(rows.columns) == COLUMNS
     assert set(rows["reading"]) == {"default", *(READINGS if experiment == "imdb" else [])}
     rows = rows[rows["reading"] == "default"]
@@ -50,12 +51,12 @@ def test_every_experiment_returns_tidy_rows(experiment, scheme, adult, graph, fe
 
 
 def test_references_have_no_epsilon_and_private_training_loses_accuracy(adult):
-    free = training.run(ADULT, "nonprivate", adult, SETTINGS)
+    free = run(ADULT, "nonprivate", adult, SETTINGS)
     assert free[["epsilon", "noise_std"]].isna().all(axis=None)
     assert (free["value"] > 0.75).all()
-    guess = training.run(ADULT, "random", adult, replace(SETTINGS, trials=200))
+    guess = run(ADULT, "random", adult, replace(SETTINGS, trials=200))
     assert guess["value"].mean() == pytest.approx(0.5, abs=0.02)
-    noisy = training.run(ADULT, "imgm", adult, replace(SETTINGS, epsilons=("0.01",)))
+    noisy = run(ADULT, "imgm", adult, replace(SETTINGS, epsilons=("0.01",)))
     assert noisy["value"].mean() < free["value"].mean()
 
 
@@ -63,10 +64,8 @@ def test_references_have_no_epsilon_and_private_training_loses_accuracy(adult):
 def test_a_run_does_not_depend_on_the_others_of_its_job(experiment, adult, features):
     how, data = (ADULT, adult) if experiment == "adult" else (IMDB, features)
     settings = replace(SETTINGS, experiment=experiment)
-    rows = training.run(how, "pld_gaussian" if experiment == "adult" else "imgm", data, settings)
-    alone = training.run(
-        how, rows["mechanism"][0], data, replace(settings, trials=1, epsilons=("2",))
-    )
+    rows = run(how, "pld_gaussian" if experiment == "adult" else "imgm", data, settings)
+    alone = run(how, rows["mechanism"][0], data, replace(settings, trials=1, epsilons=("2",)))
     keys = ["epsilon", "reading", "trial"]
     pd.testing.assert_frame_equal(
         alone.set_index(keys), rows.set_index(keys).loc[alone.set_index(keys).index]
@@ -84,7 +83,7 @@ def test_trials_share_examples_and_initial_weights_and_not_the_noise(adult, monk
 
     monkeypatch.setattr(gradients, "descend", spy)
     for scheme in ("nonprivate", "imgm", "analytic_gaussian"):
-        training.run(ADULT, scheme, adult, SETTINGS)
+        run(ADULT, scheme, adult, SETTINGS)
     assert len(seen) == 10
     assert len({one[:2] for one in seen}) == SETTINGS.trials
     keys = [tuple(jax.random.key_data(one[2]).tolist()) for one in seen]
@@ -132,9 +131,7 @@ def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
 
 def test_imgm_and_the_analytic_gaussian_coincide(features):
     settings = replace(SETTINGS, experiment="imdb", trials=60, epsilons=("1",))
-    one, other = (
-        training.run(IMDB, scheme, features, settings) for scheme in ("imgm", "analytic_gaussian")
-    )
+    one, other = (run(IMDB, scheme, features, settings) for scheme in ("imgm", "analytic_gaussian"))
     assert set(one["noise_std"]) == set(other["noise_std"])
     differences = (one["value"] - other["value"])[one["reading"] == "default"]
     assert differences.std() > 0
@@ -143,13 +140,13 @@ def test_imgm_and_the_analytic_gaussian_coincide(features):
 
 def test_records_limit_the_training_records_alone(adult):
     limited = replace(ADULT, records=80, lot=80)
-    assert training.run(limited, "nonprivate", adult, SETTINGS)["value"].notna().all()
+    assert run(limited, "nonprivate", adult, SETTINGS)["value"].notna().all()
     with pytest.raises(InputError, match="lot is 81"):
-        training.run(replace(limited, lot=81), "nonprivate", adult, SETTINGS)
+        run(replace(limited, lot=81), "nonprivate", adult, SETTINGS)
 
 
 def test_noise_beyond_float32_is_said(graph):
-    rows = training.run(
+    rows = run(
         CORA,
         "mvg_code",
         Data("cora", "simulated", graph),
@@ -172,18 +169,18 @@ def test_noise_beyond_float32_is_said(graph):
 )
 def test_bad_settings_are_said_in_one_sentence(change, said, adult):
     with pytest.raises(InputError, match=said):
-        training.run(replace(ADULT, **change), "imgm", adult, SETTINGS)
+        run(replace(ADULT, **change), "imgm", adult, SETTINGS)
 
 
 def test_bad_data_and_names_are_said_in_one_sentence(adult, table):
     with pytest.raises(InputError, match="did you mean 'imgm'"):
-        training.run(ADULT, "imgn", adult, SETTINGS)
+        run(ADULT, "imgn", adult, SETTINGS)
     same = Data("adult", "original", table | {"train_labels": np.zeros(300, np.int8)})
     with pytest.raises(InputError, match="labels of adult are all"):
-        training.run(ADULT, "imgm", same, SETTINGS)
+        run(ADULT, "imgm", same, SETTINGS)
     broken = Data("adult", "original", table | {"train_inputs": table["train_inputs"] * np.nan})
     with pytest.raises(InputError, match="diverges"):
-        training.run(ADULT, "nonprivate", broken, SETTINGS)
+        run(ADULT, "nonprivate", broken, SETTINGS)
 
 
 def python(text, **environment):

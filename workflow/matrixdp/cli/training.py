@@ -18,7 +18,7 @@ from matrixdp.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from matrixdp.training import Data
+    from matrixdp.training.examples import Data
 
 
 def add(verb: Verb) -> None:
@@ -49,6 +49,7 @@ def add(verb: Verb) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     from matrixdp import training
+    from matrixdp.training import base
 
     known = training.registry()
     chosen = known[checks.choice(known, experiment=options.experiment)]
@@ -56,14 +57,14 @@ def _train(options: argparse.Namespace) -> None:
     given = {name: value for name, value in words.items() if value is not None}
     if "clip" in given and chosen.kind == "features":
         raise InputError(f"clip is {options.clip}, but {options.experiment} clips nothing; omit it")
-    settings = training.Settings(
+    settings = base.Settings(
         experiment=options.experiment,
         seed=options.seed,
         trials=options.trials,
         epsilons=tokens(options.epsilons, "epsilons"),
         delta=delta_number(options.delta),
     )
-    rows = training.run(
+    rows = base.run(
         dataclasses.replace(chosen, **given),
         options.scheme,
         _examples(options, chosen.kind),
@@ -88,10 +89,11 @@ def _examples(options: argparse.Namespace, kind: str) -> Data:
 
 
 def _learning_set(folder: str) -> Data:
-    from matrixdp import data, training
+    from matrixdp import data
+    from matrixdp.training.examples import Data
 
     found = data.load_arrays(folder)
-    return training.Data(found.name, found.status, found.arrays)
+    return Data(found.name, found.status, found.arrays)
 
 
 def _extract(options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import Any
 
 from matrixdp.checks import InputError
 from matrixdp.discovery import collect
@@ -34,11 +35,7 @@ for package in ("jax", "optax"):
             "config.yaml"
         ) from None
 
-from matrixdp.training.base import Data, Settings, Training, run  # noqa: E402
 
-__all__ = ["Data", "Settings", "Training", "registry", "run"]
-
-
-def registry() -> dict[str, Training]:
-    """Return every neural experiment by name, with its own settings."""
+def registry() -> dict[str, Any]:
+    """Return the :class:`~matrixdp.training.base.Training` of every neural experiment by name."""
     return collect(sys.modules[__name__], "TRAININGS")

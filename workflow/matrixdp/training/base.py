@@ -23,27 +23,12 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.schemes.base import Noise, Plan, Scheme
 from matrixdp.seeds import streams
+from matrixdp.training.examples import Arrays, Data, classes, limited
 from matrixdp.trials import COLUMNS
 
 REFERENCES = ("nonprivate", "random")
 #: The reading that tables and figures show.
 DEFAULT = "default"
-
-Arrays = Mapping[str, NDArray]
-
-
-@dataclass(frozen=True)
-class Data:
-    """What a training needs to know of a data set.
-
-    Attributes:
-        name, status: which data set, and whether it is ``original`` or ``simulated``.
-        arrays: by name; those whose names start with ``train`` have a row per training record.
-    """
-
-    name: str
-    status: str
-    arrays: Arrays
 
 
 @dataclass(frozen=True)
@@ -117,38 +102,6 @@ class Training(abc.ABC):
     @abc.abstractmethod
     def instance(self, arrays: Arrays) -> Instance:
         """Return the training set up for these arrays."""
-
-
-def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
-    """Return arrays of which those named after ``part`` keep at most so many rows.
-
-    Args:
-        arrays: by name.
-        most: how many rows; None for all.
-        stream: chooses them.
-        part: ``train`` or ``test``.
-    """
-    chosen = [name for name in arrays if name.startswith(part)]
-    available = len(arrays[chosen[0]])
-    if most is None or most >= available:
-        return arrays
-    rows = np.sort(stream.choice(available, most, replace=False))
-    return {**arrays, **{name: arrays[name][rows] for name in chosen}}
-
-
-def classes(labels: NDArray, name: str) -> int:
-    """Return the number of classes.
-
-    Raises:
-        InputError: all labels are of one class.
-    """
-    found = np.unique(labels)
-    if len(found) < 2:
-        raise InputError(
-            f"labels of {name} are all {found.tolist()}; a classifier needs records of at least "
-            "two classes"
-        )
-    return int(found.max()) + 1
 
 
 def run(training: Training, scheme: str, data: Data, settings: Settings) -> pd.DataFrame:
@@ -251,12 +204,6 @@ def _scores(
 
 def _noise_words(name: str, token: str, settings: Settings) -> tuple:
     return settings.seed, "noise", settings.experiment, name, token, "report"
-
-
-def accuracy(outputs: jax.Array, labels: NDArray) -> float:
-    """Return the share of rows whose largest output is that of the label; NaN after overflow."""
-    found = np.asarray(outputs)
-    return float(np.mean(found.argmax(axis=1) == labels)) if np.isfinite(found).all() else np.nan
 
 
 def at_least(deviation: ArrayLike) -> NDArray:

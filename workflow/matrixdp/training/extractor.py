@@ -17,7 +17,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.seeds import streams
 from matrixdp.training import batches
-from matrixdp.training.base import Data, accuracy, classes, limited
+from matrixdp.training.examples import Data, accuracy, classes, limited
 from matrixdp.training.models import Params, glorot
 
 #: Sizes: embedding of a word, units per direction, features, classes.

@@ -17,7 +17,8 @@ from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 from matrixdp.schemes.base import Noise
 from matrixdp.schemes.features import Features
 from matrixdp.training import batches
-from matrixdp.training.base import DEFAULT, Arrays, Instance, Score, Training, accuracy, at_least
+from matrixdp.training.base import DEFAULT, Instance, Score, Training, at_least
+from matrixdp.training.examples import Arrays, accuracy
 
 #: Learning rate.
 RATE = 0.1

@@ -19,7 +19,8 @@ from matrixdp import checks
 from matrixdp.schemes.base import Noise
 from matrixdp.schemes.gradients import Gradients
 from matrixdp.training import batches
-from matrixdp.training.base import DEFAULT, Arrays, Instance, Score, Training, accuracy, at_least
+from matrixdp.training.base import DEFAULT, Instance, Score, Training, at_least
+from matrixdp.training.examples import Arrays, accuracy
 from matrixdp.training.models import GraphNetwork, Model, Params, Perceptron
 
 #: The optimiser: where the paper is silent, what its authors' public code uses.

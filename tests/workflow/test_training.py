@@ -1,0 +1,131 @@
+"""The neural experiments in the workflow: what is planned, run, interrupted and run again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+import pytest
+import yaml
+from test_crash import started, wait_for
+from test_dag import SHIPPED as EXPERIMENTS
+from test_dag import edit
+from tinyproject import ROOT
+
+pytestmark = pytest.mark.slow
+
+SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
+SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": ["1"]}
+TINY = {
+    "adult": {**SMALL, "schemes": ["nonprivate", "imgm"]},
+    "imdb": {**SMALL, "extractor_epochs": 1, "schemes": ["imgm_amplified"]},
+}
+TRAINED = {"train adult nonprivate", "train adult imgm", "train imdb imgm_amplified"}
+
+
+@pytest.fixture
+def learner(unrun, tmp_path):
+    """A clone of its own whose neural experiments are small."""
+    return unrun.copy(tmp_path / "my project").configure(training=TINY)
+
+
+@pytest.fixture(scope="session")
+def trained(once, unrun):
+    """A finished run of the neural experiments on simulated data; only for looking and copying."""
+
+    def fill(folder):
+        unrun.copy(folder).configure(training=TINY).make("table1", *tables(), "-c2")
+
+    return once("trained", fill)
+
+
+def tables():
+    return [f"results/tables/imgm_{name}.md" for name in TINY]
+
+
+def test_jobs_of_the_imgm_paper(shipped):
+    counts = shipped.plan("imgm").counts
+    assert counts["train"] == sum(len(each["schemes"]) for each in SHIPPED.values())
+    once_each = {"learning": 3, "features": 1, "summary_of_training": 3, "schemes": 3}
+    assert {**once_each, "training_setups": 1}.items() <= counts.items()
+    assert not {"dataset", "trials"} & counts.keys()
+    assert set(shipped.plan("table1").counts) == {"learning", "training_setups", "table1", "total"}
+
+
+def test_without_neural_experiments_nothing_is_trained(unrun):
+    outcome = unrun.plan("all")
+    assert not {"train", "features", "learning", "figure1"} & outcome.counts.keys()
+    assert unrun.plan("data").counts["dataset"] == len(
+        {experiment["dataset"] for experiment in EXPERIMENTS.values()}
+    )
+
+
+def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):
+    for name in ["results/tables/table1.md", *tables()]:
+        assert "SIMULATED DATA" in (trained.folder / name).read_text()
+    assert trained.plan("table1", *tables()).idle
+
+
+def test_a_changed_setting_trains_what_it_changes(trained):
+    def planned(**changes):
+        adult = ", ".join(f"{key}: {value}" for key, value in changes.items())
+        setting = f"training={{adult: {{{adult}}}}}"
+        return trained.plan(*tables(), "--config", setting).jobs
+
+    both = {"train adult nonprivate", "train adult imgm"}
+    shown = {"summary adult", "schemes adult"}
+    assert planned(epochs=3) == both | shown
+    assert planned(delta="1e-6") == {"train adult imgm"} | shown
+
+
+def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
+    project = trained.copy(tmp_path / "my project")
+    edit(project, "schemes/features.py", lambda text: f"{text}\nSCALE = 1\n")
+    shown = {"summary imdb", "schemes imdb"}
+    assert project.plan(*tables()).jobs == {"train imdb imgm_amplified"} | shown
+    edit(project, "mechanisms/gaussian.py", lambda text: f"{text}\nSCALE = 1\n")
+    assert "extract imdb" not in project.plan(*tables()).jobs
+    edit(project, "training/extractor.py", lambda text: f"{text}\nSCALE = 1\n")
+    assert "extract imdb" in project.plan(*tables()).jobs
+
+
+def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained):
+    made = "results/trials/adult/default/imgm.csv.gz"
+    with started(learner, "-m", "snakemake", made, "-c1") as run:
+        wait_for(learner, "results/logs/trials/adult/imgm.log", run)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    assert not list((learner.folder / "results" / "trials").rglob("*.csv.gz"))
+    assert learner.snakemake("--unlock").code == 0
+    learner.make(made, "-c1")
+    # The same bytes, whatever ran beside it.
+    assert (learner.folder / made).read_bytes() == (trained.folder / made).read_bytes()
+    assert not list((learner.folder / "results").rglob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("training={adult: {clip: 0}}", "training.adult.clip is 0; it must be a number above 0"),
+        ("training={adult: {schemes: [imgn]}}", "schemes names 'imgn'; did you mean 'imgm'"),
+        ("training={adult: {delta: 1}}", "training.adult.delta is 1; it must be below 1"),
+        ("training={adults: {}}", "unknown key 'adults'; did you mean 'adult'"),
+    ],
+)
+def test_a_bad_setting_is_one_sentence_before_anything_runs(setting, sentence, learner):
+    outcome = learner.snakemake("table1", "--config", setting)
+    assert outcome.code == 1
+    assert sentence in outcome.output
+    assert not (learner.folder / "results" / "data").exists()
+
+
+def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
+    project = trained.copy(tmp_path / "my project")
+    setting = "training={adult: {lot: 300}}"
+    outcome = project.snakemake("results/summary/adult.csv", "-c1", "--config", setting)
+    assert outcome.code == 1
+    log = (project.folder / "results/logs/trials/adult/imgm.log").read_text()
+    assert log.count("\n") == 1
+    assert "lot is 300; it must be at most the number of training records, 256" in log
