@@ -47,7 +47,7 @@ def test_what_is_left_out_has_the_default():
     ("change", "sentence"),
     [
         ({"trials": 0}, "trials is 0; it must be a whole number of at least 1"),
-        ({"trials": "20"}, "trials is '20'; it must be a whole number"),
+        ({"trials": "many"}, "trials is 'many'; it must be a whole number"),
         ({"trails": 3}, "unknown key 'trails'; did you mean 'trials'"),
         ({"epsilons": ["1", -1]}, r"epsilons\[1\] is -1; it must be a finite number above 0"),
         ({"epsilons": ["nan"]}, r"epsilons\[0\] is 'nan'"),
@@ -83,6 +83,42 @@ def test_a_bad_name_in_an_experiment_is_one_sentence(key, value, sentence):
     changed["experiments"]["regression"][key] = value
     with pytest.raises(InputError, match=sentence):
         config.resolve(changed)
+
+
+def test_numbers_that_a_command_line_nests_are_numbers():
+    changed = copy.deepcopy(SHIPPED)
+    changed["experiments"]["regression"]["train"] = "200"
+    changed["training"]["adult"] |= {"lot": "300", "clip": "0.5", "records": "null"}
+    resolved = config.resolve(changed)
+    assert resolved["experiments"]["regression"]["train"] == 200
+    adult = resolved["training"]["adult"]
+    assert (adult["lot"], adult["clip"], adult["records"]) == (300, 0.5, None)
+    changed["training"]["adult"]["lot"] = "many"
+    with pytest.raises(InputError, match="training.adult.lot is 'many'; it must be a whole"):
+        config.resolve(changed)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("schemes", ["imgn"], "training.adult.schemes names 'imgn'; did you mean 'imgm'"),
+        ("schemes", ["mvg_binary_amplified"], "names 'mvg_binary_amplified'"),
+        ("epsilons", [0], r"training.adult.epsilons\[0\] is 0; it must be a finite number above 0"),
+        ("delta", 1, "training.adult.delta is 1; it must be below 1"),
+        ("clip", 0, "training.adult.clip is 0; it must be a number above 0"),
+        ("lot", 0, "training.adult.lot is 0; it must be a whole number of at least 1"),
+        ("extractor_epochs", 1, "training.adult has the unknown key 'extractor_epochs'"),
+    ],
+)
+def test_a_bad_setting_of_a_training_is_one_sentence(key, value, sentence):
+    changed = copy.deepcopy(SHIPPED)
+    changed["training"]["adult"][key] = value
+    with pytest.raises(InputError, match=sentence):
+        config.resolve(changed)
+
+
+def test_private_features_are_not_clipped():
+    assert "clip" not in config.resolve(SHIPPED)["training"]["imdb"]
 
 
 def test_a_regression_needs_its_target():

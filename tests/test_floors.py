@@ -29,7 +29,7 @@ FLOORS = {
     "schemes*": [*MECHANISMS, "schemes*"],
     "theory*": [*MECHANISMS, "schemes*", "theory*"],
     "audit*": [*MECHANISMS, "tasks*", "study", "audit*"],
-    "training*": [*MECHANISMS, "schemes*", "training*"],
+    "training*": [*MECHANISMS, "readings", "schemes*", "training*"],
     # These two stand apart; results take the labels of mechanisms and schemes, not their
     # mathematics.
     "data*": [*GROUND, "data*"],

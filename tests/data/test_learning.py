@@ -158,7 +158,7 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
     with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
         data.load_arrays(out)
     data.prepare("tiny", out=out, source="simulated")
-    with pytest.raises(InputError, match=r"has no matrix\.npy of the data set tiny, which is of"):
+    with pytest.raises(InputError, match=r"holds tiny, which has no matrix\.npy; name the"):
         data.load(out)
     whole = (out / "arrays.npz").read_bytes()
     for damaged in (whole[:-1], whole.replace(b"labels", b"lables"), b""):
@@ -179,7 +179,7 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
 
 def test_a_matrix_is_no_learning_set(tmp_path):
     data.prepare("liver", out=tmp_path, source="simulated")
-    with pytest.raises(InputError, match=r"has no arrays\.npz of the data set liver, which is of"):
+    with pytest.raises(InputError, match=r"holds liver, which has no arrays\.npz; name the"):
         data.load_arrays(tmp_path)
 
 

@@ -138,6 +138,12 @@ def test_imgm_and_the_analytic_gaussian_coincide(features):
     assert abs(differences.mean()) < 4 * differences.std() / np.sqrt(60)
 
 
+def test_features_beyond_their_public_bounds_are_refused(features):
+    loud = {**features.arrays, "train_features": 2 * features.arrays["train_features"]}
+    with pytest.raises(InputError, match=r"training feature is 1\.\d+; .* in \[-1, 1\]"):
+        run(IMDB, "imgm", replace(features, arrays=loud), replace(SETTINGS, experiment="imdb"))
+
+
 def test_records_limit_the_training_records_alone(adult):
     limited = replace(ADULT, records=80, lot=80)
     assert run(limited, "nonprivate", adult, SETTINGS)["value"].notna().all()

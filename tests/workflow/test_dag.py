@@ -13,7 +13,8 @@ from tinyproject import ROOT, TINY, jobs_of
 
 pytestmark = pytest.mark.slow
 
-SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["experiments"]
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
 TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
 REFERENCES = {"trials regression nonprivate", "trials first_pc random"}
 DATASETS = len({experiment["dataset"] for experiment in SHIPPED.values()})
@@ -32,7 +33,7 @@ def counted(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("data", {"dataset": DATASETS}),
+        ("data", {"dataset": DATASETS, "learning": len(TRAINING)}),
         ("table2", {"dataset": DATASETS, "setups": 1}),
         ("table4", {**counted("first_pc"), "comparison": 1}),
     ],
@@ -62,7 +63,7 @@ def test_settings_on_the_command_line(shipped):
 def test_every_named_target_can_be_planned(shipped):
     lines = shipped.snakemake("--list-target-rules", "--quiet", "all").output.splitlines()
     targets = [line for line in lines if line.isidentifier()]
-    assert {"all", "data", "mvg", "table2", *TABLES} <= set(targets)
+    assert {"all", "data", "mvg", "imgm", "figure1", "table1", "table2", *TABLES} <= set(targets)
     outcome = shipped.plan(*targets)
     # A job is planned once, whoever asks for it.
     assert outcome.counts["dataset"] == DATASETS

@@ -55,10 +55,17 @@ def test_jobs_of_the_imgm_paper(shipped):
 
 def test_without_neural_experiments_nothing_is_trained(unrun):
     outcome = unrun.plan("all")
-    assert not {"train", "features", "learning", "figure1"} & outcome.counts.keys()
+    assert not {"train", "features", "learning", "schemes"} & outcome.counts.keys()
     assert unrun.plan("data").counts["dataset"] == len(
         {experiment["dataset"] for experiment in EXPERIMENTS.values()}
     )
+
+
+def test_features_are_not_clipped(shipped):
+    commands = shipped.plan("imgm").output.splitlines()
+    clipped = [line for line in commands if " matrixdp train " in line and " --clip " in line]
+    assert clipped
+    assert not [line for line in clipped if " train imdb " in line]
 
 
 def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):

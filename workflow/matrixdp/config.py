@@ -58,6 +58,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
             key, the value, what is allowed and, for a misspelt name, the nearest valid one.
     """
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    config = _with_numbers(config, schema)
     validator = jsonschema.Draft202012Validator(schema)
     errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
     if errors:
@@ -122,6 +123,22 @@ def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any
     if "target" in experiment and experiment["target"] not in features:
         target = experiment["target"]
         raise InputError(f"{where}.target is {target!r}; {nearest(target, features)}")
+
+
+def _with_numbers(value: Any, schema: dict[str, Any]) -> Any:
+    """Return ``value`` with numbers for texts where only numbers may stand.
+
+    Snakemake hands over what is nested in ``--config`` as text.
+    """
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        return {key: _with_numbers(item, properties.get(key, {})) for key, item in value.items()}
+    allowed = schema.get("type", [])
+    types = {allowed} if isinstance(allowed, str) else {*allowed}
+    if isinstance(value, str) and types & {"integer", "number"} and "string" not in types:
+        number = yaml.safe_load(value)
+        return number if number is None or isinstance(number, int | float) else value
+    return value
 
 
 def _with_defaults(value: Any, schema: dict[str, Any]) -> Any:

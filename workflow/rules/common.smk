@@ -167,10 +167,16 @@ def learning_of(wildcards):
     ]
 
 
-def features_of(wildcards):
-    """Return the features that a neural experiment starts from, if it extracts any."""
-    extracts = "extractor_epochs" in TRAINING[wildcards.training]
-    return f"results/features/{wildcards.training}.npz" if extracts else []
+def extracts(wildcards):
+    """Return whether a neural experiment starts from extracted features."""
+    return "extractor_epochs" in TRAINING[wildcards.training]
+
+
+def examples_of(wildcards):
+    """Return what a neural experiment trains on: its features, or its data as they are."""
+    if extracts(wildcards):
+        return [f"results/features/{wildcards.training}.npz"]
+    return learning_of(wildcards)
 
 
 def extractor_words(wildcards):

@@ -44,8 +44,7 @@ rule features:
 
 rule train:
     input:
-        learning_of,
-        features=features_of,
+        examples_of,
     output:
         "results/trials/{training}/default/{mechanism}.csv.gz",
     log:
@@ -55,14 +54,18 @@ rule train:
     conda:
         "../../environment.yml"
     params:
-        features=lambda wildcards, input: f"--features {input.features}" if input.features else "",
+        examples=lambda wildcards, input: (
+            f"--features {input[0]}"
+            if extracts(wildcards)
+            else f"--data {os.path.dirname(input[0])}"
+        ),
         words=training_words,
         code=training_sources,
     message:
         "Training: {wildcards.training}, {wildcards.mechanism}"
     shell:
         "python -m matrixdp train {wildcards.training} {wildcards.mechanism}"
-        " --data results/data/{wildcards.training} {params.features} {params.words}"
+        " {params.examples} {params.words}"
         " --out {output} > {log} 2>&1"
 
 

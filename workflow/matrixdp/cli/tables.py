@@ -37,7 +37,7 @@ def add(verb: Verb) -> None:
 
     setups = verb("setups", _setups, "write Table 1 or 2, the set-ups as they were run")
     setups.add_argument("number", type=int)
-    setups.add_argument("provenance", nargs="+", help="provenance.json of every data set")
+    setups.add_argument("provenance", nargs="*", help="provenance.json of every data set")
     setups.add_argument("--config", required=True, help="the settings, as YAML or JSON")
     setups.add_argument("--out", required=True, help="folder for the table's csv, md and tex")
 

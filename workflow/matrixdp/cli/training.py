@@ -74,26 +74,35 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _examples(options: argparse.Namespace, kind: str) -> Data:
-    """Return the features, or the data set, that the options name."""
+    """Return the data set, or the features made of it, that the options name."""
     from matrixdp.training import extractor
 
-    if kind == "gradients":
-        if not options.data:
-            raise InputError(f"{options.experiment} lacks --data; give it")
-        return _learning_set(options.data)
-    if not options.features:
+    needed, other = ("features", "data") if kind == "features" else ("data", "features")
+    if getattr(options, other):
         raise InputError(
-            f"{options.experiment} lacks --features; make them by `matrixdp extract` and give them"
+            f"{options.experiment} trains on --{needed}, not on --{other} {getattr(options, other)}"
         )
-    return extractor.load(options.features)
+    place = getattr(options, needed)
+    if not place:
+        verb = "extract" if kind == "features" else "data"
+        raise InputError(f"{options.experiment} lacks --{needed}; make it by `matrixdp {verb}`")
+    if kind == "gradients":
+        return _learning_set(place, options.experiment)
+    return _of(extractor.load(place), options.experiment, place)
 
 
-def _learning_set(folder: str) -> Data:
+def _learning_set(folder: str, experiment: str) -> Data:
     from matrixdp import data
     from matrixdp.training.examples import Data
 
     found = data.load_arrays(folder)
-    return Data(found.name, found.status, found.arrays)
+    return _of(Data(found.name, found.status, found.arrays), experiment, folder)
+
+
+def _of(data: Data, experiment: str, place: str) -> Data:
+    if data.name != experiment:
+        raise InputError(f"{place} holds {data.name} data; {experiment} needs its own")
+    return data
 
 
 def _extract(options: argparse.Namespace) -> None:
@@ -102,13 +111,17 @@ def _extract(options: argparse.Namespace) -> None:
     from matrixdp import files, training
     from matrixdp.training import extractor
 
-    known = [name for name, each in training.registry().items() if each.kind == "features"]
-    checks.choice(known, experiment=options.experiment)
+    known = training.registry()
+    if known[checks.choice(known, experiment=options.experiment)].kind != "features":
+        raise InputError(
+            f"{options.experiment} trains on its data as they are; it has no extractor"
+        )
     found = extractor.run(
-        _learning_set(options.data),
+        _learning_set(options.data, options.experiment),
         seed=options.seed,
         epochs=options.epochs,
         records=options.records,
     )
+    print(f"accuracy of the extractor on the test records: {found['accuracy']:.4f}")
     with files.replacing(options.out) as temporary, open(temporary, "wb") as stream:
         np.savez(stream, allow_pickle=False, **found)

@@ -264,8 +264,8 @@ def _load(folder: Path, kind: ModuleType) -> Any:
     path = folder / kind.FILE
     if _checksum(kind) not in provenance:
         raise InputError(
-            f"{folder} has no {kind.FILE} of the data set {provenance['name']}, which is of the "
-            "other kind; name another folder"
+            f"{folder} holds {provenance['name']}, which has no {kind.FILE}; name the folder of "
+            "another data set"
         )
     try:
         content = path.read_bytes()

@@ -21,14 +21,13 @@ from tqdm import tqdm
 from matrixdp import checks, schemes
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.readings import DEFAULT
 from matrixdp.schemes.base import Noise, Plan, Scheme
 from matrixdp.seeds import streams
 from matrixdp.training.examples import Arrays, Data, classes, limited
 from matrixdp.trials import COLUMNS
 
 REFERENCES = ("nonprivate", "random")
-#: The reading that tables and figures show.
-DEFAULT = "default"
 
 
 @dataclass(frozen=True)

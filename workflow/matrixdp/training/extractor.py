@@ -22,6 +22,8 @@ from matrixdp.training.models import Params, glorot
 
 #: Sizes: embedding of a word, units per direction, features, classes.
 EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2
+#: What is made of the records.
+MADE = tuple(f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels"))
 #: How it is trained, and how many reviews pass it at a time.
 RATE, BATCH = 1e-3, 128
 
@@ -76,8 +78,8 @@ def _states(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Ar
 
 
 @jax.jit
-def train(params: Params, tokens: Array, labels: Array, batches: Array) -> Params:
-    """Return the parameters after one step of Adam per batch of indices, shape (steps, batch)."""
+def train(params: Params, tokens: Array, labels: Array, lots: Array) -> Params:
+    """Return the parameters after one step of Adam per row of indices, shape (steps, lot)."""
     optimiser = optax.adam(RATE)
 
     def loss(params: Params, batch: Array) -> Array:
@@ -89,7 +91,7 @@ def train(params: Params, tokens: Array, labels: Array, batches: Array) -> Param
         changes, memory = optimiser.update(jax.grad(loss)(params, batch), memory)
         return (optax.apply_updates(params, changes), memory), None
 
-    (params, _), _ = jax.lax.scan(step, (params, optimiser.init(params)), batches)
+    (params, _), _ = jax.lax.scan(step, (params, optimiser.init(params)), lots)
     return params
 
 
@@ -148,7 +150,7 @@ def load(file: str | os.PathLike) -> Data:
     """
     try:
         with np.load(file, allow_pickle=False) as stored:
-            arrays = dict(stored)
+            arrays = {name: stored[name] for name in (*MADE, "name", "status")}
         return Data(str(arrays.pop("name")), str(arrays.pop("status")), arrays)
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise InputError(

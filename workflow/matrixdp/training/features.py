@@ -14,10 +14,12 @@ import numpy as np
 from jax import Array
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
+from matrixdp.checks import InputError
+from matrixdp.readings import DEFAULT
 from matrixdp.schemes.base import Noise
 from matrixdp.schemes.features import Features
 from matrixdp.training import batches
-from matrixdp.training.base import DEFAULT, Instance, Score, Training, at_least
+from matrixdp.training.base import Instance, Score, Training, at_least
 from matrixdp.training.examples import Arrays, accuracy
 
 #: Learning rate.
@@ -76,12 +78,19 @@ class _Classifier(Instance):
 
     def __init__(self, arrays: Arrays, training: PrivateFeatures) -> None:
         self._training = training
+        # What the schemes' sensitivity rests on.
+        largest = float(np.abs(arrays["train_features"]).max())
+        if not largest <= 1:
+            raise InputError(
+                f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
+                "those of `matrixdp extract` do"
+            )
         self._private = jnp.asarray(arrays["train_features"])
         self._test = jnp.asarray(arrays["test_features"])
         self.labels = np.asarray(arrays["train_labels"], np.int32)
         self.test_labels = np.asarray(arrays["test_labels"], np.int32)
         records, features = self._private.shape
-        self.plan = Features(features=features, records=records, batch=training.lot)
+        self.plan = Features(features=features, records=records, lot=training.lot)
 
     def trial(self, stream: np.random.Generator) -> Score:
         training = self._training

@@ -16,10 +16,11 @@ import optax
 from jax import Array
 
 from matrixdp import checks
+from matrixdp.readings import DEFAULT
 from matrixdp.schemes.base import Noise
 from matrixdp.schemes.gradients import Gradients
 from matrixdp.training import batches
-from matrixdp.training.base import DEFAULT, Instance, Score, Training, at_least
+from matrixdp.training.base import Instance, Score, Training, at_least
 from matrixdp.training.examples import Arrays, accuracy
 from matrixdp.training.models import GraphNetwork, Model, Params, Perceptron
 
