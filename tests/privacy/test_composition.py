@@ -122,14 +122,19 @@ def test_the_simple_split_is_private_and_worse(epsilon, releases):
     assert 0.6 < gaussian.mu(*simple) / best < 0.8
 
 
+def test_the_simple_split_is_not_private_for_large_epsilons():
+    simple = composition.simple_split(100, DELTA, 10_000)
+    assert composition.kov_delta(100, *simple, 10_000) > 1000 * DELTA
+
+
 # Sampling
 
 
-@pytest.mark.parametrize("rate", [1e-4, 0.01, 0.5, 1])
+@pytest.mark.parametrize("rate", [1e-17, 1e-12, 1e-4, 0.01, 0.5, 1])
 def test_amplification_and_its_inverse(rate):
-    epsilon, delta = np.array([1e-9, 1e-3, 0.5, 1, 3, 50, 2000]), np.full(7, 1e-6)
+    epsilon, delta = np.array([1e-9, 1e-3, 0.5, 1, 3, 50, 501, 2000]), np.full(8, 1e-6)
     sampled = composition.amplified(Guarantee(epsilon, delta), rate)
-    with mp.workdps(40):
+    with mp.workdps(400):
         exact = [float(mp.log1p(rate * mp.expm1(mp.mpf(e)))) for e in epsilon]
     np.testing.assert_allclose(sampled.epsilon, exact, rtol=1e-12)
     assert (sampled.epsilon >= exact).all()

@@ -6,6 +6,7 @@ import pytest
 from trialrows import reason, trials
 
 from matrixdp.checks import InputError
+from matrixdp.readings import DEFAULT
 from matrixdp.results import figures, imgm, names, settings, summary
 from matrixdp.results.figures import style
 
@@ -95,13 +96,13 @@ def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
         *("imgm_amplified", "mvg_binary_amplified"),
         *("analytic_gaussian_code", "imgm_code", "mvg_code"),
     ]
-    titles = [f"| **{title}** |" for title in imgm.GROUPS["features"]]
+    titles = {f"| **{one.group}** |" for one in imgm.registry("imdb").values()}
     assert [markdown.count(title) for title in titles] == [1, 1, 1]
     labels = imgm.registry("imdb")
     one, other = labels["analytic_gaussian"].label, labels["imgm"].label
     assert f"One and the same noise: {one} and {other}." in markdown
     assert f"| 60.0 ± {100 * MARGIN:.1f} | private |" in markdown
-    assert "5 trials" in markdown
+    assert "5 trials ± half of the 95 % confidence interval (Student's t)" in markdown
     assert "delta = 1e-5" in markdown
 
 
@@ -157,6 +158,17 @@ def test_stand_ins_are_shouted_and_unknown_experiments_named(run):
         assert (folder / "tables" / f"{name}.md").read_text().startswith("> **SIMULATED DATA")
     with pytest.raises(InputError, match="experiment is 'imbd'; did you mean 'imdb'"):
         imgm.write("imbd", summary_file="", out="")
+    with pytest.raises(InputError, match="imdb.csv is of imdb; give the summary of adult"):
+        imgm.write("adult", summary_file=folder / "summary" / "imdb.csv", out=folder)
+
+
+def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
+    _, wanted = read(run(*imdb()), "imgm_imdb")
+    _, shown = read(run(*imdb(), epsilon="3"), "imgm_imdb")
+    assert shown == wanted
+    assert "at nominal epsilon = 1;" in shown
+    _, smaller = read(run(*imdb(), epsilon="0.1"), "imgm_imdb")
+    assert "at nominal epsilon = 0.1;" in smaller
 
 
 def test_labels_know_mechanisms_schemes_and_references():
@@ -164,11 +176,25 @@ def test_labels_know_mechanisms_schemes_and_references():
     assert {"knorm_linf", "pld_gaussian", "imgm_code", "random"} <= found.keys()
 
 
-def test_every_scheme_has_a_group_and_every_group_its_schemes():
-    for experiment, kind in imgm.KINDS.items():
-        grouped = [name for members in imgm.GROUPS[kind].values() for name in members]
-        known = {*imgm.registry(experiment)} - {"nonprivate", "random"}
-        assert sorted(grouped) == sorted(known)
+@pytest.mark.parametrize("experiment", imgm.EXPERIMENTS)
+def test_groups_are_those_of_the_schemes_in_their_order(experiment):
+    known = imgm.registry(experiment)
+    groups = imgm.grouped(experiment, ["of_tomorrow", *reversed(known), "random", "nonprivate"])
+    first, *titles, last = groups
+    assert (groups[first], first) == (["nonprivate", "random"], "")
+    assert (groups[last], last) == (["of_tomorrow"], imgm.FURTHER)
+    # A group's schemes stand together.
+    assert [name for title in titles for name in groups[title]] == [*known]
+    assert all(known[name].group == title for title in titles for name in groups[title])
+
+
+def test_experiments_and_readings_are_those_of_the_training():
+    from matrixdp import training
+    from matrixdp.training import features
+
+    kinds = {name: one.kind for name, one in training.registry().items()}
+    assert {name: one.kind for name, one in imgm.EXPERIMENTS.items()} == kinds
+    assert (DEFAULT, *imgm.READINGS) == features.READINGS
 
 
 def test_figure_1_has_a_panel_per_group_and_one_by_true_epsilon(run):
@@ -198,9 +224,11 @@ def test_figure_1_has_a_panel_per_group_and_one_by_true_epsilon(run):
     assert {*curve(last, "mvg_binary").get_xdata()} == {1e-3}
     assert {*curve(last, "imgm_code").get_xdata()} == {1e4}
     text = figure.describe(frame)
-    assert "IMGM adds the same noise as the analytic Gaussian mechanism and has 60.0 %" in text
-    margin = 100 * np.hypot(MARGIN, MARGIN)
-    assert f"(-1.0 ± {margin:.1f} points against it), at a true epsilon of 1." in text
+    assert (
+        "IMGM adds the same noise as the analytic Gaussian mechanism, so that they differ" in text
+    )
+    assert "by chance alone; it has 60.0 ±" in text
+    assert f"against 61.0 ± {100 * MARGIN:.1f} %, at a true epsilon of 1." in text
 
 
 def test_the_caption_of_private_gradients_tells_budgets_apart(run):
@@ -213,7 +241,7 @@ def test_the_caption_of_private_gradients_tells_budgets_apart(run):
     figure = figures.registry()["imgm_adult"]
     frame = figure.frame(run(*rows, experiment="adult"))
     text, labels = figure.describe(frame), imgm.registry("adult")
-    assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 %" in text
+    assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 ± " in text
     assert "go from 0.14 to 1." in text
     assert f"True epsilons beyond it: {labels['imgm_amplified'].label}: 1.04." in text
     with style.context():
@@ -254,7 +282,7 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     markdown = (tmp_path / "imgm_settings.md").read_text()
     assert "| Data set | Scheme | q | T | 0.5 | 1 | 3 |" in markdown
     label = imgm.registry("adult")["imgm_amplified"].label
-    assert f"| MNIST | {label} | 0.01 | 7 | 0.5179 | 1.036 |  |" in markdown
+    assert f"| MNIST | {label} | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
     assert markdown.index(settings.TITLES["gradients"]) < markdown.index(
         settings.TITLES["features"]
     )

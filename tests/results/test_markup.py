@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from matrixdp.results.markup import interval, short
+from matrixdp.results.markup import escape, interval, short
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,8 @@ def test_short(number, shown):
 )
 def test_interval(mean, half_width, shown):
     assert interval(mean, half_width) == shown
+
+
+def test_greek_letters_become_symbols_once():
+    assert escape("ε/q, δ, 0.5†") == r"$\epsilon$/q, $\delta$, 0.5$\dagger$"
+    assert escape("epsilon and Delta") == r"$\epsilon$ and $\Delta$"

@@ -12,7 +12,7 @@ from matrixdp.schemes.features import Features
 
 DELTA = 1e-5
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-IMDB = Features(features=150, records=25000, batch=256)
+IMDB = Features(features=150, records=25000, lot=256)
 SCHEMES = schemes.registry("features")
 
 
@@ -55,7 +55,7 @@ def test_the_papers_amplification_is_no_privacy(epsilon, true):
 
 
 def test_the_codes_noise_on_mnist():
-    mnist = Features(features=400, records=55000, batch=256)
+    mnist = Features(features=400, records=55000, lot=256)
     assert 16 * calibrated("imgm_code", 1.0, mnist).noise_std == pytest.approx(0.695, abs=5e-4)
     code = calibrated("analytic_gaussian_code", 1.0, mnist)
     assert code.noise_std == pytest.approx(7.204, abs=5e-4)
@@ -83,17 +83,17 @@ def test_mvg_at_the_papers_amplified_budget():
 
 def test_blocks_of_any_size_need_the_same_gaussian_noise():
     for name in ("analytic_gaussian", "imgm"):
-        whole = Features(features=150, records=25000, batch=25000)
+        whole = Features(features=150, records=25000, lot=25000)
         assert calibrated(name, 1.0, whole).noise_std == calibrated(name, 1.0).noise_std
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"batch": 30000}, "batch is 30000; it must be at most the number of training records"),
+        ({"lot": 30000}, "lot is 30000; it must be at most the number of training records"),
         ({"features": 0}, "features is 0; it must be a whole number of at least 1"),
     ],
 )
 def test_bad_plans(change, message):
     with pytest.raises(InputError, match=message):
-        Features(**{"features": 150, "records": 25000, "batch": 256} | change)
+        Features(**{"features": 150, "records": 25000, "lot": 256} | change)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from matrixdp.privacy import gaussian
+from matrixdp.results import published
 from matrixdp.theory import settings
 
 
@@ -17,6 +18,25 @@ def test_every_published_setting_is_there(table):
     for kind, grid in settings.EPSILONS.items():
         counts = table[table["kind"].eq(kind)].groupby(["dataset", "scheme"])["epsilon"].count()
         assert (counts == len(grid)).all()
+
+
+def test_settings_are_those_that_the_paper_prints():
+    def number(cell):
+        return None if cell == "-" else int(cell.replace(",", ""))
+
+    def shape(cell):
+        return None if cell == "-" else tuple(map(number, cell.split(" x ")))
+
+    cells = published.read("table1").pivot(index="experiment", columns="item", values="value")
+    assert {*settings.SETTINGS} == {*cells.index}
+    for dataset, row in cells.iterrows():
+        assert settings.SETTINGS[dataset] == settings.Setting(
+            records=number(row["training"]),
+            lot=number(row["lot"]),
+            epochs=number(row["type1_epochs"]),
+            gradient=shape(row["gradient_shape"]),
+            features=shape(row["feature_shape"]),
+        )
 
 
 def test_imgm_as_its_theorems_say_is_private(table):

@@ -66,7 +66,7 @@ def test_extract_writes_what_train_reads(call, tmp_path):
         (("train", "imdb", "imgm", "--features", "none.npz", "--clip", "1"), "clips nothing"),
         (("train", "adult", "imgm", "--data", "adult", "--delta", "2"), "delta is 2"),
         (("train", "adult", "imgm", "--data", "adult", "--clip", "nan", "--lot", 9), "clip is nan"),
-        (("extract", "adult", "--data", "adult"), "experiment is 'adult'; it must be one of imdb"),
+        (("extract", "adult", "--data", "adult"), "adult trains on its data as they are; it has no extractor"),
     ],
 )
 def test_bad_words_leave_no_file(call, tmp_path, words, said):

@@ -225,6 +225,8 @@ def simple_split(epsilon: float, delta: float, releases: int) -> Guarantee:
     """Return a split in closed form: eps / (2 sqrt(k ln(e + eps / delta))), delta / (2 k) each.
 
     It is KOV's corollary of Theorem 3.4, with noise some 1.5 times as large as the best split's.
+    It is private for epsilon up to 10 or so, and NOT for large ones: at epsilon = 100 the delta of
+    10,000 releases is thousands of times too large.
 
     Raises:
         InputError: an argument is out of range.
@@ -251,7 +253,7 @@ def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     q = sampling_rate(rate=rate)
     epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)
     small = np.log1p(q * np.expm1(np.minimum(epsilon, 500)))
-    large = epsilon + np.log1p((1 - q) * np.expm1(-epsilon))
+    large = epsilon + np.log(q + (1 - q) * np.exp(-epsilon))
     sampled = np.where(epsilon < 500, small, large) * (1 + _ROUNDING)
     return Guarantee(sampled[()], (q * delta)[()])
 
@@ -275,8 +277,7 @@ def linear_before_sampling_wrong(guarantee: Guarantee, rate: float) -> Guarantee
     :func:`before_sampling`, which allows less by far where epsilon / q is large.
     """
     q = sampling_rate(rate=rate)
-    epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)
-    return Guarantee((epsilon / q)[()], np.minimum(delta / q, 1 - 1e-9)[()])
+    return Guarantee(float(guarantee.epsilon) / q, min(float(guarantee.delta) / q, 1 - 1e-9))
 
 
 def sampling_rate(**named: object) -> float:
@@ -421,7 +422,7 @@ def smallest_multiplier(
     q, steps = sampling_rate(rate=rate), checks.count(steps=steps)
 
     if q == 1 and accountant is pld_epsilon:
-        return 1 / release_mu(epsilon, delta, steps)
+        return (1 + _ROUNDING) / release_mu(epsilon, delta, steps)
 
     def excess(log_multiplier: float) -> float:
         found = accountant(float(np.exp(log_multiplier)), rate=q, steps=steps, delta=delta)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,56 +12,60 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import checks, schemes
+from matrixdp.checks import InputError
+from matrixdp.readings import DEFAULT
 from matrixdp.results import markup, summary, tables
 from matrixdp.results.markup import interval, short
 from matrixdp.schemes.base import Scheme
 
-#: Experiment -> what its schemes release.
-KINDS = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 
-TITLES = {
-    "adult": "Adult, private gradients",
-    "cora": "Cora, private gradients (for labels)",
-    "imdb": "IMDB, private features",
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment for a reader.
+
+    Attributes:
+        name: of its data set.
+        release: what is private in it, in two or three words.
+        kind: of its schemes (see :func:`matrixdp.schemes.registry`).
+        protected: what neighbours differ by, and what counts as public.
+    """
+
+    name: str
+    release: str
+    kind: str
+    protected: str
+
+    @property
+    def title(self) -> str:
+        """Its name and what it releases."""
+        return f"{self.name}, {self.release}"
+
+
+EXPERIMENTS = {
+    "adult": Experiment(
+        "Adult",
+        "private gradients",
+        "gradients",
+        "one record, added or removed; the scaling constants count as public",
+    ),
+    "cora": Experiment(
+        "Cora",
+        "private gradients (for labels)",
+        "gradients",
+        "one training label, with its loss added or removed; the graph and the features are public",
+    ),
+    "imdb": Experiment(
+        "IMDB",
+        "private features",
+        "features",
+        "the features of one record, replaced; the feature extractor and the labels count as "
+        "public",
+    ),
 }
 
-#: What "private" means in each experiment.
-GUARANTEES = {
-    "adult": "one record added or removed",
-    "cora": "one training label, whose loss is added or removed; the graph and the features are "
-    "public",
-    "imdb": "the features of one record replaced; the feature extractor and the labels are public",
-}
-
-#: Kind -> what the noise is added to, entry by entry.
-NOISE = {"gradients": "the sum of a lot's clipped gradients", "features": "the features"}
-
-#: Kind -> the schemes that are read together, under a title, in the order of tables and panels.
-GROUPS = {
-    "gradients": {
-        "Composed after Kairouz et al., amplified": (
-            *("gaussian_2014", "analytic_gaussian", "matrix_mechanism", "mvg_iid", "mvg_binary"),
-        ),
-        "Composed as Gaussian noise": (
-            *("imgm", "imgm_amplified", "moments_accountant", "pld_gaussian"),
-        ),
-        "Formulas of the authors' code": (
-            *("gaussian_code", "analytic_gaussian_code", "mvg_code", "imgm_code"),
-        ),
-    },
-    "features": {
-        "Calibrated to the nominal budget": (
-            *("analytic_gaussian", "imgm", "mvg_iid", "mvg_binary"),
-        ),
-        "Calibrated to (epsilon/q, delta/q), as in the paper": (
-            *("analytic_gaussian_amplified", "imgm_amplified", "mvg_binary_amplified"),
-        ),
-        "Formulas of the authors' code": ("analytic_gaussian_code", "imgm_code", "mvg_code"),
-    },
-}
+#: Titles of reference rows, and of rows of a scheme that is no longer there.
 REFERENCES, FURTHER = "", "Further schemes"
 
-DEFAULT = "default"
 #: Other readings of what the paper leaves open, in words.
 READINGS = {
     "classifier=bias": "a classifier with a bias; test features divided like those of the training",
@@ -87,7 +92,7 @@ ROUNDING = 1e-6
 
 def registry(experiment: str) -> dict[str, Scheme]:
     """Return the schemes that an experiment can run, by name."""
-    return schemes.registry(KINDS[checks.choice(KINDS, experiment=experiment)])
+    return schemes.registry(EXPERIMENTS[checks.choice(EXPERIMENTS, experiment=experiment)].kind)
 
 
 def labels(experiment: str) -> dict[str, str]:
@@ -98,19 +103,21 @@ def labels(experiment: str) -> dict[str, str]:
 def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
     """Return schemes by the title under which they stand, in the order of tables and panels.
 
-    Reference rows come first, under no title; schemes that have no place come last.
+    Reference rows come first, under no title; names of no known scheme come last.
     """
-    left = sorted({*names})
-    found = {}
-    for title, members in {REFERENCES: tuple(tables.LABELS), **GROUPS[KINDS[experiment]]}.items():
-        found[title] = [name for name in members if name in left]
-        left = [name for name in left if name not in members]
-    found[FURTHER] = left
-    return {title: members for title, members in found.items() if members}
+    names = {*names}
+    titles = dict.fromkeys(tables.LABELS, REFERENCES)
+    titles |= {name: scheme.group for name, scheme in registry(experiment).items()}
+    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER)
+    found: dict[str, list[str]] = {}
+    for name, title in titles.items():
+        if name in names:
+            found.setdefault(title, []).append(name)
+    return found
 
 
 def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
-    """Return one row per scheme and nominal epsilon (``COLUMNS``), in the order of ``GROUPS``.
+    """Return one row per scheme and nominal epsilon (``COLUMNS``), in the order of :func:`grouped`.
 
     ``epsilon_actual`` is the epsilon that the noise really gives at ``delta``. ``verdict`` is ``not
     private`` where that exceeds the nominal one; elsewhere the scheme's ``status``, or ``private``
@@ -153,22 +160,30 @@ def write(
         experiment: adult, cora or imdb.
         summary_file: its summary.
         out: folder to write to.
-        epsilon: canonical token of the epsilon to show.
+        epsilon: canonical token of the epsilon to show; the largest one stands in for one that
+            was not run.
 
     Raises:
-        InputError: there is no such experiment, or the summary is damaged.
+        InputError: there is no such experiment, or the summary is damaged or of another one.
     """
-    checks.choice(KINDS, experiment=experiment)
+    about = EXPERIMENTS[checks.choice(EXPERIMENTS, experiment=experiment)]
     results = summary.read(summary_file)
+    if others := {*results["experiment"]} - {experiment}:
+        raise InputError(
+            f"{summary_file} is of {' and '.join(sorted(others))}; give the summary of {experiment}"
+        )
     found = table(results)
+    epsilons = sorted({*found["epsilon"]} - {""}, key=float)
+    if epsilon not in epsilons:
+        epsilon = epsilons[-1] if epsilons else ""
     warning = markup.SIMULATED if found["data_status"].eq(summary.SIMULATED).any() else ""
     at = markup.Grid(
-        name=TITLES[experiment],
-        caption=f"{_setting(found, experiment)} Rows are at nominal epsilon = {epsilon}; true "
-        "epsilon is what the noise gives at the same delta. Noise: root mean square of its "
-        f"standard deviations, on an entry of {NOISE[KINDS[experiment]]}. Not private: true "
-        "epsilon exceeds the nominal one (a wrong calibration stays private where it adds enough "
-        "noise); distorted: noise that is not what the paper defines. "
+        name=about.title,
+        caption=f"{_setting(found, about)} Rows are at nominal epsilon = {epsilon}; true epsilon "
+        "is what the noise gives at the same delta. Noise: standard deviation of the noise on one "
+        "entry (root mean square over entries). Not private: true epsilon exceeds the nominal one "
+        "(a wrong calibration stays private where it adds enough noise); distorted: noise that is "
+        "not what the paper defines. "
         f"{same_noise(found)}".rstrip(),
         warning=warning,
         header=[
@@ -178,7 +193,6 @@ def write(
         groups=_by_title(found[found["epsilon"].isin(["", epsilon])], _cells),
         columns=r"p{0.22\linewidth}p{0.36\linewidth}rrrl",
     )
-    epsilons = sorted({*found["epsilon"]} - {""}, key=float)
     shown = ["label", *epsilons]
     readings = [DEFAULT, *sorted({*results["reading"]} - {DEFAULT})]
     lines = pd.DataFrame(
@@ -194,8 +208,8 @@ def write(
         for reading, title in zip(lines["reading"], lines["group"], strict=True)
     ]
     grid = markup.Grid(
-        name=f"{TITLES[experiment]}: over epsilon",
-        caption=f"{_setting(found, experiment)} Accuracy in percent by nominal epsilon, and in "
+        name=f"{about.title}: over epsilon",
+        caption=f"{_setting(found, about)} Accuracy in percent by nominal epsilon, and in "
         "brackets the true epsilon." + (f" {_OTHER_READINGS}" if len(readings) > 1 else ""),
         warning=warning,
         header=["Scheme", *epsilons],
@@ -234,13 +248,14 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
 
-def _setting(found: pd.DataFrame, experiment: str) -> str:
+def _setting(found: pd.DataFrame, about: Experiment) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
     counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
+    law = " (Student's t)" if trials.min() < summary.LARGE_SAMPLE else ""
     return (
-        f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval "
-        f"(Student's t); delta = {short(found['delta'].max())}. Protected: "
-        f"{GUARANTEES[experiment]}. Data: {found['data_status'].iloc[0]}."
+        f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
+        f"{law}; delta = {short(found['delta'].max())}. Protected: "
+        f"{about.protected}. Data: {found['data_status'].iloc[0]}."
     )
 
 

@@ -28,6 +28,7 @@ _LATEX = {
     "±": r"$\pm$",
     "×": r"$\times$",
     "≤": r"$\le$",
+    "†": r"$\dagger$",
     "ε": r"$\epsilon$",
     "δ": r"$\delta$",
     "<": "$<$",
@@ -105,7 +106,7 @@ def latex(grid: Grid) -> str:
 def escape(text: str) -> str:
     """Return plain text as LaTeX; the names of Greek letters become symbols."""
     escaped = "".join(_LATEX.get(character, character) for character in text)
-    return re.sub(r"\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
+    return re.sub(r"(?<!\\)\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
 
 
 def short(number: float, digits: int = 3) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from matrixdp import mechanisms, schemes
-from matrixdp.results import imgm, tables
+from matrixdp.results import tables
 
 
 def labels() -> dict[str, str]:
     """Return a label per id: of reference rows, and of mechanisms before schemes of one name."""
     found = dict(tables.LABELS)
-    for kind in dict.fromkeys(imgm.KINDS.values()):
+    for kind in schemes.KINDS:
         found |= {name: scheme.label for name, scheme in schemes.registry(kind).items()}
     return found | {name: entry.label for name, entry in mechanisms.registry().items()}

@@ -59,8 +59,8 @@ def write(theory: str | os.PathLike, out: str | os.PathLike) -> None:
         caption="What IMGM's noise gives in the settings of Table 1, by nominal epsilon, at delta "
         f"= {short(found['delta'].max())}; q is the share of records in a lot or batch. A step's "
         "gradients change by the clip norm if a record is added or removed, whatever else is "
-        "released in it; in features one record is replaced. Schemes with (ε/q, δ/q) are the "
-        "paper's amplification: for gradients Theorem 4 times q.",
+        "released in it; in features one record is replaced. Schemes with (ε/q, δ/q) or "
+        "times q are the paper's amplification. †: not private, above the nominal epsilon.",
         warning="",
         header=["Data set", "Scheme", "q", "T", *(f"{epsilon:g}" for epsilon in epsilons)],
         groups=[
@@ -78,7 +78,17 @@ def _lines(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _cells(part: pd.DataFrame, epsilons: list[float]) -> list[str]:
     first: Mapping[str, Any] = part.iloc[0].to_dict()
-    actual = part.set_index("epsilon")["epsilon_actual"].reindex(epsilons)
+    actual = {
+        row["epsilon"]: short(row["epsilon_actual"], 4)
+        + ("†" if row["verdict"] == imgm.NOT_PRIVATE else "")
+        for row in part.to_dict("records")
+    }
     names = setups.TABLES[1].columns
     rate, steps = short(first["rate"]), str(first["steps"])
-    return [names[first["dataset"]], first["label"], rate, steps, *(short(e, 4) for e in actual)]
+    return [
+        names[first["dataset"]],
+        first["label"],
+        rate,
+        steps,
+        *(actual.get(e, "") for e in epsilons),
+    ]

@@ -233,16 +233,12 @@ TRAININGS = {
     "adult": {
         "model": "105 inputs, 12 sigmoid units, 2 outputs",
         "gradient_shape": "105 x 12 and the other parameters, clipped jointly",
-        "protected": "one record, added or removed",
         "optimiser": "SGD, learning rate 0.1, times 0.99 every 215 steps, Nesterov momentum 0.9; "
         "Poisson lots; noise on the sum of clipped gradients",
     },
     "cora": {
         "model": "two graph convolutions (Kipf and Welling), 1,433 - 16 - 7",
         "gradient_shape": "1,433 x 16 and the other parameters, clipped jointly",
-        "protected": "one training label, with its loss added or removed; the graph and the "
-        "features are public. A node's features enter the losses of its neighbours, so that "
-        "clipping gradients node by node does not bound what a node can change",
         "optimiser": "as on Adult; training nodes are Planetoid's 140, the 500 for validation and "
         "the next 500",
     },
@@ -250,8 +246,6 @@ TRAININGS = {
         "model": "embedding of 100, BiLSTM of 2 x 75 units, mean over the words, 150 tanh "
         "features; linear classifier without bias",
         "feature_shape": "150 of every record, once, in blocks of a batch",
-        "protected": "the features of one record, replaced; the feature extractor and the labels "
-        "count as public",
         "optimiser": "extractor: Adam, learning rate 0.001, batches of 128, once and without "
         "privacy; classifier: SGD, learning rate 0.1, on noisy features over sqrt(1 + noise "
         "variance)",
@@ -265,7 +259,8 @@ def _trained(
     """Return how an experiment of the IMGM paper was run."""
     settings = config["training"][experiment]
     facts = _find(experiment, provenance, ("title", "arrays", "licence"))
-    private_gradients = imgm.KINDS[experiment] == "gradients"
+    about = imgm.EXPERIMENTS[experiment]
+    private_gradients = about.kind == "gradients"
     # Of reviews, which are slow to go through, test records are limited too.
     limits = {"train": settings["records"], "test": None}
     if not private_gradients:
@@ -277,6 +272,7 @@ def _trained(
     return {
         **dict.fromkeys(shown, "-"),
         **TRAININGS[experiment],
+        "protected": about.protected,
         "type1_epochs" if private_gradients else "type2_epochs": epochs,
         "training": _records(facts, "train", limits["train"]),
         "testing": _records(facts, "test", limits["test"]),

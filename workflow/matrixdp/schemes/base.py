@@ -36,9 +36,10 @@ class Noise:
         deviations: standard deviations by name of what is released, the same in every release:
             one number for all entries, or one per row, shape (m, 1).
         epsilon, delta: the nominal guarantee.
-        epsilon_actual: the epsilon really delivered at ``delta``, over all releases: exact, or an
-            upper bound that is nearly so.
-        mu: the Gaussian-DP parameter of one release without sampling.
+        epsilon_actual: the epsilon really delivered at ``delta``, over all releases: exact for
+            noise that is the same on all entries (but for 2e-5 of the accountant), else an upper
+            bound.
+        mu: the Gaussian-DP parameter of one release without sampling, or an upper bound.
         noise_std: root mean square of the standard deviations over all released entries.
     """
 
@@ -75,7 +76,7 @@ class Plan(abc.ABC):
 
     @abc.abstractmethod
     def mu(self, deviations: Deviations) -> float:
-        """Return mu of one release without sampling, the exact supremum over neighbours."""
+        """Return mu of one release without sampling: the supremum over neighbours, or more."""
 
     @abc.abstractmethod
     def epsilon(self, mu: float, delta: float) -> float:
@@ -88,6 +89,7 @@ class Scheme:
 
     Args:
         label: its name for a reader.
+        group: title under which schemes are read together, in tables and panels.
         calibration: how it turns a budget into noise, in words.
         deviations: called with a plan, epsilon and delta, returns the standard deviations.
         status: see ``STATUSES``.
@@ -95,6 +97,7 @@ class Scheme:
     """
 
     label: str
+    group: str
     calibration: str
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
     status: str = "private"

@@ -1,10 +1,10 @@
 """Schemes for private features (IMGM, section 5.1, Type II).
 
-The features of all training records are released once, in blocks of one batch, each by an identity
+The features of all training records are released once, in blocks of one lot, each by an identity
 query on [-1, 1]^m (the paper's Table 1 has 256 x 150 for IMDB). Neighbours differ in one record
 that is replaced, and so in one block: what a block guarantees, all of them do. Every record's
 features are published, so that nothing is sampled: the paper's "amplification", (epsilon / q,
-delta / q) with the share q of a batch, has no reason here.
+delta / q) with the share q of a lot, has no reason here.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ class Features(Plan):
     Args:
         features: of one record, m.
         records: their number, n.
-        batch: records of a block, from which the paper takes q = batch / records.
+        lot: records of a block, from which the paper takes q = lot / records.
 
     Raises:
-        InputError: an argument is out of range, or the batch is larger than the data.
+        InputError: an argument is out of range, or the lot is larger than the data.
     """
 
     features: int
     records: int
-    batch: int
+    lot: int
 
     def __post_init__(self) -> None:
-        for name in ("features", "records", "batch"):
+        for name in ("features", "records", "lot"):
             checks.count(**{name: getattr(self, name)})
-        if self.batch > self.records:
+        if self.lot > self.records:
             raise checks.InputError(
-                f"batch is {self.batch}; it must be at most the number of training records, "
+                f"lot is {self.lot}; it must be at most the number of training records, "
                 f"{self.records}"
             )
 
     @property
     def query(self) -> Identity:
         """What releases one block."""
-        return Identity(Box.cube(self.features, -1, 1), self.batch)
+        return Identity(Box.cube(self.features, -1, 1), self.lot)
 
     @property
     def rate(self) -> float:
-        """Share of the records that is in a batch, q."""
-        return self.batch / self.records
+        """Share of the records that is in a lot, q."""
+        return self.lot / self.records
 
     @property
     def steps(self) -> int:
@@ -90,8 +90,7 @@ def _nominal(_plan: Features, epsilon: float, delta: float) -> Guarantee:
 
 
 def _amplified(plan: Features, epsilon: float, delta: float) -> Guarantee:
-    wrong = composition.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate)
-    return Guarantee(float(wrong.epsilon), float(wrong.delta))
+    return composition.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate)
 
 
 def _code(plan: Features, epsilon: float, delta: float) -> Guarantee:
@@ -135,31 +134,39 @@ def _mvg_code(plan: Features, epsilon: float, delta: float) -> Deviations:
 
 def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
     mu = composition.release_mu(epsilon, delta, 1)
-    return {"features": plan.rate * plan.query.l2 / mu / np.sqrt(plan.batch)}
+    return {"features": plan.rate * plan.query.l2 / mu / np.sqrt(plan.lot)}
 
 
 _EXACT = "exact condition of Gaussian noise"
-_LINEAR = "the same at (epsilon/q, delta/q)"
 _NOT_SAMPLED = "nothing is sampled: every record's features are released"
 
+#: Titles of groups.
+_AS_BUDGETED = "Calibrated to the nominal budget"
+_AS_PUBLISHED = "Calibrated to (epsilon/q, delta/q), as in the paper"
+_AS_CODE = "Formulas of the authors' code"
+
+#: In the order of tables and panels.
 SCHEMES = {
     "analytic_gaussian": Scheme(
-        "Gaussian, analytic", _EXACT, partial(_additive, mechanism=Gaussian())
+        "Gaussian, analytic", _AS_BUDGETED, _EXACT, partial(_additive, mechanism=Gaussian())
     ),
     "imgm": Scheme(
         "IMGM",
+        _AS_BUDGETED,
         "IMGM Theorem 2",
         partial(_additive, mechanism=IMGM()),
         note="the analytic Gaussian mechanism to the last bit",
     ),
-    "mvg_iid": Scheme("MVG, i.i.d.", "MVG Theorem 2", partial(_mvg, allocation=IID)),
+    "mvg_iid": Scheme("MVG, i.i.d.", _AS_BUDGETED, "MVG Theorem 2", partial(_mvg, allocation=IID)),
     "mvg_binary": Scheme(
         "MVG, binary allocation",
+        _AS_BUDGETED,
         "MVG Theorem 2, tau = 0.75 on the first two features",
         partial(_mvg, allocation=FIRST_TWO),
     ),
     "analytic_gaussian_amplified": Scheme(
         "Gaussian, analytic, (ε/q, δ/q)",
+        _AS_PUBLISHED,
         f"{_EXACT}, at (epsilon/q, delta/q)",
         partial(_additive, mechanism=Gaussian(), budget=_amplified),
         status="not private",
@@ -167,6 +174,7 @@ SCHEMES = {
     ),
     "imgm_amplified": Scheme(
         "IMGM, (ε/q, δ/q)",
+        _AS_PUBLISHED,
         "IMGM Theorem 2, at (epsilon/q, delta/q)",
         partial(_additive, mechanism=IMGM(), budget=_amplified),
         status="not private",
@@ -174,12 +182,14 @@ SCHEMES = {
     ),
     "mvg_binary_amplified": Scheme(
         "MVG, binary allocation, (ε/q, δ/q)",
+        _AS_PUBLISHED,
         "MVG Theorem 2, tau = 0.75 on the first two features, at (epsilon/q, delta/q)",
         partial(_mvg, allocation=FIRST_TWO, budget=_amplified),
         note=f"{_NOT_SAMPLED}; MVG has so much noise that it is private all the same",
     ),
     "analytic_gaussian_code": Scheme(
         "Gaussian, analytic, authors' code",
+        _AS_CODE,
         "KOV corollary of Theorem 3.4 for one release, at (epsilon/q, delta/q)",
         partial(_additive, mechanism=Gaussian(), budget=_code),
         status="not private",
@@ -187,13 +197,15 @@ SCHEMES = {
     ),
     "imgm_code": Scheme(
         "IMGM, authors' code",
-        "IMGM Theorem 2 times q / sqrt(batch)",
+        _AS_CODE,
+        "IMGM Theorem 2 times q / sqrt(lot)",
         _imgm_code,
         status="not private",
-        note="the division by the root of the batch has no reason",
+        note="the division by the root of the lot has no reason",
     ),
     "mvg_code": Scheme(
         "MVG, authors' code",
+        _AS_CODE,
         "MVG Theorem 2 with gamma = s2 / 2, KOV corollary of Theorem 3.4 for one release, at "
         "(epsilon/q, delta/q)",
         _mvg_code,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.optimize import minimize
 
 from matrixdp import checks
 from matrixdp.checks import Array
@@ -85,7 +84,10 @@ class Gradients(Plan):
         return self.shapes
 
     def mu(self, deviations: Deviations) -> float:
-        """Return clip / smallest deviation: the worst gradient lies in the quietest entry alone."""
+        """Return clip / smallest deviation, attained by a gradient in the quietest entries alone.
+
+        Networks whose gradients cannot lie there have a smaller mu.
+        """
         return self.clip / min(float(np.min(value)) for value in deviations.values())
 
     def epsilon(self, mu: float, delta: float) -> float:
@@ -159,8 +161,7 @@ def _mvg_precisions(
 def _code_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
     """Return what the code gives each step: KOV's corollary, and amplification by 1 / q."""
     each = composition.simple_split(epsilon, delta, plan.steps)
-    step = composition.linear_before_sampling_wrong(each, plan.rate)
-    return Guarantee(float(step.epsilon), float(step.delta))
+    return composition.linear_before_sampling_wrong(each, plan.rate)
 
 
 def _analytic_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -204,6 +205,8 @@ def best_strategy(workload: Array) -> Array:
     Args:
         workload: queries by records, shape (k, n), for small n.
     """
+    from scipy.optimize import minimize
+
     w = checks.array(workload=workload, shape=(None, None))
     n = w.shape[1]
 
@@ -227,58 +230,73 @@ def best_strategy(workload: Array) -> Array:
 _KOV = "KOV Theorem 3.4, amplification by sampling"
 _KOV_CODE = "KOV corollary of Theorem 3.4, amplification by 1/q"
 
+#: Titles of groups.
+_AS_KOV = "Composed after Kairouz et al., amplified"
+_AS_GAUSSIAN = "Composed as Gaussian noise"
+_AS_CODE = "Formulas of the authors' code"
+
+#: In the order of tables and panels.
 SCHEMES = {
-    "gaussian_2014": Scheme("Gaussian, constant 1.25", _KOV, _classical),
-    "analytic_gaussian": Scheme("Gaussian, analytic", _KOV, _analytic),
-    "moments_accountant": Scheme(
-        "Moments accountant",
-        "Rényi accountant of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=composition.rdp_epsilon),
-    ),
-    "pld_gaussian": Scheme(
-        "Gaussian, PLD accountant",
-        "privacy loss distribution of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=composition.pld_epsilon),
-        note="the least noise that is private, to 0.002 %",
+    "gaussian_2014": Scheme("Gaussian, constant 1.25", _AS_KOV, _KOV, _classical),
+    "analytic_gaussian": Scheme("Gaussian, analytic", _AS_KOV, _KOV, _analytic),
+    "matrix_mechanism": Scheme(
+        "Matrix mechanism",
+        _AS_KOV,
+        _KOV,
+        _classical,
+        note="the best strategy for an average is the sum: it is the Gaussian mechanism",
     ),
     "mvg_iid": Scheme(
         "MVG, i.i.d.",
+        _AS_KOV,
         "MVG Theorem 2 per step and matrix, KOV Theorem 3.4, amplification by sampling",
         partial(_mvg, allocation=IID),
     ),
     "mvg_binary": Scheme(
         "MVG, binary allocation",
+        _AS_KOV,
         "MVG Theorem 2 per step and matrix, tau = 0.75 on the first two rows, KOV Theorem 3.4, "
         "amplification by sampling",
         partial(_mvg, allocation=FIRST_TWO),
     ),
-    "matrix_mechanism": Scheme(
-        "Matrix mechanism",
-        _KOV,
-        _classical,
-        note="the best strategy for an average is the sum: it is the Gaussian mechanism",
-    ),
-    "imgm": Scheme("IMGM", "IMGM Theorem 4, no amplification", _theorem_4),
+    "imgm": Scheme("IMGM", _AS_GAUSSIAN, "IMGM Theorem 4, no amplification", _theorem_4),
     "imgm_amplified": Scheme(
-        "IMGM, (ε/q, δ/q)",
+        "IMGM, times q",
+        _AS_GAUSSIAN,
         "IMGM Theorem 4 times q",
         _imgm_amplified,
         status="not private",
         note="right in the limit of many steps with much noise only",
     ),
+    "moments_accountant": Scheme(
+        "Moments accountant",
+        _AS_GAUSSIAN,
+        "Rényi accountant of the sampled Gaussian mechanism",
+        partial(_accounted, accountant=composition.rdp_epsilon),
+    ),
+    "pld_gaussian": Scheme(
+        "Gaussian, PLD accountant",
+        _AS_GAUSSIAN,
+        "privacy loss distribution of the sampled Gaussian mechanism",
+        partial(_accounted, accountant=composition.pld_epsilon),
+        note="the least noise that is private, to 0.002 %",
+    ),
     "gaussian_code": Scheme(
         "Gaussian, authors' code",
+        _AS_CODE,
         "2 q sqrt(T ln(1/delta)) / epsilon",
         _moments_code,
         note="more noise than is needed",
     ),
     "analytic_gaussian_code": Scheme(
         "Gaussian, analytic, authors' code",
+        _AS_CODE,
         _KOV_CODE,
         _analytic_code,
     ),
     "mvg_code": Scheme(
         "MVG, authors' code",
+        _AS_CODE,
         f"MVG Theorem 2 with gamma = s2 / 2 and s2 = clip sqrt(m n), {_KOV_CODE}",
         _mvg_code,
         status="distorted",
@@ -286,6 +304,7 @@ SCHEMES = {
     ),
     "imgm_code": Scheme(
         "IMGM, authors' code",
+        _AS_CODE,
         "IMGM Theorem 4 times q / sqrt(lot)",
         _imgm_code,
         status="not private",

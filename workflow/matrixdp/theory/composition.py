@@ -12,13 +12,14 @@ from matrixdp.checks import Array
 from matrixdp.privacy import composition, gaussian
 from matrixdp.privacy.composition import Guarantee
 from matrixdp.schemes.base import analytic_mu, classical_multiplier
+from matrixdp.theory.settings import SETTINGS
 
 EPSILONS, DELTA = (0.1, 1.0), 1e-5
 #: Releases, up to 1e5: five points a decade without sampling, and two with it, which takes longer.
 RELEASES = np.unique(np.rint(np.geomspace(1, 1e5, 26)).astype(int))
 SAMPLED_RELEASES = np.rint(np.geomspace(1, 1e5, 11)).astype(int)
-#: Of Adult in the paper's Table 1: a lot of 512 of 32,561 records.
-RATE = 512 / 32561
+#: Share of Adult's records in a lot.
+RATE = SETTINGS["adult"].lot / SETTINGS["adult"].records
 
 #: Called with epsilon, delta, releases and rate, returns the multiplier of one release.
 Multiplier = Callable[[float, float, int, float], float]

@@ -8,6 +8,7 @@ import pandas as pd
 from matrixdp.checks import Array
 from matrixdp.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
+from matrixdp.theory.settings import SETTINGS
 
 EPSILON, DELTA = 1.0, 1e-5
 #: The sensitivity is fixed, as the paper says; so is gamma, the largest norm of the value, which
@@ -16,8 +17,6 @@ S2 = GAMMA = 1.0
 #: Square matrices of up to 10^7 entries.
 SIDES = np.unique(np.rint(np.geomspace(1, 3162, 36)).astype(int))
 EPSILONS = np.geomspace(1e-8, 10, 46)
-#: Of IMDB in the paper's Table 1.
-SHAPE = (256, 150)
 
 
 def dimension(_seed: int) -> pd.DataFrame:
@@ -28,12 +27,14 @@ def dimension(_seed: int) -> pd.DataFrame:
     noise is (m n)^(1/4) / phi, that of IMGM s2 / B whatever the shape.
 
     Returns:
-        Columns ``case`` (``entries``: square matrices at epsilon 1; ``epsilon``: 256 x 150),
+        Columns ``case`` (``entries``: square matrices at epsilon 1; ``epsilon``: IMDB's block),
         ``zeta``, ``m``, ``n``, ``entries`` (m n), ``epsilon``, ``delta``, ``gamma``, ``s2``,
         ``harmonic`` (H_r), ``beta``, ``phi``, ``mvg_std`` and ``imgm_std``.
     """
+    shape = SETTINGS["imdb"].features
+    assert shape
     by_entries = [_rows("entries", zeta, (m, m), EPSILON) for zeta in ZETAS for m in SIDES.tolist()]
-    by_epsilon = [_rows("epsilon", zeta, SHAPE, EPSILONS) for zeta in ZETAS]
+    by_epsilon = [_rows("epsilon", zeta, shape, EPSILONS) for zeta in ZETAS]
     return pd.concat([*by_entries, *by_epsilon], ignore_index=True)
 
 

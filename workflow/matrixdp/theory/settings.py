@@ -24,7 +24,6 @@ class Setting(NamedTuple):
     """A column of the paper's Table 1.
 
     Attributes:
-        dataset: its name in this project.
         records: of training.
         lot: expected size of a lot of gradients.
         epochs: of training on gradients, None if there is none.
@@ -32,7 +31,6 @@ class Setting(NamedTuple):
         features: records and features of a block, None if there is none.
     """
 
-    dataset: str
     records: int
     lot: int
     epochs: int | None
@@ -40,14 +38,15 @@ class Setting(NamedTuple):
     features: tuple[int, int] | None
 
 
-SETTINGS = (
-    Setting("mnist", 55_000, 1024, 100, (1024, 84), (256, 400)),
-    Setting("cifar10", 50_000, 1024, 30, (1024, 512), (256, 512)),
-    Setting("cora", 1_140, 200, 50, (1436, 16), None),
-    Setting("adult", 32_561, 512, 50, (105, 12), None),
-    Setting("svhn", 73_257, 1024, 60, (4096, 512), (1024, 1024)),
-    Setting("imdb", 25_000, 256, None, None, (256, 150)),
-)
+#: By the name of the data set in this project.
+SETTINGS = {
+    "mnist": Setting(55_000, 1024, 100, (1024, 84), (256, 400)),
+    "cifar10": Setting(50_000, 1024, 30, (1024, 512), (256, 512)),
+    "cora": Setting(1_140, 200, 50, (1436, 16), None),
+    "adult": Setting(32_561, 512, 50, (105, 12), None),
+    "svhn": Setting(73_257, 1024, 60, (4096, 512), (1024, 1024)),
+    "imdb": Setting(25_000, 256, None, None, (256, 150)),
+}
 
 
 def settings(_seed: int) -> pd.DataFrame:
@@ -62,13 +61,13 @@ def settings(_seed: int) -> pd.DataFrame:
         (standard deviation over sensitivity) and ``epsilon_actual`` at delta.
     """
     rows: list[dict[str, object]] = []
-    for setting in SETTINGS:
+    for dataset, setting in SETTINGS.items():
         for kind, plan in _plans(setting).items():
             for scheme, epsilon in itertools.product(SCHEMES, EPSILONS[kind]):
                 noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
                 rows.append(
                     {
-                        "dataset": setting.dataset,
+                        "dataset": dataset,
                         "kind": kind,
                         "scheme": scheme,
                         "epsilon": epsilon,
@@ -96,8 +95,8 @@ def _plans(setting: Setting) -> dict[str, Plan]:
             shapes={"largest": setting.gradient},
         )
     if setting.features:
-        batch, size = setting.features
-        plans["features"] = Features(features=size, records=setting.records, batch=batch)
+        block, size = setting.features
+        plans["features"] = Features(features=size, records=setting.records, lot=block)
     return plans
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 import matplotlib.figure
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -15,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 from matrixdp.results import imgm
 from matrixdp.results.figures import frames, style
 from matrixdp.results.figures.base import Figure, Tables
-from matrixdp.results.markup import short
+from matrixdp.results.markup import interval, short
 
 #: Where captions compare schemes.
 NOMINAL = 1.0
@@ -94,7 +93,7 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
     style.log_axis(axes, "x", "true ε")
     axes.set_xlim(LEAST / 1.6, MOST * 1.6)
-    ends = {LEAST: f"≤ {LEAST:g}", MOST: "≥ 10⁴"}
+    ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
     axes.set_xticks([LEAST, 1e-2, 0.1, 1, 10, 100, 1e3, MOST])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
@@ -127,8 +126,8 @@ def _at(frame: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["mean"].notna()].set_index("mechanism")
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+def _percent(row: pd.Series) -> str:
+    return f"{interval(100 * row['mean'], 100 * row['ci95'])} %"
 
 
 def caption_features(frame: pd.DataFrame) -> str:
@@ -141,35 +140,36 @@ def caption_features(frame: pd.DataFrame) -> str:
     ):
         if {*names} <= {*at.index}:
             one, other = at.loc[names[0]], at.loc[names[1]]
-            gap, margin = one["mean"] - other["mean"], np.hypot(one["ci95"], other["ci95"])
-            noise = other["noise_std"] / one["noise_std"]
-            alike = "the same noise as" if abs(noise - 1) < 1e-9 else f"{short(1 / noise)} times"
-            of = "" if abs(noise - 1) < 1e-9 else " the noise of"
+            ratio = one["noise_std"] / other["noise_std"]
+            same = abs(ratio - 1) < 1e-9
+            noise = "the same noise as" if same else f"{short(ratio)} times the noise of"
+            chance = ", so that they differ by chance alone; it" if same else " and"
             true = " and ".join(dict.fromkeys(short(row["epsilon_actual"]) for row in (one, other)))
             said.append(
-                f"{what[0].upper()}{what[1:]}, IMGM adds {alike}{of} the analytic Gaussian "
-                f"mechanism and has {_percent(one['mean'])} ({100 * gap:+.1f} ± "
-                f"{100 * margin:.1f} points against it), at a true epsilon of {true}."
+                f"{what[0].upper()}{what[1:]}, IMGM adds {noise} the analytic Gaussian mechanism"
+                f"{chance} has {_percent(one)} against {_percent(other)}, at a true epsilon of "
+                f"{true}."
             )
     return " ".join(said)
 
 
-def caption_gradients(name: str, frame: pd.DataFrame) -> str:
+def caption_gradients(frame: pd.DataFrame) -> str:
     """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
-    at = _at(frame)
+    at, experiment = _at(frame), str(frame["experiment"].iloc[0])
+    name = imgm.EXPERIMENTS[experiment].name
     said = f"Test accuracy on {name} after training on noisy gradients."
     if at.empty:
         return f"{said} Nothing ran at epsilon 1."
-    at = at.rename(imgm.labels(str(frame["experiment"].iloc[0])))
+    at = at.rename(imgm.labels(experiment))
     within = at[at["epsilon_actual"] <= NOMINAL * (1 + imgm.ROUNDING)]
     beyond = at.drop(within.index)
     if len(within):
         best = within["mean"].idxmax()
         said += (
             f" At nominal epsilon 1 the highest mean within the budget is that of {best}, "
-            f"{_percent(within['mean'][best])} (without privacy "
-            f"{_percent(frames.level(frame, 'nonprivate'))}); true epsilons of the schemes within "
-            f"go from {short(within['epsilon_actual'].min())} to "
+            f"{_percent(within.loc[best])} (without privacy "
+            f"{100 * frames.level(frame, 'nonprivate'):.1f} %); true epsilons of the "
+            f"schemes within go from {short(within['epsilon_actual'].min())} to "
             f"{short(within['epsilon_actual'].max())}."
         )
     if len(beyond):
@@ -178,6 +178,7 @@ def caption_gradients(name: str, frame: pd.DataFrame) -> str:
     return said
 
 
+#: Spelled out, as these entries are also read as text (see :mod:`matrixdp.sources`).
 FIGURES = {
     "figure1_imdb": Figure(
         title="Figure 1 (IMDB): accuracy on private features",
@@ -188,14 +189,14 @@ FIGURES = {
     ),
     "imgm_adult": Figure(
         title="Adult: accuracy with private gradients",
-        caption=partial(caption_gradients, "Adult"),
+        caption=caption_gradients,
         inputs=("summary/adult",),
         data=partial(tidy, "adult"),
         draw=draw,
     ),
     "imgm_cora": Figure(
         title="Cora: accuracy with gradients that are private for labels",
-        caption=partial(caption_gradients, "Cora"),
+        caption=caption_gradients,
         inputs=("summary/cora",),
         data=partial(tidy, "cora"),
         draw=draw,
