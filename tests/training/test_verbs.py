@@ -61,12 +61,16 @@ def test_extract_writes_what_train_reads(call, tmp_path):
     [
         (("train", "adlt", "imgm", "--data", "adult"), "did you mean 'adult'"),
         (("train", "adult", "imgm"), "adult lacks --data"),
-        (("train", "imdb", "imgm", "--data", "imdb"), "imdb lacks --features"),
+        (("train", "imdb", "imgm"), "imdb lacks --features; make it by `matrixdp extract`"),
+        (("train", "imdb", "imgm", "--data", "imdb"), "trains on --features, not on --data imdb"),
+        (("train", "adult", "imgm", "--features", "x"), "trains on --data, not on --features x"),
+        (("train", "adult", "imgm", "--data", "cora"), "cora holds cora data; adult needs its own"),
+        (("extract", "imdb", "--data", "adult"), "adult holds adult data; imdb needs its own"),
         (("train", "imdb", "imgm", "--features", "none.npz"), "none.npz holds no features"),
         (("train", "imdb", "imgm", "--features", "none.npz", "--clip", "1"), "clips nothing"),
         (("train", "adult", "imgm", "--data", "adult", "--delta", "2"), "delta is 2"),
         (("train", "adult", "imgm", "--data", "adult", "--clip", "nan", "--lot", 9), "clip is nan"),
-        (("extract", "adult", "--data", "adult"), "adult trains on its data as they are; it has no extractor"),
+        (("extract", "adult", "--data", "adult"), "it has no extractor"),
     ],
 )
 def test_bad_words_leave_no_file(call, tmp_path, words, said):
