@@ -87,14 +87,14 @@ def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
 def test_a_changed_setting_reruns_what_it_changes(setting, rerun, finished):
     outcome = finished.plan("mvg", "--config", setting)
     # Table 2 lists the settings.
-    assert outcome.jobs == rerun | {"setups"}
+    assert outcome.jobs == rerun | {"setups 2"}
 
 
 def test_one_more_mechanism_runs_alone(finished):
     names = [*TINY["experiments"]["regression"]["mechanisms"], "zero"]
     setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
     planned = finished.plan("mvg", "--config", setting).jobs
-    assert planned == {"trials regression zero", "summary regression", "table 3", "setups"}
+    assert planned == {"trials regression zero", "summary regression", "table 3", "setups 2"}
 
 
 def edit(project, name, change):

@@ -77,7 +77,7 @@ def test_original_data_replace_simulated_ones(again, mirror):
     setting = ["--config", "data={source: original}"]
     outcome = again.make("table2", "table4", *setting, DATA_MIRROR=mirror)
     datasets = {f"data {name}" for name in ("liver", "movement", "ctg")}
-    assert outcome.jobs == jobs_of("first_pc") | datasets | {"setups"}
+    assert outcome.jobs == jobs_of("first_pc") | datasets | {"setups 2"}
     assert_status(again, "original", 2, 4)
     # And back.
     assert again.plan("table4").jobs == jobs_of("first_pc") | {"data movement"}
