@@ -134,6 +134,9 @@ class Judge:
             return replace(
                 finding, verdict=UNTESTABLE, reason="run on simulated data, not on the paper's"
             )
+        if all(self._book.same_noise(c.first, c.second) for c in claim.comparisons):
+            reason = f"the two add the same noise, and differ by chance alone; {finding.reason}"
+            return replace(finding, verdict=UNDECIDED, reason=reason)
         if finding.verdict != NOT_REPRODUCED and (guess := self._met_by(claim)):
             name = self._labels[guess].lower()
             finding = replace(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from matrixdp.checks import InputError
@@ -73,6 +74,22 @@ class Trialbook:
         keys = ["epsilon", "direction", "variant"]
         trials = self._trials(row.experiment, row.mechanism).merge(wanted[keys], on=keys)
         return trials.groupby("trial")["value"].mean()
+
+    def same_noise(self, one: Row, other: Row) -> bool:
+        """Return whether two mechanisms add i.i.d. Gaussian noise of the same size everywhere.
+
+        That is one law under two names: no number of trials can order the two. Noise with a
+        direction never counts, since its size does not say where it lies.
+        """
+        law = ["epsilon", "noise_std", "mu_actual"]
+        laws = []
+        for row in (one, other):
+            rows = self._rows(row)
+            if rows["direction"].ne("").any() or rows[law].isna().any(axis=None):
+                return False
+            laws.append(rows[law].set_index("epsilon"))
+        first, second = laws
+        return first.index.equals(second.index) and np.allclose(first, second, rtol=1e-9, atol=0)
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""
