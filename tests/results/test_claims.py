@@ -196,6 +196,15 @@ def test_an_open_claim_at_chance_level_says_so(run):
     assert "told from the random guess" in found["reason"]
 
 
+def test_only_the_default_reading_is_judged(run):
+    worse, better = trials("laplace", noise(1.5, 0.1, 1)), noise(1.0, 0.1, 2)
+    other = trials("laplace", noise(0.1, 0.1, 3), reading="classifier=bias")
+    rows = {"laplace": pd.concat([worse, other]), "ppca": better}
+    found = verdict(run, "ppca beats laplace", rows=rows)
+    assert found["verdict"] == "reproduced"
+    assert found["effect"] == pytest.approx(0.5, abs=0.05)
+
+
 def test_one_law_under_two_names_is_never_ordered(run):
     rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
     sentence = "analytic_gaussian beats imgm"

@@ -115,7 +115,7 @@ class Trialbook:
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
         path = self._root / "trials" / experiment / READING / f"{mechanism}.csv.gz"
-        text = ("epsilon", "direction", "variant", "phase")
+        text = ("reading", "epsilon", "direction", "variant", "phase")
         try:
             table = pd.read_csv(
                 path,
@@ -131,4 +131,5 @@ class Trialbook:
             raise InputError(
                 f"{path} is not a whole trial file ({reason}); delete it and run again"
             ) from error
-        return table[table["phase"].eq("report") & table["trial"].notna()]
+        shown = table["phase"].eq("report") & table["reading"].eq(READING)
+        return table[shown & table["trial"].notna()]
