@@ -19,6 +19,7 @@ Every result is rounded to the side that promises less privacy.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -82,7 +83,8 @@ def composed_mu(mu: ArrayLike) -> float:
     values = checks.array(mu=mu)
     if (values < 0).any():
         raise InputError(f"mu holds {values.min():g}; every mu must be at least 0")
-    return float(np.linalg.norm(values))
+    # Correctly rounded sums, so that every processor gets the same last digits.
+    return math.sqrt(math.fsum(values.ravel() ** 2))
 
 
 def release_mu(epsilon: float, delta: float, releases: int) -> float:
