@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
-from matrixdp import noise
+from matrixdp import laws
 
 REPEATS = 15
 
@@ -58,15 +58,15 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
 
     size = f"{trials} x {m} x {n}"
     return [
-        Case(f"unimodal, row scaling, {size}", out.size, plus(noise.matrix_normal, scales), 1.15),
-        Case(f"unimodal, dense, {size}", out.size, plus(noise.matrix_normal, directions), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(noise.laplace, 2.0), 1.6),
-        Case(f"K-norm, Frobenius, {size}", out.size, plus(noise.frobenius_exponential, 2.0)),
-        Case(f"K-norm, column l2, {size}", out.size, plus(noise.column_l2_exponential, 2.0)),
+        Case(f"unimodal, row scaling, {size}", out.size, plus(laws.matrix_normal, scales), 1.15),
+        Case(f"unimodal, dense, {size}", out.size, plus(laws.matrix_normal, directions), 1.3),
+        Case(f"Laplace, {size}", out.size, plus(laws.laplace, 2.0), 1.6),
+        Case(f"K-norm, Frobenius, {size}", out.size, plus(laws.frobenius_exponential, 2.0)),
+        Case(f"K-norm, column l2, {size}", out.size, plus(laws.column_l2_exponential, 2.0)),
         Case(
             f"K-norm, column l_inf, {size}",
             out.size,
-            plus(noise.column_linf_exponential, scales, 2.0),
+            plus(laws.column_linf_exponential, scales, 2.0),
         ),
     ]
 
@@ -76,7 +76,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     each, out, spare = streams(trials), np.empty((trials, m, n)), np.empty((trials, m, n))
     rng = np.random.default_rng(0)
     value, a, b = rng.random((m, n)), rng.normal(size=(m, m)), rng.normal(size=(n, n))
-    drawn = noise.normals(each, (m, n))
+    drawn = laws.normals(each, (m, n))
 
     def products() -> None:
         np.matmul(drawn.reshape(-1, n), b.T, out=spare.reshape(-1, n))
@@ -85,7 +85,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     return Case(
         f"bimodal, dense, {trials} x {m} x {n}",
         out.size,
-        lambda: np.add(noise.matrix_normal(each, (m, n), a, b, out=out), value, out=out),
+        lambda: np.add(laws.matrix_normal(each, (m, n), a, b, out=out), value, out=out),
         1.1,
         products,
     )
@@ -101,12 +101,10 @@ def bingham(epsilon: float, count: int) -> list[Case]:
         Case(
             f"Bingham, d = 21, {count} draws of one stream",
             21 * count,
-            lambda: noise.bingham_draws(stream, form, count),
+            lambda: laws.bingham_draws(stream, form, count),
             10,
         ),
-        Case(
-            "Bingham, d = 21, one draw of 1000 streams", 21_000, lambda: noise.bingham(each, form)
-        ),
+        Case("Bingham, d = 21, one draw of 1000 streams", 21_000, lambda: laws.bingham(each, form)),
     ]
 
 

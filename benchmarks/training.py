@@ -20,9 +20,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
-import matrixdp.training  # noqa: F401  (sets jax up)
-from matrixdp.training import batches, gradients
-from matrixdp.training.models import GraphNetwork, Model, Params, Perceptron
+import matrixdp.experiments.training  # noqa: F401  (sets jax up)
+from matrixdp.experiments.training import batches, gradients
+from matrixdp.experiments.training.models import GraphNetwork, Model, Params, Perceptron
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

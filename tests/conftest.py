@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from matrixdp.experiments.study import Data
 from matrixdp.privacy.sensitivity import Box
-from matrixdp.study import Data
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,9 @@ import pytest
 import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
-MECHANISMS = [*GROUND, "noise", "privacy*", "mechanisms*"]
+MECHANISMS = [*GROUND, "laws", "privacy*", "mechanisms*"]
+STUDIES = ["experiments", "experiments.readings", "experiments.study", "experiments.tasks*"]
+SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 
 #: What the modules that match a pattern may import from the package, lowest floor first.
 FLOORS = {
@@ -19,32 +21,38 @@ FLOORS = {
     "trials": [],
     "seeds": ["checks"],
     "sources": ["checks"],
-    "readings": ["checks"],
     "files": ["checks"],
-    "noise": ["checks"],
+    "laws": ["checks"],
     "privacy*": ["checks", "privacy*"],
     "mechanisms*": MECHANISMS,
-    "tasks*": [*MECHANISMS, "tasks*"],
-    "study": [*MECHANISMS, "tasks*", "readings"],
-    "schemes*": [*MECHANISMS, "schemes*"],
-    "theory*": [*MECHANISMS, "schemes*", "theory*"],
-    "audit*": [*MECHANISMS, "tasks*", "study", "audit*"],
-    "training*": [*MECHANISMS, "readings", "schemes*", "training*"],
-    # These two stand apart; results take the labels of mechanisms and schemes, not their
+    "experiments": [],
+    "experiments.readings": ["checks"],
+    "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
+    "experiments.study": [*MECHANISMS, *STUDIES],
+    "experiments.schemes*": [*MECHANISMS, "experiments.schemes*"],
+    "experiments.training*": [*MECHANISMS, *SCHEMES, "experiments.training*"],
+    "theory*": [*MECHANISMS, *SCHEMES, "theory*"],
+    "audit*": [*MECHANISMS, *STUDIES, "audit*"],
+    # These two stand apart; the report takes the labels of mechanisms and schemes, not their
     # mathematics.
     "data*": [*GROUND, "data*"],
-    "results*": [
-        *(*GROUND, "readings", "results*"),
-        *("mechanisms", "mechanisms.base", "schemes", "schemes.base"),
+    "report*": [
+        *(*GROUND, "experiments", "experiments.readings", "report*"),
+        *("mechanisms", "mechanisms.base", "experiments.schemes", "experiments.schemes.base"),
     ],
-    "config": [*MECHANISMS, "readings", "sources", "tasks*"],
+    "config": [*MECHANISMS, "experiments.readings", "sources", "experiments.tasks*"],
     "cli*": ["*"],
     "__main__": ["*"],
     "__init__": [],
 }
 
 #: Other people's packages that only some of ours may import.
-RESERVED = {"snakemake": [], "jax": ["training*"], "flax": ["training*"], "optax": ["training*"]}
+RESERVED = {
+    "snakemake": [],
+    "jax": ["experiments.training*"],
+    "flax": ["experiments.training*"],
+    "optax": ["experiments.training*"],
+}
 
 
 def matches(module, patterns):
@@ -117,33 +125,41 @@ def test_no_import_runs_upward_or_in_a_circle():
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [
-        ("noise.py", "from matrixdp.checks import positive", None),
-        ("noise.py", "from matrixdp.privacy import gaussian", "noise imports privacy.gaussian"),
-        ("noise.py", "import matrixdp.privacy.gaussian", "noise imports privacy.gaussian"),
-        ("noise.py", "from .privacy.gaussian import mu", "noise imports privacy.gaussian"),
-        ("noise.py", "from . import study", "noise imports study"),
+        ("laws.py", "from matrixdp.checks import positive", None),
+        ("laws.py", "from matrixdp.privacy import gaussian", "laws imports privacy.gaussian"),
+        ("laws.py", "import matrixdp.privacy.gaussian", "laws imports privacy.gaussian"),
+        ("laws.py", "from .privacy.gaussian import mu", "laws imports privacy.gaussian"),
+        ("laws.py", "from .experiments import study", "laws imports experiments.study"),
         ("privacy/audit.py", "from . import gaussian", None),
-        ("privacy/audit.py", "from ..noise import sample", "privacy.audit imports noise"),
-        ("privacy/audit.py", "def f():\n    import matrixdp.noise", "privacy.audit imports noise"),
-        ("mechanisms/mvg.py", "from matrixdp.tasks import base", "mechanisms.mvg imports tasks"),
+        ("privacy/audit.py", "from ..laws import sample", "privacy.audit imports laws"),
+        ("privacy/audit.py", "def f():\n    import matrixdp.laws", "privacy.audit imports laws"),
+        ("mechanisms/mvg.py", "from matrixdp.experiments import tasks", "mechanisms.mvg imports"),
         ("mechanisms/mvg.py", "from matrixdp.privacy.gaussian import mu", None),
-        ("tasks/base.py", "from matrixdp.study import run", "tasks.base imports study"),
+        (
+            "experiments/tasks/base.py",
+            "import matrixdp.experiments.study",
+            "experiments.tasks.base im",
+        ),
         (
             "data/fetch.py",
             "from matrixdp.privacy import gaussian",
             "data.fetch imports privacy.gau",
         ),
-        ("results/page.py", "from matrixdp.mechanisms import registry", None),
+        ("report/page.py", "from matrixdp.mechanisms import registry", None),
         (
-            "results/page.py",
+            "report/page.py",
             "from matrixdp.mechanisms.laplace import x",
-            "results.page imports mech",
+            "report.page imports mech",
         ),
-        ("study.py", "from matrixdp.data import fetch", "study imports data"),
+        (
+            "experiments/study.py",
+            "from matrixdp.data import fetch",
+            "experiments.study imports data",
+        ),
         ("cli.py", "def f():\n    from matrixdp import study", None),
         ("cli.py", "from snakemake.utils import validate", "cli imports snakemake"),
-        ("study.py", "import jax.numpy as jnp", "study imports jax"),
-        ("training/model.py", "import jax.numpy as jnp", None),
+        ("experiments/study.py", "import jax.numpy as jnp", "experiments.study imports jax"),
+        ("experiments/training/model.py", "import jax.numpy as jnp", None),
         ("helpers.py", "", "helpers stands on no floor"),
         ("privacy/gaussian.py", "from matrixdp.privacy import loop", "circle: "),
     ],
@@ -153,14 +169,15 @@ def test_the_checker_finds_what_it_should(tmp_path, file, text, expected):
     tree = {
         "__init__.py": "",
         "checks.py": "",
-        "noise.py": "",
-        "study.py": "",
+        "laws.py": "",
+        "experiments/__init__.py": "",
+        "experiments/study.py": "",
         "privacy/__init__.py": "",
         "privacy/gaussian.py": "",
         "privacy/loop.py": "from matrixdp.privacy.gaussian import mu",
         "mechanisms/__init__.py": "",
         "mechanisms/laplace.py": "",
-        "tasks/__init__.py": "",
+        "experiments/tasks/__init__.py": "",
         "data/__init__.py": "",
         file: text,
     }

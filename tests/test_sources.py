@@ -2,7 +2,8 @@ import shutil
 
 import pytest
 
-from matrixdp import mechanisms, sources, tasks
+from matrixdp import mechanisms, sources
+from matrixdp.experiments import tasks
 
 
 def test_the_text_knows_the_same_mechanisms_as_the_package():

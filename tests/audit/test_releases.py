@@ -13,6 +13,7 @@ from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.laws import NO_SCALE, Scale
 from matrixdp.audit.opaque import Opaque
 from matrixdp.checks import InputError
+from matrixdp.experiments.study import Settings
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, PrivateDirections
 from matrixdp.mechanisms.base import Release
 from matrixdp.mechanisms.directional import DirectionalGaussian
@@ -23,7 +24,6 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian, sketching
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
-from matrixdp.study import Settings
 
 LIVER = Identity(Box.cube(6, -1, 1), 248)
 LIVER_MOMENTS = Covariance(LIVER.domain, 248)

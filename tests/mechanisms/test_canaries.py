@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from matrixdp import noise
+from matrixdp import laws
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.base import NoGuarantee
@@ -76,7 +76,7 @@ def test_the_chi_square_test_catches_a_wrong_scale(kind):
         "variance as deviation": deviations**2,
         "deviation 1 % small": 0.99 * deviations,
     }[kind]
-    bad = replace(release, noise=partial(noise.matrix_normal, shape=LIVER.shape, row_factor=wrong))
+    bad = replace(release, noise=partial(laws.matrix_normal, shape=LIVER.shape, row_factor=wrong))
     assert scale_is_right(sampled_squares(release, deviations[:, None]), numbers)
     assert not scale_is_right(sampled_squares(bad, deviations[:, None]), numbers)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from matrixdp.privacy import gaussian
-from matrixdp.results import published
+from matrixdp.report import published
 from matrixdp.theory import settings
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import jsonschema
 import yaml
 
-from matrixdp import readings, sources
+from matrixdp import sources
 from matrixdp.checks import InputError, nearest
+from matrixdp.experiments import readings
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")

@@ -48,20 +48,20 @@ def theory() -> dict[str, Path]:
 @functools.cache
 def figures() -> dict[str, Drawing]:
     """Return every figure by name, from the ``FIGURES`` of the figures' files."""
-    found = _entries("results/figures", "FIGURES").items()
+    found = _entries("report/figures", "FIGURES").items()
     return {name: Drawing(file, _words(value, "inputs")) for name, (file, value) in found}
 
 
 @functools.cache
 def tasks() -> dict[str, Path]:
     """Return the file of every experiment's task, from the ``TASKS`` of the tasks' files."""
-    return {name: file for name, (file, _) in _entries("tasks", "TASKS").items()}
+    return {name: file for name, (file, _) in _entries("experiments/tasks", "TASKS").items()}
 
 
 @functools.cache
 def trainings() -> dict[str, Path]:
     """Return the file of every neural experiment, from the ``TRAININGS`` of training's files."""
-    return {name: file for name, (file, _) in _entries("training", "TRAININGS").items()}
+    return {name: file for name, (file, _) in _entries("experiments/training", "TRAININGS").items()}
 
 
 @functools.cache
@@ -72,7 +72,9 @@ def schemes(training: str) -> dict[str, Path]:
     two kinds of training.
     """
     kind = trainings()[training].name
-    return {name: file for name, (file, _) in _entries("schemes", "SCHEMES", kind).items()}
+    return {
+        name: file for name, (file, _) in _entries("experiments/schemes", "SCHEMES", kind).items()
+    }
 
 
 def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, tuple[Path, ast.expr]]:

@@ -82,7 +82,7 @@ rule audit_tables:
     conda:
         "../../environment.yml"
     params:
-        code=sources.digest("results/audits.py"),
+        code=sources.digest("report/tables/audit.py"),
     message:
         "Audit: tables"
     shell:

@@ -43,10 +43,10 @@ rule ledger:
         epsilon=config["table_epsilon"],
         seed=config["seed"],
         code=sources.digest(
-            "results/claims/__init__.py",
-            "results/implied.py",
-            "results/errata.py",
-            "results/advice.py",
+            "report/claims/__init__.py",
+            "report/tables/implied.py",
+            "report/tables/errata.py",
+            "report/tables/advice.py",
         ),
     message:
         "Claims"

@@ -156,7 +156,7 @@ def trial_words(wildcards, config=config):
 def trial_sources(wildcards):
     """Return a digest of the source that an experiment's trials of a mechanism depend on."""
     source = sources.mechanisms().get(wildcards.mechanism)
-    files = ["study.py", sources.tasks()[wildcards.experiment]]
+    files = ["experiments/study.py", sources.tasks()[wildcards.experiment]]
     return sources.digest(*files, *([source.file] if source else []))
 
 

@@ -57,7 +57,7 @@ rule figure:
         "../../environment.yml"
     params:
         code=lambda wildcards: sources.digest(
-            "results/figures/__init__.py", sources.figures()[wildcards.figure].file
+            "report/figures/__init__.py", sources.figures()[wildcards.figure].file
         ),
     message:
         "Figure: {wildcards.figure}"

@@ -34,7 +34,7 @@ rule features:
         "../../environment.yml"
     params:
         words=extractor_words,
-        code=sources.digest("training/extractor.py"),
+        code=sources.digest("experiments/training/extractor.py"),
     message:
         "Features: {wildcards.training}"
     shell:
@@ -118,7 +118,7 @@ rule schemes:
         "../../environment.yml"
     params:
         epsilon=config["table_epsilon"],
-        code=sources.digest("results/imgm.py"),
+        code=sources.digest("report/tables/training.py"),
     message:
         "Tables: {wildcards.training}"
     shell:
@@ -138,7 +138,7 @@ rule published_settings:
     conda:
         "../../environment.yml"
     params:
-        code=sources.digest("results/settings.py"),
+        code=sources.digest("report/tables/published_settings.py"),
     message:
         "Table: the true epsilon of every published setting"
     shell:

@@ -47,7 +47,7 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
-        code=sources.digest("results/summary.py"),
+        code=sources.digest("report/summary.py"),
     message:
         "Summary: {wildcards.experiment}"
     shell:
@@ -70,7 +70,7 @@ rule setups:
         number=2,
         config=json.dumps(config),
         provenance=lambda wildcards, input: input[:-1],
-        code=sources.digest("results/setups.py"),
+        code=sources.digest("report/tables/setups.py"),
     message:
         "Table 2: the set-ups"
     shell:
@@ -94,7 +94,7 @@ rule comparison:
         epsilon=config["table_epsilon"],
         tau=config["public_tau"],
         out=lambda wildcards, output: os.path.dirname(output[0]),
-        code=sources.digest("results/tables.py"),
+        code=sources.digest("report/tables/comparison.py"),
     message:
         "Table {wildcards.table}"
     shell:
@@ -118,7 +118,7 @@ rule reduction:
     params:
         epsilon=config["table_epsilon"],
         tau=config["public_tau"],
-        code=sources.digest("results/reduction.py"),
+        code=sources.digest("report/tables/section10_2.py"),
     message:
         "Section 10.2"
     shell:

@@ -83,7 +83,7 @@ rule all_readings:
     conda:
         "../../environment.yml"
     params:
-        code=sources.digest("results/readings.py"),
+        code=sources.digest("report/specifications.py"),
     message:
         "Readings: {wildcards.experiment}"
     shell:
@@ -138,6 +138,6 @@ use rule comparison as comparison_of_reading with:
         out=lambda wildcards, output: (
             f"{os.path.dirname(output[0])} --reading {wildcards.reading}"
         ),
-        code=sources.digest("results/tables.py"),
+        code=sources.digest("report/tables/comparison.py"),
     message:
         "Table {wildcards.table}, {wildcards.reading}"

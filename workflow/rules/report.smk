@@ -33,7 +33,7 @@ rule report:
         expand("results/figures/data/{figure}.csv", figure=[*FIGURES, *READING_FIGURES]),
         rules.audit_tables.output,
         rules.ledger.output,
-        sorted(glob.glob("workflow/report/**/*.*", recursive=True)),
+        sorted(glob.glob("workflow/matrixdp/report/page/**/*.*", recursive=True)),
     output:
         "results/report.html",
     log:
@@ -45,7 +45,7 @@ rule report:
     params:
         config=json.dumps(config),
         arguments=ARGUMENTS,
-        code=sources.digest("results/page/__init__.py"),
+        code=sources.digest("report/page/__init__.py"),
     message:
         "Report: results/report.html"
     shell:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from matrixdp import noise
+from matrixdp import laws
 from matrixdp.audit import sensitivities
 from matrixdp.audit.bingham import Bingham
 from matrixdp.audit.blackbox import prove
@@ -156,7 +156,7 @@ def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
 
 
 def _shrunk(streams: Streams, out: Array | None = None, **numbers: object) -> Array:
-    return 0.9 * noise.matrix_normal(streams, **numbers)  # type: ignore[arg-type]
+    return 0.9 * laws.matrix_normal(streams, **numbers)  # type: ignore[arg-type]
 
 
 def _exponential_radius(wrong: bool, given: Given) -> Outcome:
@@ -169,7 +169,7 @@ def _exponential_radius(wrong: bool, given: Given) -> Outcome:
 def _with_exponential_radius(
     streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
 ) -> Array:
-    drawn = noise.normals(streams, shape)
+    drawn = laws.normals(streams, shape)
     radii = np.stack([stream.standard_exponential(shape[1]) for stream in streams])
     return drawn * (scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import integrate, stats
 
-from matrixdp import noise
+from matrixdp import laws
 from matrixdp.audit import few
 from matrixdp.audit.laws import TIGHT, Law, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
@@ -21,7 +21,7 @@ from matrixdp.privacy import audit, gaussian
 #: Turns noise (..., m, n') into independent standard normals (..., k).
 Whitener = Callable[[Array], Array]
 
-SAMPLERS = (noise.matrix_normal, noise.symmetric_normals, directional.symmetrised)
+SAMPLERS = (laws.matrix_normal, laws.symmetric_normals, directional.symmetrised)
 
 #: Random numbers that the runs on one neighbour may cost at most.
 MOST = 8e8
@@ -118,9 +118,9 @@ def whitener(release: Additive) -> Whitener:
     drawn = release.noise
     assert isinstance(drawn, partial)
     given = drawn.keywords
-    if drawn.func is noise.symmetric_normals:
+    if drawn.func is laws.symmetric_normals:
         return partial(_upper, diagonal=given["diagonal_std"], other=given["off_diagonal_std"])
-    if drawn.func is noise.matrix_normal:
+    if drawn.func is laws.matrix_normal:
         left, right = given.get("row_factor"), given.get("column_factor")
         return lambda z: _flat(_unscale(_unscale(z, left), right, columns=True))
     factor = given["factor"]

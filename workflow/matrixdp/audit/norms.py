@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import noise
+from matrixdp import laws
 from matrixdp.audit import few
 from matrixdp.audit.laws import Law, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
@@ -16,11 +16,11 @@ from matrixdp.mechanisms import laplace
 from matrixdp.mechanisms.base import Additive
 
 SAMPLERS = (
-    noise.laplace,
+    laws.laplace,
     laplace.symmetric,
-    noise.frobenius_exponential,
-    noise.column_l2_exponential,
-    noise.column_linf_exponential,
+    laws.frobenius_exponential,
+    laws.column_l2_exponential,
+    laws.column_linf_exponential,
 )
 
 
@@ -55,7 +55,7 @@ class NormNoise(Law):
     def _columns(self) -> bool:
         """Whether columns are independent, so that one is enough."""
         identity = self.release.query.name == "identity"
-        return identity and self._sampler is not noise.frobenius_exponential
+        return identity and self._sampler is not laws.frobenius_exponential
 
     @property
     def cost(self) -> float:
@@ -114,13 +114,13 @@ class NormNoise(Law):
 
 def _norm(drawn: partial) -> Callable[[Array], Array]:
     """Return the norm (..., m, n') -> (...) of a sampler's density."""
-    if drawn.func is noise.laplace:
+    if drawn.func is laws.laplace:
         return lambda z: np.abs(z).sum(axis=(-2, -1))
     if drawn.func is laplace.symmetric:
         return lambda z: np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
-    if drawn.func is noise.frobenius_exponential:
+    if drawn.func is laws.frobenius_exponential:
         return lambda z: np.sqrt((z**2).sum(axis=(-2, -1)))
-    if drawn.func is noise.column_l2_exponential:
+    if drawn.func is laws.column_l2_exponential:
         return lambda z: np.sqrt((z**2).sum(axis=-2)).sum(axis=-1)
     weights = np.asarray(drawn.keywords["weights"], dtype=float)[:, None]
     return lambda z: (np.abs(z) / weights).max(axis=-2).sum(axis=-1)

@@ -17,13 +17,13 @@ from matrixdp.audit.laws import TIGHT, Law, Scale
 from matrixdp.audit.norms import NormNoise
 from matrixdp.audit.opaque import Composed, Opaque
 from matrixdp.audit.sketches import GaussianSketch
+from matrixdp.experiments.study import Settings, variants
 from matrixdp.mechanisms import mvg, registry
 from matrixdp.mechanisms.base import Additive, NoGuarantee, Release
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.seeds import streams
-from matrixdp.study import Settings, variants
 
 COLUMNS = (
     ["experiment", "mechanism", "label", "variant", "direction", "query", "adjacency", "records"]

@@ -9,10 +9,10 @@ import pandas as pd
 
 from matrixdp.audit.neighbours import Neighbours, worst
 from matrixdp.checks import Array
+from matrixdp.experiments.tasks.base import second_moments
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Covariance, Query
 from matrixdp.seeds import streams
-from matrixdp.tasks.base import second_moments
 
 #: Two computations of the same norm agree to this; a search that comes this close has attained it.
 ROUNDING, CLOSE = 1e-9, 1e-6

@@ -31,19 +31,19 @@ def add(verb: Verb) -> None:
 
 
 def _figure(options: argparse.Namespace) -> None:
-    from matrixdp.results import figures
+    from matrixdp.report import figures
 
     figures.write(options.name, results=options.results, out=options.out)
 
 
 def _redraw(options: argparse.Namespace) -> None:
-    from matrixdp.results import figures
+    from matrixdp.report import figures
 
     figures.redraw(results=options.results, out=options.out)
 
 
 def _report(options: argparse.Namespace) -> None:
-    from matrixdp.results import names, page
+    from matrixdp.report import names, page
 
     try:
         text = options.config or Path("config.yaml").read_text(encoding="utf-8")

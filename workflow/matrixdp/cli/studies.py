@@ -20,9 +20,9 @@ from matrixdp.cli.options import (
 
 if TYPE_CHECKING:
     from matrixdp.data import Dataset
+    from matrixdp.experiments.study import Data, Settings
+    from matrixdp.experiments.tasks.base import Task
     from matrixdp.privacy.sensitivity import Query
-    from matrixdp.study import Data, Settings
-    from matrixdp.tasks.base import Task
 
 
 def add(verb: Verb) -> None:
@@ -88,7 +88,8 @@ def _add_study(added: argparse.ArgumentParser, what: str, out: str) -> None:
 
 def _study(options: argparse.Namespace) -> tuple[Task, Data, Settings]:
     """Return the task, the private data and the settings that the options describe."""
-    from matrixdp import data, readings, study, tasks
+    from matrixdp import data
+    from matrixdp.experiments import readings, study, tasks
 
     dataset = data.load(options.data)
     registry = tasks.registry()
@@ -128,7 +129,7 @@ def _study(options: argparse.Namespace) -> tuple[Task, Data, Settings]:
 
 def _private(dataset: Dataset, features: Sequence[str]) -> Data:
     """Return what a study needs to know of a data set, with these features alone."""
-    from matrixdp import study
+    from matrixdp.experiments import study
     from matrixdp.privacy.sensitivity import Box
 
     available = list(dataset.features)
@@ -142,14 +143,15 @@ def _private(dataset: Dataset, features: Sequence[str]) -> Data:
 
 
 def _trials(options: argparse.Namespace) -> None:
-    from matrixdp import study
+    from matrixdp.experiments import study
 
     task, private, settings = _study(options)
     write_rows(study.run(task, options.mechanism, private, settings), options.out)
 
 
 def _sweep(options: argparse.Namespace) -> None:
-    from matrixdp import data, study
+    from matrixdp import data
+    from matrixdp.experiments import study
 
     task, private, settings = _study(options)
     scaled = {"default": private}
@@ -161,8 +163,9 @@ def _sweep(options: argparse.Namespace) -> None:
 
 
 def _audit(options: argparse.Namespace) -> None:
-    from matrixdp import files, study
+    from matrixdp import files
     from matrixdp.audit import releases, sensitivities
+    from matrixdp.experiments import study
 
     task, private, settings = _study(options)
     records = task.records(private.matrix)

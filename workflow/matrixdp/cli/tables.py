@@ -80,23 +80,24 @@ def add(verb: Verb) -> None:
 
 
 def _summary(options: argparse.Namespace) -> None:
-    from matrixdp.results import summary
+    from matrixdp.report import summary
 
     summary.write(options.files, options.out)
 
 
 def _readings(options: argparse.Namespace) -> None:
-    from matrixdp.results import readings
+    from matrixdp.report import specifications
 
-    readings.write(options.files, options.out)
+    specifications.write(options.files, options.out)
 
 
 def _table(options: argparse.Namespace) -> None:
-    from matrixdp import mechanisms, readings
-    from matrixdp.results import tables
+    from matrixdp import mechanisms
+    from matrixdp.experiments import readings
+    from matrixdp.report.tables import comparison
 
     reading = readings.find(options.reading)
-    tables.write(
+    comparison.write(
         options.number,
         summary_file=options.summary,
         out=options.out,
@@ -110,9 +111,9 @@ def _table(options: argparse.Namespace) -> None:
 
 def _reduction(options: argparse.Namespace) -> None:
     from matrixdp import mechanisms
-    from matrixdp.results import reduction
+    from matrixdp.report.tables import section10_2
 
-    reduction.write(
+    section10_2.write(
         reduced_file=options.reduced,
         full_file=options.full,
         out=options.out,
@@ -123,7 +124,7 @@ def _reduction(options: argparse.Namespace) -> None:
 
 
 def _setups(options: argparse.Namespace) -> None:
-    from matrixdp.results import setups
+    from matrixdp.report.tables import setups
 
     setups.write(
         options.number,
@@ -134,9 +135,9 @@ def _setups(options: argparse.Namespace) -> None:
 
 
 def _schemes(options: argparse.Namespace) -> None:
-    from matrixdp.results import imgm
+    from matrixdp.report.tables import training
 
-    imgm.write(
+    training.write(
         options.experiment,
         summary_file=options.summary,
         out=options.out,
@@ -145,15 +146,15 @@ def _schemes(options: argparse.Namespace) -> None:
 
 
 def _settings(options: argparse.Namespace) -> None:
-    from matrixdp.results import settings
+    from matrixdp.report.tables import published_settings
 
-    settings.write(options.theory, options.out)
+    published_settings.write(options.theory, options.out)
 
 
 def _audits(options: argparse.Namespace) -> None:
-    from matrixdp.results import audits
+    from matrixdp.report.tables import audit
 
-    audits.write(
+    audit.write(
         options.parts,
         sensitivities=options.sensitivities,
         canaries=options.canaries,
@@ -163,8 +164,9 @@ def _audits(options: argparse.Namespace) -> None:
 
 def _claims(options: argparse.Namespace) -> None:
     from matrixdp import mechanisms, sources
-    from matrixdp.results import advice, claims, errata, implied, names
-    from matrixdp.results.claims import ledger
+    from matrixdp.report import claims, names
+    from matrixdp.report.claims import ledger
+    from matrixdp.report.tables import advice, errata, implied
     from matrixdp.theory import exact
 
     registry, labels = mechanisms.registry(), names.labels()
@@ -194,18 +196,18 @@ def _claims(options: argparse.Namespace) -> None:
 
 
 def _timing(options: argparse.Namespace) -> None:
-    from matrixdp.results import timing
+    from matrixdp.report import timing
 
     timing.write(Path(options.results, "benchmarks"), Path(options.results, "timing.csv"))
 
 
 def _verify(options: argparse.Namespace) -> None:
-    from matrixdp.results import reference
+    from matrixdp.report import reference
 
     print(reference.verify(options.results, options.reference, options.out))
 
 
 def _keep(options: argparse.Namespace) -> None:
-    from matrixdp.results import reference
+    from matrixdp.report import reference
 
     reference.keep(options.results, options.reference, options.quick)

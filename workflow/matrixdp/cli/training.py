@@ -18,7 +18,7 @@ from matrixdp.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from matrixdp.training.examples import Data
+    from matrixdp.experiments.training.examples import Data
 
 
 def add(verb: Verb) -> None:
@@ -48,8 +48,8 @@ def add(verb: Verb) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from matrixdp import training
-    from matrixdp.training import base
+    from matrixdp.experiments import training
+    from matrixdp.experiments.training import base
 
     known = training.registry()
     chosen = known[checks.choice(known, experiment=options.experiment)]
@@ -75,7 +75,7 @@ def _train(options: argparse.Namespace) -> None:
 
 def _examples(options: argparse.Namespace, kind: str) -> Data:
     """Return the data set, or the features made of it, that the options name."""
-    from matrixdp.training import extractor
+    from matrixdp.experiments.training import extractor
 
     needed, other = ("features", "data") if kind == "features" else ("data", "features")
     if getattr(options, other):
@@ -93,7 +93,7 @@ def _examples(options: argparse.Namespace, kind: str) -> Data:
 
 def _learning_set(folder: str, experiment: str) -> Data:
     from matrixdp import data
-    from matrixdp.training.examples import Data
+    from matrixdp.experiments.training.examples import Data
 
     found = data.load_arrays(folder)
     return _of(Data(found.name, found.status, found.arrays), experiment, folder)
@@ -108,8 +108,9 @@ def _of(data: Data, experiment: str, place: str) -> Data:
 def _extract(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from matrixdp import files, training
-    from matrixdp.training import extractor
+    from matrixdp import files
+    from matrixdp.experiments import training
+    from matrixdp.experiments.training import extractor
 
     known = training.registry()
     if known[checks.choice(known, experiment=options.experiment)].kind != "features":

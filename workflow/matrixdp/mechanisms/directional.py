@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares, noise_factor
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
@@ -79,7 +79,7 @@ class DirectionalGaussian(Mechanism):
             draw = partial(symmetrised, shape=query.shape, factor=factor)
             square = (variances.sum() ** 2 + (variances**2).sum()) / 2 / query.features**2
         else:
-            draw = partial(noise.matrix_normal, shape=query.shape, row_factor=factor)
+            draw = partial(laws.matrix_normal, shape=query.shape, row_factor=factor)
             square = variances.mean()
         return Additive(
             query=query,
@@ -160,7 +160,7 @@ def symmetrised(
     streams: Streams, shape: tuple[int, int], factor: Array, out: Array | None = None
 ) -> Array:
     """Return the symmetric part of the equi-modal noise A N A^T."""
-    drawn = noise.matrix_normal(streams, shape, row_factor=factor, column_factor=factor, out=out)
+    drawn = laws.matrix_normal(streams, shape, row_factor=factor, column_factor=factor, out=out)
     drawn += np.swapaxes(drawn, 1, 2).copy()
     drawn /= 2
     return drawn

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
 from matrixdp.privacy.sensitivity import Query
@@ -63,13 +63,13 @@ class KNorm(Mechanism):
         if self.norm == "record_linf":
             weights = query.sides
             std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
-            draw = partial(noise.column_linf_exponential, weights=weights, scale=1 / spent)
+            draw = partial(laws.column_linf_exponential, weights=weights, scale=1 / spent)
         elif self.norm == "record_l2":
             std = query.l2 * np.sqrt(m + 1) / spent
-            draw = partial(noise.column_l2_exponential, scale=query.l2 / spent)
+            draw = partial(laws.column_l2_exponential, scale=query.l2 / spent)
         else:
             std = query.l2 * np.sqrt(m * n + 1) / spent
-            draw = partial(noise.frobenius_exponential, scale=query.l2 / spent)
+            draw = partial(laws.frobenius_exponential, scale=query.l2 / spent)
         return Additive(
             query=query,
             epsilon=epsilon,
@@ -123,7 +123,7 @@ class PrincipalDirection(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return noise.bingham(streams, form, out)
+        return laws.bingham(streams, form, out)
 
 
 MECHANISMS = {

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy import gaussian
@@ -113,7 +113,7 @@ class IMGM(Mechanism):
         return _release(
             query,
             partial(
-                noise.matrix_normal,
+                laws.matrix_normal,
                 shape=query.shape,
                 row_factor=sigma if left is None else sigma * left,
                 column_factor=right,
@@ -172,7 +172,7 @@ class GOE(Mechanism):
 def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Release:
     return _release(
         query,
-        partial(noise.matrix_normal, shape=query.shape, row_factor=sigma),
+        partial(laws.matrix_normal, shape=query.shape, row_factor=sigma),
         mu=query.l2 / sigma,
         mu_exact=query.l2_exact,
         noise_std=sigma,
@@ -189,7 +189,7 @@ def _symmetric(
     return _release(
         query,
         partial(
-            noise.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
+            laws.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
         ),
         mu=mu,
         mu_exact=query.l2_exact,

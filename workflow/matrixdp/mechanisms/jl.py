@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release, Streams
 from matrixdp.privacy import sketching
@@ -46,7 +46,7 @@ class Sketch(Release):
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
         shape = self.query.features, self.rows
-        return noise.matrix_normal(streams, shape, row_factor=factor / np.sqrt(self.rows), out=out)
+        return laws.matrix_normal(streams, shape, row_factor=factor / np.sqrt(self.rows), out=out)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
 from matrixdp.privacy.sensitivity import Covariance, Query
@@ -34,7 +34,7 @@ class Laplace(Mechanism):
         if isinstance(query, Covariance):
             scale, draw = query.l1_upper / epsilon, symmetric
         else:
-            scale, draw = query.l1 / epsilon, noise.laplace
+            scale, draw = query.l1 / epsilon, laws.laplace
         return Additive(
             query=query,
             epsilon=epsilon,
@@ -50,7 +50,7 @@ def symmetric(
     streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
 ) -> Array:
     """Return symmetric Laplace noise, independent on and above the diagonal."""
-    return noise.mirror_upper(noise.laplace(streams, shape, scale, out=out))
+    return laws.mirror_upper(laws.laplace(streams, shape, scale, out=out))
 
 
 MECHANISMS = {"laplace": Entry("Laplace", Laplace)}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, noise
+from matrixdp import checks, laws
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.allocation import (
     Allocation,
@@ -171,7 +171,7 @@ class MVG(Mechanism):
             noise_std=float(np.sqrt(mean_variance)),
             yields=query.yields,
             noise=partial(
-                noise.matrix_normal,
+                laws.matrix_normal,
                 shape=query.shape,
                 row_factor=factor,
                 column_factor=factor if equimodal else None,
@@ -242,7 +242,7 @@ class AlongPrivateDirections(Release):
         )
         kept = precisions > 0
         deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
-        released = noise.matrix_normal(streams, self.query.shape, row_factor=deviations, out=out)
+        released = laws.matrix_normal(streams, self.query.shape, row_factor=deviations, out=out)
         released += kept[..., None] * (np.swapaxes(directions, 1, 2) @ value)
         return np.matmul(directions, released, out=out)
 

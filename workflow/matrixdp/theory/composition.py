@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from matrixdp.checks import Array
+from matrixdp.experiments.schemes.base import analytic_mu, classical_multiplier
 from matrixdp.privacy import composition, gaussian
 from matrixdp.privacy.composition import Guarantee
-from matrixdp.schemes.base import analytic_mu, classical_multiplier
 from matrixdp.theory.settings import SETTINGS
 
 EPSILONS, DELTA = (0.1, 1.0), 1e-5

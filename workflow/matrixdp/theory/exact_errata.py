@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from matrixdp import noise
+from matrixdp import laws
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi, precision_budget
 from matrixdp.privacy import gaussian
@@ -177,7 +177,7 @@ def bingham_law(stream: np.random.Generator) -> list[Fact]:
     seed = int(stream.integers(2**31))
     mechanism = module.Bingham(epsilon=20.0, sensitivity=1.0, random_state=seed)
     found = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
-    right = noise.bingham_draws(stream, 20.0 / 4 * form, draws)[:, 1] ** 2
+    right = laws.bingham_draws(stream, 20.0 / 4 * form, draws)[:, 1] ** 2
     p_value = float(stats.ks_2samp(found, right).pvalue)
     return [Fact("p-value against exact draws of the same law", p_value, ">=", 1e-3)]
 

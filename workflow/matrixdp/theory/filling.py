@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import minimize
 
-from matrixdp import noise, seeds
+from matrixdp import laws, seeds
 from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import quadratic_filling, water_filling
 from matrixdp.mechanisms.mvg import precision_budget
@@ -141,7 +141,7 @@ def sampled_information(
     kept = u > 0
     signal, added = eigenvalues[kept], 1 / u[kept]
     answers, noises = (
-        noise.matrix_normal([stream], (kept.sum(), DRAWS), np.sqrt(variances))[0].T
+        laws.matrix_normal([stream], (kept.sum(), DRAWS), np.sqrt(variances))[0].T
         for variances in (signal, added)
     )
     loss = stats.multivariate_normal.logpdf(noises, cov=np.diag(added))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from matrixdp import noise, seeds
+from matrixdp import laws, seeds
 from matrixdp.checks import Array
 
 DRAWS = 20_000
@@ -56,11 +56,11 @@ def samplers(seed: int) -> pd.DataFrame:
         for name in ("affine", "kronecker", "wrong_order")
     )
     drawn = {
-        "affine": noise.matrix_normal(
+        "affine": laws.matrix_normal(
             affine, (m, n), np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
         ),
-        "kronecker": noise.kronecker_normal(kronecker, SIGMA, PSI),
-        "wrong_order": noise.kronecker_normal(wrong, PSI, SIGMA).reshape(-1, m, n),
+        "kronecker": laws.kronecker_normal(kronecker, SIGMA, PSI),
+        "wrong_order": laws.kronecker_normal(wrong, PSI, SIGMA).reshape(-1, m, n),
     }
     parts = [compare(stack).assign(sampler=name) for name, stack in drawn.items()]
     columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
@@ -154,16 +154,16 @@ def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[]
     cholesky, scipy_law = np.linalg.cholesky, stats.matrix_normal
     sigma = linalg.toeplitz(0.5 ** np.arange(m))
     calls: dict[str, Callable[[], object]] = {
-        "unimodal": lambda: noise.matrix_normal([stream], (m, n), cholesky(sigma))
+        "unimodal": lambda: laws.matrix_normal([stream], (m, n), cholesky(sigma))
     }
     if n <= LARGEST_DENSE:
         psi = linalg.toeplitz(0.5 ** np.arange(n))
         calls |= {
-            "affine": lambda: noise.matrix_normal([stream], (m, n), cholesky(sigma), cholesky(psi)),
+            "affine": lambda: laws.matrix_normal([stream], (m, n), cholesky(sigma), cholesky(psi)),
             "scipy": lambda: scipy_law.rvs(rowcov=sigma, colcov=psi, random_state=stream),
         }
     if m * n <= LARGEST_PRODUCT:
-        calls["kronecker"] = lambda: noise.kronecker_normal([stream], sigma, psi)
+        calls["kronecker"] = lambda: laws.kronecker_normal([stream], sigma, psi)
     return calls
 
 

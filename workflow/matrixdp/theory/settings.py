@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from matrixdp.schemes import registry
-from matrixdp.schemes.base import Plan
-from matrixdp.schemes.features import Features
-from matrixdp.schemes.gradients import Gradients
+from matrixdp.experiments.schemes import registry
+from matrixdp.experiments.schemes.base import Plan
+from matrixdp.experiments.schemes.features import Features
+from matrixdp.experiments.schemes.gradients import Gradients
 
 DELTA = 1e-5
 EPSILONS = {

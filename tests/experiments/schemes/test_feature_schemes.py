@@ -1,0 +1,99 @@
+"""Schemes for private features: what they promise, what they keep, and who breaks it."""
+
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.experiments import schemes
+from matrixdp.experiments.schemes.features import Features
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy import gaussian
+
+DELTA = 1e-5
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+IMDB = Features(features=150, records=25000, lot=256)
+SCHEMES = schemes.registry("features")
+
+
+def calibrated(name, epsilon, plan=IMDB):
+    return SCHEMES[name].calibrate(plan, epsilon=epsilon, delta=DELTA)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_only_what_is_marked_exceeds_its_nominal_epsilon(name):
+    exceeds = [calibrated(name, e).epsilon_actual > e * (1 + 1e-9) for e in EPSILONS]
+    assert any(exceeds) == (SCHEMES[name].status == "not private")
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_imgm_is_the_analytic_gaussian_mechanism_to_the_last_bit(epsilon):
+    assert calibrated("imgm", epsilon) == calibrated("analytic_gaussian", epsilon)
+    assert calibrated("imgm_amplified", epsilon) == calibrated(
+        "analytic_gaussian_amplified", epsilon
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "deviations"),
+    [
+        ("imgm", {0.1: 753.2, 0.5: 172.2, 1.0: 91.38}),
+        ("imgm_amplified", {0.1: 10.137, 0.5: 3.3377, 1.0: 2.1718}),
+        ("mvg_iid", {1.0: 5.35e6}),
+        ("analytic_gaussian_code", {0.01: 287.1, 0.1: 45.3, 1.0: 7.885}),
+        ("imgm_code", {0.01: 61.1 / 16, 0.1: 7.71 / 16, 1.0: 0.936 / 16}),
+    ],
+)
+def test_noise_on_imdb(name, deviations):
+    found = {epsilon: calibrated(name, epsilon).noise_std for epsilon in deviations}
+    assert found == pytest.approx(deviations, rel=1e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "true"), [(0.1, 12.65), (0.5, 57.4), (1.0, 110.9)])
+def test_the_papers_amplification_is_no_privacy(epsilon, true):
+    assert calibrated("imgm_amplified", epsilon).epsilon_actual == pytest.approx(true, rel=1e-3)
+
+
+def test_the_codes_noise_on_mnist():
+    mnist = Features(features=400, records=55000, lot=256)
+    assert 16 * calibrated("imgm_code", 1.0, mnist).noise_std == pytest.approx(0.695, abs=5e-4)
+    code = calibrated("analytic_gaussian_code", 1.0, mnist)
+    assert code.noise_std == pytest.approx(7.204, abs=5e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize(("name", "important"), [("mvg_iid", ()), ("mvg_binary", (0, 1))])
+def test_mvg_is_the_mechanism(name, important, epsilon):
+    release = MVG(allocation=Binary(important=important, tau=0.75)).calibrate(
+        IMDB.query, epsilon=epsilon, delta=DELTA
+    )
+    found = calibrated(name, epsilon)
+    assert found.noise_std == pytest.approx(release.noise_std, rel=1e-12)
+    assert found.mu == pytest.approx(release.mu, rel=1e-12)
+    assert np.shape(found.deviations["features"]) == ((150, 1) if important else ())
+
+
+def test_mvg_at_the_papers_amplified_budget():
+    q = IMDB.rate
+    release = MVG().calibrate(IMDB.query, epsilon=1 / q, delta=DELTA / q)
+    assert release.noise_std == pytest.approx(5.5e4, rel=0.01)
+    least = IMDB.query.l2 / gaussian.mu(1 / q, DELTA / q)
+    assert least == pytest.approx(2.17, abs=5e-3)
+
+
+def test_blocks_of_any_size_need_the_same_gaussian_noise():
+    for name in ("analytic_gaussian", "imgm"):
+        whole = Features(features=150, records=25000, lot=25000)
+        assert calibrated(name, 1.0, whole).noise_std == calibrated(name, 1.0).noise_std
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lot": 30000}, "lot is 30000; it must be at most the number of training records"),
+        ({"features": 0}, "features is 0; it must be a whole number of at least 1"),
+    ],
+)
+def test_bad_plans(change, message):
+    with pytest.raises(InputError, match=message):
+        Features(**{"features": 150, "records": 25000, "lot": 256} | change)

@@ -1,0 +1,180 @@
+"""Schemes for private gradients: what they promise, what they keep, and who breaks it."""
+
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.experiments import schemes
+from matrixdp.experiments.schemes.gradients import Gradients, best_strategy
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.privacy import composition, gaussian
+
+DELTA = 1e-5
+EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
+ADULT = Gradients(
+    records=32561,
+    lot=512,
+    epochs=50,
+    clip=1.0,
+    shapes={"hidden": (105, 12), "hidden_bias": (12, 1), "output": (12, 2), "output_bias": (2, 1)},
+)
+CORA = Gradients(
+    records=1140, lot=200, epochs=50, clip=1.0, shapes={"first": (1433, 16), "second": (16, 7)}
+)
+SCHEMES = schemes.registry("gradients")
+PLANS = {"adult": ADULT, "cora": CORA}
+
+
+@pytest.fixture(scope="module")
+def noise():
+    return {
+        (plan, name, epsilon): scheme.calibrate(PLANS[plan], epsilon=epsilon, delta=DELTA)
+        for plan in PLANS
+        for name, scheme in SCHEMES.items()
+        for epsilon in EPSILONS
+    }
+
+
+def test_the_plan():
+    assert (ADULT.steps, CORA.steps) == (3180, 285)
+    assert ADULT.rate == pytest.approx(0.015724, abs=5e-7)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("name", SCHEMES)
+def test_only_what_is_marked_exceeds_its_nominal_epsilon(noise, plan, name):
+    exceeds = [noise[plan, name, e].epsilon_actual > e * (1 + 1e-9) for e in EPSILONS]
+    assert any(exceeds) == (SCHEMES[name].status == "not private")
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_noise_knows_its_privacy(noise, name):
+    found = noise["adult", name, 1.0]
+    smallest = min(np.min(value) for value in found.deviations.values())
+    assert found.mu == 1 / smallest
+    assert found.multiplier == pytest.approx(smallest)
+    assert found.epsilon_actual == composition.pld_epsilon(
+        1 / found.mu, rate=ADULT.rate, steps=ADULT.steps, delta=DELTA
+    )
+    assert found.deviations.keys() == ADULT.shapes.keys()
+    entries = [
+        np.broadcast_to(found.deviations[k], shape).ravel() for k, shape in ADULT.shapes.items()
+    ]
+    rms = np.sqrt(np.mean(np.concatenate(entries) ** 2))
+    assert found.noise_std == pytest.approx(rms, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "multipliers"),
+    [
+        ("gaussian_2014", (211.5, 48.60, 26.63)),
+        ("matrix_mechanism", (211.5, 48.60, 26.63)),
+        ("analytic_gaussian", (142.7, 35.47, 20.04)),
+        ("moments_accountant", (30.18, 6.870, 3.690)),
+        ("pld_gaussian", (27.3025, 6.3047, 3.4109)),
+        ("imgm", (1734, 396.5, 210.4)),
+        ("imgm_amplified", (27.266, 6.2353, 3.3080)),
+        ("imgm_code", (27.266 / 512**0.5, 6.2353 / 512**0.5, 3.3080 / 512**0.5)),
+    ],
+)
+def test_multipliers_on_adult(noise, name, multipliers):
+    found = [noise["adult", name, epsilon].multiplier for epsilon in (0.1, 0.5, 1.0)]
+    assert found == pytest.approx(multipliers, rel=4e-4)
+
+
+def test_pld_noise_is_the_least_that_is_private(noise):
+    for epsilon in EPSILONS:
+        least = noise["adult", "pld_gaussian", epsilon]
+        assert least.epsilon_actual == pytest.approx(epsilon, rel=1e-5)
+        private = [n for n, scheme in SCHEMES.items() if scheme.status != "not private"]
+        assert min(noise["adult", n, epsilon].noise_std for n in private) == least.noise_std
+
+
+def test_the_formulas_of_the_code(noise):
+    q, steps, epsilon = ADULT.rate, ADULT.steps, 0.5
+    step = epsilon / (2 * q * np.sqrt(steps * np.log(np.e + epsilon / DELTA)))
+    sigma = 1 / gaussian.mu(step, DELTA / (2 * steps * q))
+    assert noise["adult", "analytic_gaussian_code", epsilon].multiplier == pytest.approx(sigma)
+    moments = 2 * q / epsilon * np.sqrt(steps * np.log(1 / DELTA))
+    assert noise["adult", "gaussian_code", epsilon].multiplier == pytest.approx(moments)
+    # Conservative: 0.53 at a nominal 1 (0.58 by the moments accountant).
+    real = noise["adult", "gaussian_code", 1.0]
+    assert real.epsilon_actual == pytest.approx(0.5265, abs=1e-4)
+    renyi = composition.rdp_epsilon(real.multiplier, rate=q, steps=steps, delta=DELTA)
+    assert renyi == pytest.approx(0.578, abs=1e-3)
+
+
+def test_the_division_by_the_root_of_the_lot_destroys_privacy(noise):
+    assert noise["adult", "imgm_code", 0.1].epsilon_actual > 3
+    assert noise["adult", "imgm_code", 1.0].epsilon_actual > 600
+
+
+def test_mvg_shapes_its_noise_over_the_rows_of_matrices(noise):
+    binary = noise["adult", "mvg_binary", 1.0].deviations
+    alike = noise["adult", "mvg_iid", 1.0].deviations
+    hidden = binary["hidden"]
+    assert hidden.shape == (105, 1)
+    # Precisions go by the root of the shares 0.75 / 2 and 0.25 / 103.
+    assert (hidden[2:] / hidden[:2].mean())[0] == pytest.approx((0.375 * 103 / 0.25) ** 0.25)
+    assert isinstance(binary["output_bias"], float), "two rows are all alike"
+    assert binary["output_bias"] == alike["output_bias"]
+    assert all(isinstance(value, float) for value in alike.values())
+    # Each matrix alone spends the same l2 norm of the precisions, whatever its shares.
+    norm = np.linalg.norm(hidden**-2.0)
+    assert norm == pytest.approx(np.sqrt(105) * alike["hidden"] ** -2)
+
+
+def test_everything_scales_with_the_clipping_norm(noise):
+    twice = Gradients(records=32561, lot=512, epochs=50, clip=2.0, shapes=ADULT.shapes)
+    for name in set(SCHEMES) - {"mvg_code"}:
+        one = noise["adult", name, 0.5]
+        two = SCHEMES[name].calibrate(twice, epsilon=0.5, delta=DELTA)
+        assert two.noise_std == pytest.approx(2 * one.noise_std, rel=1e-9)
+        assert two.epsilon_actual == pytest.approx(one.epsilon_actual, rel=1e-6)
+
+
+@pytest.mark.parametrize("records", [2, 3, 5])
+def test_the_matrix_mechanism_on_an_average_is_the_gaussian_mechanism(noise, records):
+    found = best_strategy(np.full((1, records), 1 / records))
+    np.testing.assert_allclose(found, np.ones((records, records)), atol=1e-4)
+    for epsilon in EPSILONS:
+        ours = noise["adult", "matrix_mechanism", epsilon].deviations
+        assert ours == noise["adult", "gaussian_2014", epsilon].deviations
+
+
+def test_the_best_strategy_for_single_answers_is_to_give_them():
+    # Orthogonal queries of single records; the search would find a better strategy if there was.
+    np.testing.assert_allclose(best_strategy(np.eye(3)), np.eye(3), atol=1e-4)
+
+
+def test_who_cannot_reach_a_budget_says_so():
+    with pytest.raises(NoGuarantee, match="no noise multiplier up to 1e.07 is accounted"):
+        SCHEMES["moments_accountant"].calibrate(ADULT, epsilon=1e-4, delta=DELTA)
+    few = Gradients(records=10, lot=10, epochs=1, clip=1.0, shapes={"all": (1, 1)})
+    with pytest.raises(NoGuarantee, match="the classical Gaussian mechanism"):
+        SCHEMES["gaussian_2014"].calibrate(few, epsilon=10, delta=DELTA)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lot": 40000}, "lot is 40000; it must be at most the number of training records, 32561"),
+        ({"lot": 0}, "lot is 0; it must be a whole number of at least 1"),
+        ({"clip": 0}, "clip is 0; it must be a finite number above 0"),
+        ({"epochs": 0.5}, "epochs is 0.5; it must be a whole number"),
+        ({"shapes": {}}, "shapes are empty; give the shape of at least one parameter"),
+    ],
+)
+def test_bad_plans(change, message):
+    fields = {name: getattr(ADULT, name) for name in ("records", "lot", "epochs", "clip", "shapes")}
+    with pytest.raises(InputError, match=message):
+        Gradients(**fields | change)
+
+
+def test_bad_budgets_and_kinds():
+    for name, scheme in SCHEMES.items():
+        with pytest.raises(InputError, match="epsilon is -1; it must be"):
+            scheme.calibrate(ADULT, epsilon=-1, delta=DELTA)
+        assert scheme.label, name
+    with pytest.raises(InputError, match="kind is 'gradient'; did you mean 'gradients'"):
+        schemes.registry("gradient")

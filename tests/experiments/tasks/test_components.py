@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
+from matrixdp.seeds import streams
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(5)
+    rotation = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    return rotation @ (np.array([3, 2, 1, 0.5, 0.2])[:, None] * rng.standard_normal((5, 400)))
+
+
+def stack(value, trials=3):
+    return np.broadcast_to(value, (trials, *value.shape))
+
+
+def test_first_component_by_definition(matrix):
+    instance = FirstComponent().instance(matrix, [])
+    moments = matrix @ matrix.T / 400
+    np.testing.assert_allclose(instance.value("covariance"), moments)
+    v = np.linalg.svd(np.random.default_rng(0).standard_normal((5, 5)))[0][:, 0]
+    expected = np.linalg.eigvalsh(moments)[-1] - v @ moments @ v
+    assert instance.score(stack(v), yields="direction")[2] == pytest.approx(expected)
+    # A rank-one release has that direction; asymmetric noise is symmetrised first.
+    skew = np.triu(np.ones((5, 5)), 1)
+    released = np.outer(v, v) + skew - skew.T
+    assert instance.score(stack(released), yields="second_moments")[0] == pytest.approx(expected)
+
+
+def test_the_largest_eigenvalue_counts_and_not_its_modulus(matrix):
+    instance = FirstComponent().instance(matrix, [])
+    u, v = np.eye(5)[0], np.eye(5)[1]
+    released = np.outer(v, v) - 9 * np.outer(u, u)
+    expected = instance.score(stack(v), yields="direction")
+    np.testing.assert_allclose(instance.score(stack(released), yields="second_moments"), expected)
+
+
+@pytest.mark.parametrize("task", [FirstComponent(), AllComponents()])
+def test_an_exact_release_has_no_error(task, matrix):
+    instance = task.instance(matrix, [])
+    trials = streams(0, trials=range(2))
+    np.testing.assert_allclose(instance.reference("nonprivate", trials), 0, atol=1e-12)
+    root = np.linalg.cholesky(matrix @ matrix.T + 7 * np.eye(5))
+    np.testing.assert_allclose(instance.score(stack(root), yields="sketch", ridge=7), 0, atol=1e-12)
+
+
+def test_all_components_by_definition(matrix):
+    instance = AllComponents().instance(matrix, [])
+    noisy = matrix + np.random.default_rng(1).standard_normal(matrix.shape)
+    moments = matrix @ matrix.T / 400
+    _, vectors = np.linalg.eigh(noisy @ noisy.T / 400)
+    captured = [v @ moments @ v for v in vectors.T[::-1]]
+    expected = ((np.linalg.eigvalsh(moments)[::-1] - captured) ** 2).sum()
+    np.testing.assert_allclose(instance.score(stack(noisy), yields="matrix"), expected)
+    np.testing.assert_allclose(
+        instance.score(stack(noisy @ noisy.T / 400), yields="second_moments"), expected
+    )
+
+
+def test_random_references_are_uniform(matrix):
+    moments = matrix @ matrix.T / 400
+    values = np.linalg.eigvalsh(moments)[::-1]
+    trials = 4000
+    own = streams(0, "noise", trials=range(trials))
+    guess = FirstComponent().instance(matrix, []).reference("random", own)
+    error = 3 * guess.std() / np.sqrt(trials)
+    assert guess.mean() == pytest.approx(values[0] - moments.trace() / 5, abs=error)
+    # For uniform v, E (v^T S v)^2 = (tr(S)^2 + 2 tr(S^2)) / (d (d + 2)).
+    residual = AllComponents().instance(matrix, []).reference("random", own)
+    square = (moments.trace() ** 2 + 2 * (values**2).sum()) / 35
+    expected = (values**2 - 2 * values * moments.trace() / 5).sum() + 5 * square
+    assert residual.mean() == pytest.approx(expected, abs=3 * residual.std() / np.sqrt(trials))

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+from matrixdp.checks import InputError
+from matrixdp.experiments.tasks.regression import Regression, ridge_coefficients
+from matrixdp.seeds import streams
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(3)
+    mixing = rng.standard_normal((6, 6))
+    return np.tanh(mixing @ rng.standard_normal((6, 345)) / 3)
+
+
+def split_streams(trials=4):
+    return streams(0, "split", trials=range(trials))
+
+
+def test_coefficients_are_those_of_kernel_ridge(matrix):
+    train, test = matrix[:, :248], matrix[:, 248:]
+    coefficients = ridge_coefficients((train @ train.T)[None], 5, 1.0)[0]
+    model = KernelRidge(kernel="linear", alpha=1.0).fit(train[:5].T, train[5])
+    np.testing.assert_allclose(coefficients @ test[:5], model.predict(test[:5].T), rtol=1e-9)
+
+
+def test_the_target_may_be_any_feature(matrix):
+    coefficients = ridge_coefficients((matrix @ matrix.T)[None], 2, 0.5)[0]
+    others = np.delete(matrix, 2, axis=0)
+    expected = np.linalg.solve(others @ others.T + 0.5 * np.eye(5), others @ matrix[2])
+    np.testing.assert_allclose(coefficients, expected, rtol=1e-9)
+
+
+def test_splits_are_disjoint_complete_and_differ_between_trials(matrix):
+    instance = Regression(target=5, train=248).instance(matrix, split_streams())
+    assert instance.matrix.shape == (4, 6, 248)
+    for t in range(4):
+        both = np.concatenate([instance.matrix[t][5], instance._target[t]])
+        np.testing.assert_array_equal(np.sort(both), np.sort(matrix[5]))
+    assert (instance.matrix[0] != instance.matrix[1]).any()
+
+
+def test_the_score_of_clean_records_is_the_nonprivate_rmse(matrix):
+    instance = Regression(target=5, train=248).instance(matrix, split_streams())
+    train, test = instance.matrix, instance._features
+    model = KernelRidge(kernel="linear", alpha=1.0).fit(train[1][:5].T, train[1][5])
+    errors = model.predict(test[1].T) - instance._target[1]
+    score = instance.score(train, yields="matrix")
+    assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
+    np.testing.assert_array_equal(instance.reference("nonprivate", split_streams()), score)
+
+
+def test_a_sketch_that_holds_the_ridge_gets_only_what_is_missing(matrix):
+    instance = Regression(target=5, train=248).instance(matrix, split_streams())
+    gram = instance.matrix @ np.swapaxes(instance.matrix, 1, 2)
+    clean = instance.score(instance.matrix, yields="matrix")
+    root = np.linalg.cholesky(gram + 0.25 * np.eye(6))
+    np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=0.25), clean)
+    root = np.linalg.cholesky(gram + 1e12 * np.eye(6))
+    zero = instance.reference("zero", split_streams())
+    np.testing.assert_allclose(instance.score(root, yields="sketch", ridge=1e12), zero, rtol=1e-6)
+
+
+def test_zero_and_random_predictors(matrix):
+    instance = Regression(target=5, train=248).instance(matrix, split_streams(400))
+    truth = (instance._target**2).mean(axis=1)
+    np.testing.assert_allclose(instance.reference("zero", []), np.sqrt(truth))
+    guess = instance.reference("random", streams(0, "noise", trials=range(400)))
+    # A uniform guess on [-1, 1] has variance 1/3 and is independent of the truth.
+    assert np.mean(guess**2 - truth) == pytest.approx(1 / 3, abs=0.01)
+
+
+@pytest.mark.parametrize(("train", "sentence"), [(345, "leave at least one"), (0, "train is 0")])
+def test_bad_split(matrix, train, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Regression(target=5, train=train).instance(matrix, split_streams())

@@ -1,0 +1,367 @@
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from matrixdp import cli, config
+from matrixdp.checks import InputError
+from matrixdp.data.catalogue import catalogue
+from matrixdp.experiments import readings, study, tasks
+from matrixdp.experiments.readings import Reading, adjusted, cross, find, knobs, parameters
+from matrixdp.experiments.study import Settings
+from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
+from matrixdp.experiments.tasks.regression import Regression
+from matrixdp.mechanisms import registry
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy.sensitivity import Box, Covariance, Identity
+from matrixdp.report import specifications as results
+from matrixdp.seeds import streams
+
+SHIPPED = yaml.safe_load((config.SCHEMA.parents[1] / "config.yaml").read_text())
+REGRESSION = Regression(target=3, train=40)
+SETTINGS = Settings(
+    experiment="regression",
+    seed=7,
+    trials=3,
+    epsilons=("1",),
+    directions={"a": (0, 3)},
+    taus=("0.75",),
+    rows=("2", "4"),
+)
+
+
+def built():
+    """Return every mechanism of the registry in one variant, by name."""
+    return {
+        name: study.variants(entry, SETTINGS)[0].mechanism for name, entry in registry().items()
+    }
+
+
+THINGS = [*built().values(), REGRESSION, FirstComponent(), AllComponents()]
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("default", "default"),
+        ({}, "default"),
+        ({"zeta": "sqrt"}, "default"),
+        ("zeta_literal", "zeta=literal"),
+        ("zeta=literal", "zeta=literal"),
+        ("adjacency=add_remove+zeta=literal+kernel=linear", "zeta=literal+adjacency=add_remove"),
+        ({"gaussian": 2014, "jl": "exact"}, "gaussian=2014+jl=exact"),
+    ],
+)
+def test_a_reading_has_one_name(given, name):
+    assert find(given).name == name
+    assert find(find(given).name) == find(given)
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        ("zeta_litral", "reading is 'zeta_litral'; did you mean 'zeta_literal'"),
+        ({"zetta": "literal"}, "reading is 'zetta'; did you mean 'zeta'"),
+        ("zeta=litral", "reading.zeta is 'litral'; did you mean 'literal'"),
+        ("zeta=literal+zeta=sqrt", "each knob once"),
+    ],
+)
+def test_a_bad_name_is_one_sentence(bad, sentence):
+    with pytest.raises(InputError, match=sentence) as raised:
+        find(bad)
+    assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match=f"config.yaml: {sentence}|config.yaml: reading"):
+        config.resolve({**SHIPPED, "reading": bad})
+
+
+def test_the_configuration_takes_names_and_choices():
+    for given in ("zeta_literal", "zeta=literal", {"zeta": "literal", "gamma": "public"}):
+        assert config.resolve({**SHIPPED, "reading": given})["reading"] == "zeta=literal"
+    assert config.resolve(SHIPPED)["reading"] == "default"
+    with pytest.raises(InputError, match="reading is 3; it must be a name"):
+        config.resolve({**SHIPPED, "reading": 3})
+
+
+# The catalogue
+
+
+@pytest.mark.parametrize("knob", knobs().values(), ids=list(knobs()))
+def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(knob):
+    everyone = {"nonprivate", "random", "zero"} | registry().keys()
+    assert knob.title
+    assert knob.about
+    assert set(knob.cross) <= tasks.registry().keys()
+    assert set(knob.spares) <= everyone
+    assert set(knob.not_private) < set(knob.values)
+    first = knob.values[knob.default]
+    if knob.acts_on == readings.ADJACENCY:
+        assert first == "replace"
+    elif knob.acts_on == readings.ROW:
+        assert first == {}
+        named = [name for pair in knob.values.values() for name in [*pair, *pair.values()]]
+        assert set(named) <= everyone
+    elif knob.acts_on.startswith(readings.DATA):
+        scalings = catalogue()[knob.acts_on.removeprefix(readings.DATA)].scalings
+        assert first == "default"
+        assert set(knob.values.values()) == set(scalings)
+    else:
+        found = [parameters(thing) for thing in THINGS]
+        found = [own[knob.acts_on] for own in found if knob.acts_on in own]
+        assert found
+        assert all(value == first for value in found)
+
+
+def test_shipped_names_are_valid_and_the_default_changes_nothing():
+    named = yaml.safe_load(readings.CATALOGUE.read_text())["readings"]
+    assert find("default").choices == {}
+    assert len({find(name).name for name in named}) == len(named)
+    for thing in THINGS:
+        assert adjusted(thing, find("default").parameters) is thing
+
+
+# What knobs change
+
+
+@pytest.mark.parametrize("knob", [knob for knob in knobs().values() if knob.is_parameter])
+def test_a_parameter_changes_where_it_is_and_nowhere_else(knob):
+    for value in list(knob.values)[1:]:
+        changes = Reading({knob.name: value}).parameters
+        for thing in THINGS:
+            before, after = parameters(thing), parameters(adjusted(thing, changes))
+            # A dataclass inside another changes with its own parameters.
+            plain = [
+                place for place in before if not hasattr(before[place], "__dataclass_fields__")
+            ]
+            differ = {place for place in plain if before[place] is not after[place]}
+            assert differ == {knob.acts_on} & before.keys()
+
+
+def release(mechanism, query, reading, epsilon=1.0):
+    return adjusted(mechanism, find(reading).parameters).calibrate(
+        query, epsilon=epsilon, delta=1 / query.records
+    )
+
+
+def test_zeta_and_sensitivity_give_the_noise_that_was_worked_out_by_hand():
+    # phi = 4 eps / (beta + sqrt(beta^2 + 8 A eps)) with the papers' sizes, worked out apart.
+    liver = Identity(Box.cube(6, -1, 1), 248)
+    assert release(MVG(), liver, "default").noise_std == pytest.approx(18988.2, rel=1e-5)
+    assert release(MVG(), liver, "zeta=literal").noise_std == pytest.approx(777909, rel=1e-5)
+    movement = Covariance(Box.cube(4, -1, 1), 10176)
+    third = MVG(theorem=3)
+    assert release(third, movement, "default").noise_std == pytest.approx(0.255416, rel=1e-5)
+    assert release(third, movement, "zeta=literal").noise_std == pytest.approx(0.491562, rel=1e-5)
+    # Where the linear term is small, noise goes with the root of the sensitivity.
+    ratio = release(third, movement, "tight").noise_std / 0.255416
+    assert 2**-0.5 < ratio < 2**-0.25
+
+
+def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarantee(data):
+    for name, mechanism in built().items():
+        for query in (Identity, Covariance):
+            if query.name not in mechanism.queries:
+                continue
+            for reading in cross(
+                "regression", name, dataset="liver", things=[mechanism], adjacent=True
+            ):
+                changes = {k: 1.0 if v == "data" else v for k, v in reading.parameters.items()}
+                asked = query(data.domain, 40, reading.adjacency("replace"))
+                made = adjusted(mechanism, changes).calibrate(asked, epsilon=1.0, delta=1 / 40)
+                assert (made.epsilon_actual <= 1 + 1e-9) == reading.private
+                if not reading.private:
+                    assert made.epsilon_actual == np.inf
+                    assert made.mu == np.inf
+
+
+def test_a_gamma_that_is_no_smaller_than_the_public_one_is_private():
+    query = Identity(Box.cube(6, -1, 1), 248)
+    for factor, private in ((1.0, True), (2.0, True), (0.5, False)):
+        mechanism = MVG(gamma=factor * query.gamma)
+        made = mechanism.calibrate(query, epsilon=1.0, delta=1 / 248)
+        assert np.isfinite(made.epsilon_actual) == private
+
+
+@dataclass(frozen=True)
+class Probe(Regression):
+    """Scores by the norm of what the noise has added."""
+
+    accepts = frozenset({"matrix"})
+
+    def instance(self, matrix, streams):
+        instance = super().instance(matrix, streams)
+        clean = instance.matrix
+        instance.score = lambda released, **_: np.linalg.norm(released - clean, axis=(1, 2))
+        return instance
+
+
+def values(table, reading="default"):
+    rows = table[table["reading"].eq(reading) & table["phase"].eq("report")]
+    assert len(rows)
+    return rows["value"].to_numpy(dtype=float)
+
+
+def test_readings_share_their_base_draws(data):
+    probe = Probe(target=3, train=40)
+    table = study.sweep(probe, "knorm_frob", {"default": data}, SETTINGS)
+    np.testing.assert_allclose(values(table, "factor_two=half"), 2 * values(table), rtol=1e-12)
+    # What one record can change is halved in [-1, 1].
+    halved = values(table, "adjacency=add_remove")
+    np.testing.assert_allclose(halved, values(table) / 2, rtol=1e-12)
+
+
+def test_gamma_of_the_data_is_that_of_the_private_records(data):
+    probe = Probe(target=3, train=40)
+    # Gamma weighs where epsilon is large.
+    settings = replace(SETTINGS, epsilons=("1000000",))
+    table = study.sweep(probe, "mvg_binary", {"default": data}, settings)
+    splits = probe.instance(
+        data.matrix, streams(7, "split", "regression", "report", trials=range(3000))
+    )
+    square = (np.linalg.norm(splits.matrix, axis=(1, 2)) ** 2).mean()
+    query = Identity(data.domain, 40)
+    noise = [
+        MVG(gamma=gamma).calibrate(query, epsilon=1e6, delta=1 / 40).noise_std
+        for gamma in (None, np.sqrt(square))
+    ]
+    ratio = values(table, "gamma=data") / values(table)
+    assert noise[1] / noise[0] < 0.8
+    np.testing.assert_allclose(ratio, noise[1] / noise[0], rtol=0.01)
+
+
+# Runs
+
+
+@pytest.mark.parametrize("mechanism", ["mvg_maxpnr", "jl_exact", "laplace", "nonprivate", "zero"])
+def test_a_sweep_is_what_each_reading_gives_alone_and_the_default_is_the_plain_run(mechanism, data):
+    table = study.sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
+    names = list(dict.fromkeys(table["reading"]))
+    assert "default" in names
+    again = study.sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
+    assert table.to_csv() == again.to_csv()
+    for name in names[:: max(1, len(names) // 6)]:
+        reading = find(name)
+        own = replace(
+            SETTINGS,
+            adjacency=reading.adjacency("replace"),
+            reading=name,
+            changes=reading.parameters,
+        )
+        alone = study.run(adjusted(REGRESSION, reading.parameters), mechanism, data, own)
+        assert_same(table[table["reading"].eq(name)], alone)
+    plain = study.run(REGRESSION, mechanism, data, SETTINGS)
+    assert_same(table[table["reading"].eq("default")], plain)
+
+
+def assert_same(part, whole):
+    """The same rows to the last bit, whatever the types of whole columns."""
+    pd.testing.assert_frame_equal(
+        part.reset_index(drop=True), whole, check_dtype=False, rtol=0, atol=0
+    )
+
+
+def test_a_mechanism_varies_only_over_knobs_that_act_on_it():
+    def crossed(experiment, mechanism, dataset, *things, adjacent=True):
+        found = cross(experiment, mechanism, dataset=dataset, things=things, adjacent=adjacent)
+        assert len({reading.name for reading in found}) == len(found)
+        return {knob for reading in found for knob in reading.choices}, len(found)
+
+    own = built()
+    task = {"kernel", "ridge", "released", "predictions", "adjacency"}
+    assert crossed("regression", "laplace", "liver", REGRESSION, own["laplace"]) == (task, 2**5)
+    knobs, count = crossed("regression", "mvg_maxpnr", "liver", REGRESSION, own["mvg_maxpnr"])
+    assert knobs == task | {"zeta", "gamma", "max_pnr"}
+    assert count == 2**7 * 3
+    assert crossed("covariance", "laplace", "ctg", AllComponents(), own["laplace"]) == ({"ctg"}, 2)
+    assert crossed("regression", "zero", "liver", REGRESSION, adjacent=False) == (set(), 1)
+    assert crossed("first_pc", "ppca", "movement", FirstComponent(), own["ppca"]) == (
+        {"movement", "adjacency"},
+        8,
+    )
+
+
+def test_scalings_are_data_of_their_own(data):
+    other = replace(data, matrix=data.matrix / 2)
+    pair = {"default": replace(data, name="ctg"), "centred": replace(other, name="ctg")}
+    settings = replace(SETTINGS, experiment="covariance")
+    table = study.sweep(AllComponents(), "random", pair, settings)
+    # Variances are a quarter, and their squares a sixteenth.
+    np.testing.assert_allclose(values(table, "ctg=centred"), values(table) / 16)
+    with pytest.raises(InputError, match="scaling is 'centred'"):
+        study.sweep(AllComponents(), "random", {"default": pair["default"]}, settings)
+
+
+# From trials to tables
+
+
+def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_path):
+    names = ["knorm_frob", "knorm_l2", "jl_2012", "jl_exact", "mvg_binary", "nonprivate"]
+    for name in names:
+        table = study.sweep(REGRESSION, name, {"default": data}, SETTINGS)
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    table = results.table([tmp_path / f"{name}.csv" for name in names])
+    assert list(table.columns) == list(results.COLUMNS)
+    assert not table.duplicated(["mechanism", "reading"]).any()
+    by_name = table.set_index(["mechanism", "reading"])
+    ours, theirs = (
+        by_name.loc[("knorm_l2", "default")],
+        by_name.loc[("knorm_frob", "exponential=l2")],
+    )
+    assert theirs["ran"] == "knorm_l2"
+    assert theirs["mean"] == ours["mean"]
+    both = by_name.loc[("knorm_frob", "exponential=l2+factor_two=half")]
+    assert both["mean"] == by_name.loc[("knorm_l2", "factor_two=half")]["mean"]
+    # The first row of a mechanism is the default one; knobs that do not act are empty.
+    assert table.groupby("mechanism", sort=False)["reading"].first().eq("default").all()
+    assert theirs["exponential"] == "l2"
+    assert theirs["factor_two"] == "full"
+    assert ours["exponential"] == ""
+    assert theirs["zeta"] == ""
+    assert set(table.loc[table["mechanism"].eq("mvg_binary"), "zeta"]) == {"sqrt", "literal"}
+    # Sketches are not there under readings that mean nothing for them.
+    assert set(table.loc[table["mechanism"].eq("jl_2012"), "jl"]) == {"2012", "exact"}
+    assert table["mean"].notna().all()
+    assert set(table.loc[~table["private"], "mechanism"]) == {"nonprivate", "mvg_binary"}
+    bare = table[~table["private"] & table["mechanism"].eq("mvg_binary")]
+    assert (bare["gamma"] == "data").all()
+    assert np.isinf(bare["epsilon_actual"]).all()
+
+
+def test_from_data_to_a_table_under_a_reading(tmp_path, capsys):
+    def run(*words, code=0):
+        assert cli.main([str(word) for word in words]) == code
+        return capsys.readouterr().err
+
+    raw, centred = tmp_path / "ctg", tmp_path / "ctg-centred"
+    run("data", "ctg", "--source", "simulated", "--seed", 3, "--out", raw)
+    run("data", "ctg", "--scaling", "centred", "--like", raw, "--out", centred)
+    words = ("--trials", 2, "--epsilons", 1, "--out", tmp_path / "rows.csv.gz")
+    sentence = run("trials", "covariance", "imgm", "--data", raw, *words, "--reading", "centred",
+                   code=2)  # fmt: skip
+    assert "has the scaling 'default'; the reading ctg=centred needs 'centred'" in sentence
+    run("sweep", "covariance", "imgm", "--data", raw, "--scaled", centred, *words)
+    run("readings", tmp_path / "rows.csv.gz", "--out", tmp_path / "readings.csv")
+    table = pd.read_csv(tmp_path / "readings.csv")
+    assert table["reading"].tolist() == ["default", "ctg=centred"]
+    assert set(table["data_status"]) == {"simulated"}
+
+    parts = []
+    reading = ("--reading", "gaussian=analytic+ctg=centred")
+    for name in ("gaussian_2006", "analytic_gaussian"):
+        parts.append(tmp_path / f"{name}.csv.gz")
+        run("trials", "covariance", name, "--data", centred, *words[:-1], parts[-1], *reading)
+    run("summary", *parts, "--out", tmp_path / "summary.csv")
+    run("table", 5, "--summary", tmp_path / "summary.csv", *reading, "--out", tmp_path)
+    rows = pd.read_csv(tmp_path / "table5.csv").set_index("method")
+    row = rows.loc["Gaussian (Dwork et al. [2])"]
+    assert row["mechanism"] == "analytic_gaussian"
+    assert row["reading"] == "gaussian=analytic+ctg=centred"
+    assert row["mean"] > 0
+    assert (
+        "Reading: gaussian=analytic+ctg=centred, not the default one"
+        in (tmp_path / "table5.md").read_text()
+    )

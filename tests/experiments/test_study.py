@@ -1,0 +1,117 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.experiments import study
+from matrixdp.experiments.study import Settings
+from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
+from matrixdp.experiments.tasks.regression import Regression
+from matrixdp.mechanisms import registry
+from matrixdp.trials import COLUMNS
+
+SETTINGS = Settings(
+    experiment="regression",
+    seed=7,
+    trials=6,
+    epsilons=("0.1", "1"),
+    directions={"a": (0, 3), "iid": ()},
+    taus=("0.55", "0.95"),
+    rows=("2", "4"),
+)
+REGRESSION = Regression(target=3, train=40)
+
+
+def values(table):
+    return table.set_index(["variant", "direction", "epsilon", "phase", "trial"])["value"]
+
+
+@pytest.mark.parametrize("mechanism", sorted(registry()))
+@pytest.mark.parametrize("task", [REGRESSION, FirstComponent(), AllComponents()])
+def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, task, data):
+    table = study.run(task, mechanism, data, SETTINGS)
+    assert tuple(table.columns) == COLUMNS
+    if table["note"].notna().any():
+        assert len(table) == 1
+        assert table["note"][0].startswith("skipped: ")
+    else:
+        assert np.isfinite(table["value"].astype(float)).all()
+        assert set(table["epsilon"]) == {"0.1", "1"}
+        assert (table["epsilon_actual"] <= table["epsilon"].astype(float) * (1 + 1e-9)).all()
+
+
+def test_axes_make_variants_and_iid_has_no_tau(data):
+    table = study.run(REGRESSION, "mvg_binary", data, SETTINGS)
+    found = set(zip(table["direction"], table["variant"], table["phase"], strict=True))
+    taus = {("a", f"tau={tau}", phase) for tau in SETTINGS.taus for phase in ("report", "select")}
+    assert found == taus | {("iid", "", "report")}
+
+
+def test_a_single_variant_is_not_selected(data):
+    table = study.run(REGRESSION, "laplace", data, SETTINGS)
+    assert set(table["phase"]) == {"report"}
+    assert (table["delta"] == 0).all()
+
+
+def test_delta_is_one_over_the_private_records(data):
+    assert (study.run(REGRESSION, "imgm", data, SETTINGS)["delta"] == 1 / 40).all()
+    given = replace(SETTINGS, delta=1e-5)
+    assert (study.run(REGRESSION, "imgm", data, given)["delta"] == 1e-5).all()
+
+
+def test_a_batch_equals_its_trials_alone(data, monkeypatch):
+    for mechanism in ("mvg_binary", "mvg_maxpnr", "jl_exact", "knorm_frob", "laplace"):
+        together = study.run(REGRESSION, mechanism, data, SETTINGS)
+        with monkeypatch.context() as patch:
+            patch.setattr(study, "STACK", 1)
+            alone = study.run(REGRESSION, mechanism, data, SETTINGS)
+        pd.testing.assert_frame_equal(together, alone, rtol=1e-12)
+
+
+def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
+    few = values(study.run(REGRESSION, "mvg_binary", data, SETTINGS))
+    wider = replace(SETTINGS, epsilons=("0.1", "0.5", "1"), trials=9)
+    many = values(study.run(REGRESSION, "mvg_binary", data, wider))
+    pd.testing.assert_series_equal(many.loc[few.index], few, rtol=0, atol=0)
+
+
+def test_seed_experiment_and_mechanism_have_noise_of_their_own(data):
+    base = study.run(REGRESSION, "imgm", data, SETTINGS)["value"]
+    other_seed = study.run(REGRESSION, "imgm", data, replace(SETTINGS, seed=8))["value"]
+    other_mechanism = study.run(REGRESSION, "analytic_gaussian", data, SETTINGS)["value"]
+    assert not np.isin(other_seed, base).any()
+    assert not np.isin(other_mechanism, base).any()
+
+
+def test_splits_are_paired_between_mechanisms(data):
+    # Almost without noise, the error is that of the clean records of the same split.
+    clean = study.run(REGRESSION, "nonprivate", data, SETTINGS)["value"]
+    weak = study.run(REGRESSION, "imgm", data, replace(SETTINGS, epsilons=("1000000",)))["value"]
+    np.testing.assert_allclose(weak, clean, rtol=0.03)
+    assert np.ptp(clean) > 0.1 * clean.mean()
+
+
+def test_a_budget_without_guarantee_is_one_row_with_the_reason(data):
+    settings = replace(SETTINGS, epsilons=("1", "100"))
+    table = study.run(REGRESSION, "gaussian_2014", data, settings)
+    (row,) = table[table["epsilon"] == "100"].to_dict("records")
+    assert row["note"].startswith("no guarantee: ")
+    assert np.isnan(row["value"])
+    assert len(table[table["epsilon"] == "1"]) == SETTINGS.trials
+
+
+def test_bad_settings_are_one_sentence(data):
+    with pytest.raises(InputError, match="trials is 0"):
+        study.run(REGRESSION, "laplace", data, replace(SETTINGS, trials=0))
+    with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
+        study.run(REGRESSION, "laplac", data, SETTINGS)
+    with pytest.raises(InputError, match="tau has no values"):
+        study.run(REGRESSION, "mvg_binary", data, replace(SETTINGS, taus=()))
+
+
+def test_values_outside_the_public_bounds_are_refused_before_any_noise(data):
+    bad = replace(data, matrix=data.matrix * 1.5)
+    with pytest.raises(InputError, match="outside its public bounds"):
+        study.run(REGRESSION, "laplace", bad, SETTINGS)

@@ -1,0 +1,97 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.experiments.training import extractor
+from matrixdp.experiments.training.examples import Data
+
+
+def reviews(count, length=12, seed=9):
+    """Reviews of which words 2-5 are good and 6-9 are bad, padded at the end."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, count).astype(np.int8)
+    words = rng.integers(2, 6, (count, length)) + 4 * (labels[:, None] == 0)
+    words[rng.random(words.shape) < 0.3] = 1
+    words[np.arange(length) >= rng.integers(3, length + 1, count)[:, None]] = 0
+    return words.astype(np.int16), labels
+
+
+@pytest.fixture(scope="module")
+def data():
+    (train, labels), (test, test_labels) = reviews(512), reviews(150, seed=10)
+    arrays = {
+        "train_tokens": train,
+        "train_labels": labels,
+        "test_tokens": test,
+        "test_labels": test_labels,
+    }
+    return Data("imdb", "simulated", arrays)
+
+
+@pytest.fixture(scope="module")
+def params():
+    return extractor.extractor(np.random.default_rng(0), 10)
+
+
+def by_hand(params, review):
+    """Return the features of one review, one word after the other, in float64."""
+    p = {name: np.asarray(value, np.float64) for name, value in params.items()}
+    words, states = review[review > 0], []
+    for way in (0, 1):
+        h = c = np.zeros(extractor.UNITS)
+        passed = []
+        for word in words[:: 1 if way == 0 else -1]:
+            gates = p["embedding"][word] @ p["input"][way] + p["bias"][way, 0]
+            enter, forget, leave, new = np.split(gates + h @ p["recurrent"][way], 4)
+            c = c / (1 + np.exp(-forget)) + np.tanh(new) / (1 + np.exp(-enter))
+            h = np.tanh(c) / (1 + np.exp(-leave))
+            passed.append(h)
+        states.append(np.mean(passed, axis=0))
+    return np.tanh(np.concatenate(states) @ p["features"])
+
+
+def test_features_by_definition(params):
+    words, _ = reviews(5)
+    found = extractor.features(params, jnp.asarray(words, jnp.int32))
+    np.testing.assert_allclose(found, [by_hand(params, one) for one in words], atol=2e-6)
+
+
+def test_padding_and_the_batch_change_nothing(params):
+    words, _ = reviews(extractor.BATCH + 3)
+    found = np.asarray(extractor.extract(params, jnp.asarray(words, jnp.int32)))
+    assert found.shape == (len(words), extractor.FEATURES)
+    longer = jnp.pad(jnp.asarray(words, jnp.int32), ((0, 0), (0, 4)))
+    np.testing.assert_allclose(extractor.features(params, longer), found, atol=1e-6)
+    nothing = extractor.features(params, jnp.zeros((1, 4), jnp.int32))
+    np.testing.assert_array_equal(nothing, 0)
+
+
+def test_it_learns_and_says_how_well(data):
+    found = extractor.run(data, seed=1, epochs=8)
+    assert found["accuracy"] > 0.9
+    assert found["train_features"].dtype == np.float32
+    assert np.abs(found["train_features"]).max() <= 1
+    np.testing.assert_array_equal(found["test_labels"], data.arrays["test_labels"])
+    again = extractor.run(data, seed=1, epochs=8)
+    assert found["test_features"].tobytes() == again["test_features"].tobytes()
+
+
+def test_a_file_that_is_not_ours_is_said(tmp_path, data):
+    found = extractor.run(data, seed=1, epochs=1, records=60)
+    assert len(found["train_features"]) == len(found["test_features"]) == 60
+    file = tmp_path / "features.npz"
+    np.savez(file, **found)
+    assert extractor.load(file).status == "simulated"
+    for content in (b"", b"text", b"PK\x03\x04"):
+        file.write_bytes(content)
+        with pytest.raises(InputError, match="matrixdp extract"):
+            extractor.load(file)
+    with pytest.raises(InputError, match="matrixdp extract"):
+        extractor.load(tmp_path / "none.npz")
+
+
+def test_one_class_is_said(data):
+    same = Data("imdb", "original", {**data.arrays, "train_labels": np.ones(512, np.int8)})
+    with pytest.raises(InputError, match="labels of imdb are all"):
+        extractor.run(same, seed=0, epochs=1)

@@ -1,0 +1,191 @@
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from matrixdp.experiments.training import batches, gradients
+from matrixdp.experiments.training.models import pairs
+
+
+@pytest.fixture
+def params(model):
+    """Parameters at which some gradients are clipped and some are not."""
+    stream = np.random.default_rng(4)
+    return {
+        name: jnp.asarray(stream.standard_normal(shape), jnp.float32)
+        for name, shape in model.shapes.items()
+    }
+
+
+def single(model, params, example):
+    """Return one example's gradient by plain automatic differentiation."""
+    return jax.grad(lambda p: model.losses(p, jnp.array([example]))[0])(params)
+
+
+def flat(tree):
+    return np.concatenate([np.ravel(tree[name]).astype(np.float64) for name in sorted(tree)])
+
+
+def clipped(model, params, lot, clip, size=None):
+    size = len(lot) if size is None else size
+    return flat(gradients.clipped_sum(model, params, jnp.asarray(lot), size, clip))
+
+
+def test_norms_and_sums_are_those_of_single_gradients(model, params):
+    lot = jnp.arange(len(model.labels))
+    each = np.stack([flat(single(model, params, i)) for i in range(len(model.labels))])
+    norms, weighted = model.gradients(params, lot)
+    np.testing.assert_allclose(norms, np.linalg.norm(each, axis=1), rtol=2e-5)
+    weights = np.random.default_rng(5).random(len(lot)).astype(np.float32)
+    np.testing.assert_allclose(flat(weighted(weights)), weights @ each, rtol=1e-4, atol=1e-4)
+
+
+def test_unclipped_gradients_sum_to_that_of_the_full_batch(model, params):
+    lot = jnp.arange(len(model.labels))
+    full = flat(jax.grad(lambda p: model.losses(p, lot).sum())(params))
+    np.testing.assert_allclose(clipped(model, params, lot, np.inf), full, rtol=1e-4, atol=1e-4)
+
+
+def test_every_gradient_is_clipped_jointly(model, params):
+    each = [single(model, params, i) for i in range(30)]
+    clip = float(np.median([np.linalg.norm(flat(one)) for one in each]))
+    seen = {"clipped": 0, "kept": 0}
+    for i, one in enumerate(each):
+        found = clipped(model, params, [i], clip)
+        assert np.linalg.norm(found) <= clip
+        shrink = min(1, (1 - gradients.MARGIN) * clip / np.linalg.norm(flat(one)))
+        seen["clipped" if shrink < 1 else "kept"] += 1
+        np.testing.assert_allclose(found, shrink * flat(one), rtol=1e-4, atol=1e-6 * clip)
+    assert min(seen.values()) > 5
+
+
+def test_one_example_changes_the_sum_by_the_clipping_norm_at_most(model, params):
+    clip, lot = 0.1, np.arange(30)
+    changes = [
+        clipped(model, params, lot, clip) - clipped(model, params, np.delete(lot, i), clip)
+        for i in range(0, 30, 5)
+    ]
+    lengths = np.linalg.norm(changes, axis=1)
+    # What is left is the rounding of float32 sums.
+    assert lengths.max() <= clip * (1 + 1e-4)
+    assert lengths.max() >= clip * (1 - 1e-4)
+
+
+def test_padding_contributes_nothing(model, params):
+    alone = clipped(model, params, [3, 7], 1.0)
+    padded = clipped(model, params, [3, 7, 0, 0, 11], 1.0, size=2)
+    np.testing.assert_allclose(padded, alone, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(clipped(model, params, [3, 7], 1.0, size=0), 0)
+
+
+def test_pairs_of_a_row():
+    found = pairs(np.array([[1, 0, 2], [0, 0, 0], [0, 3, 0]]))
+    assert list(zip(*(index.tolist() for index in found), strict=True)) == [
+        (0, 0, 0),
+        (0, 0, 2),
+        (0, 2, 2),
+        (2, 1, 1),
+    ]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A loss that does not depend on the parameters, so that steps are made of noise alone."""
+
+    labels: jax.Array
+
+    def gradients(self, params, lot):
+        return jnp.zeros(len(lot)), lambda weights: jax.tree.map(
+            lambda value: value * weights.sum() * 0, params
+        )
+
+
+def noises(key, deviations, shapes, expected=50.0, steps=1):
+    """Return the noise on the sums of the compiled run, from the parameters that it ends with."""
+    zero = {name: jnp.zeros(shape) for name, shape in shapes.items()}
+    lots = np.zeros((steps, 64), np.int32)
+    sizes = np.full(steps, 40, np.int32)
+    found = gradients.descend(
+        Flat(jnp.zeros(64)), zero, lots, sizes, 1.0, expected, deviations, key
+    )
+    # A first Nesterov step goes (1 + momentum) times the gradient.
+    first = gradients.RATE * (1 + gradients.MOMENTUM) / expected
+    return {name: -np.asarray(value, np.float64) / first for name, value in found.items()}
+
+
+SHAPES = {"first": (400, 500), "second": (3, 60_000)}
+
+
+def exact(noise, deviation, wrong=1.0):
+    """Return whether a chi-square test accepts the deviation, at a level of 1e-4."""
+    scaled = noise / (deviation * wrong)
+    count = scaled.size
+    return (
+        stats.chi2(count).interval(1 - 1e-4)[0]
+        < (scaled**2).sum()
+        < stats.chi2(count).interval(1 - 1e-4)[1]
+    )
+
+
+def test_noise_on_the_sum_has_the_deviations_of_the_scheme():
+    rows = np.array([[0.5], [2.0], [7.0]], np.float32)
+    found = noises(jax.random.key(0), {"first": jnp.float32(3.4), "second": rows}, SHAPES)
+    assert exact(found["first"], 3.4)
+    assert exact(found["second"], rows)
+    for row, deviation in zip(found["second"], rows[:, 0], strict=True):
+        assert exact(row, deviation)
+        assert stats.kstest(row / deviation, "norm").pvalue > 1e-4
+    # The test has power: a deviation that is wrong by 1 % fails.
+    for wrong in (0.99, 1.01):
+        assert not exact(found["first"], 3.4, wrong)
+        assert not exact(found["second"], rows, wrong)
+
+
+def test_noise_is_fresh_in_every_parameter_step_and_key():
+    deviations = dict.fromkeys(SHAPES, jnp.float32(1))
+    shapes = {"first": (300, 300), "second": (300, 300)}
+    one, other = (noises(jax.random.key(k), deviations, shapes) for k in (0, 1))
+    for a, b in ((one["first"], one["second"]), (one["first"], other["first"])):
+        assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 4.5 / 300
+    # After two steps, w = -r (1 + m) (z1 + z2) - r m^2 z1: fresh noise adds in squares.
+    two = noises(jax.random.key(0), deviations, shapes, steps=2)["first"]
+    m = gradients.MOMENTUM
+    fresh = np.hypot(1 + m + m**2, 1 + m) / (1 + m)
+    assert two.std() == pytest.approx(fresh, rel=0.01)
+
+
+def test_lots_are_poisson_samples():
+    examples, rate, steps = 40, 0.3, 20_000
+    lots, sizes = batches.poisson(np.random.default_rng(6), examples, rate, steps)
+    joined = np.zeros((steps, examples))
+    for step in range(steps):
+        lot = lots[step, : sizes[step]]
+        assert len(np.unique(lot)) == len(lot)
+        joined[step, lot] = 1
+    error = 4.5 * np.sqrt(rate * (1 - rate) / steps)
+    np.testing.assert_allclose(joined.mean(axis=0), rate, atol=error)
+    correlations = np.corrcoef(joined.T)[~np.eye(examples, dtype=bool)]
+    assert abs(correlations).max() < 4.5 / np.sqrt(steps)
+    again = np.corrcoef(joined[:-1].ravel(), joined[1:].ravel())[0, 1]
+    assert abs(again) < 4.5 / np.sqrt(joined.size)
+    # Lots of a fixed size would have correlations of -1 / (examples - 1), and sizes that are equal.
+    assert sizes.var() == pytest.approx(examples * rate * (1 - rate), rel=0.05)
+
+
+@pytest.mark.parametrize(("examples", "rate"), [(100, 1.0), (5, 0.01), (2000, 0.5)])
+def test_no_lot_is_cut_short(examples, rate):
+    lots, sizes = batches.poisson(np.random.default_rng(7), examples, rate, 50)
+    assert lots.shape[1] % batches.BLOCK == 0
+    assert sizes.max() <= lots.shape[1]
+    assert sizes.mean() == pytest.approx(examples * rate, rel=0.2, abs=0.3)
+
+
+def test_shuffled_batches_take_every_record_once_an_epoch():
+    found = batches.shuffled(np.random.default_rng(8), 10, 3, 2)
+    assert found.shape == (6, 3)
+    assert [len(np.unique(epoch)) for epoch in (found[:3], found[3:])] == [9, 9]
+    assert not np.array_equal(found[:3], found[3:])

@@ -1,0 +1,230 @@
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.experiments import training
+from matrixdp.experiments.training.base import Settings, run
+from matrixdp.experiments.training.examples import Data
+from matrixdp.experiments.training.features import READINGS
+from matrixdp.trials import COLUMNS
+
+WORKFLOW = Path(__file__).parents[2] / "workflow"
+ADULT = replace(training.registry()["adult"], lot=50, epochs=10)
+CORA = replace(training.registry()["cora"], lot=10, epochs=10)
+IMDB = replace(training.registry()["imdb"], lot=50, epochs=5)
+SETTINGS = Settings(experiment="adult", seed=7, trials=2, epsilons=("0.5", "2"), delta=1e-5)
+
+
+@pytest.fixture(scope="module")
+def adult(table):
+    return Data("adult", "simulated", table)
+
+
+@pytest.mark.parametrize("scheme", ["analytic_gaussian", "imgm", "mvg_binary"])
+@pytest.mark.parametrize("experiment", ["adult", "cora", "imdb"])
+def test_every_experiment_returns_tidy_rows(experiment, scheme, adult, graph, features):
+    data = {"adult": adult, "cora": Data("cora", "simulated", graph), "imdb": features}[experiment]
+    how = {"adult": ADULT, "cora": CORA, "imdb": IMDB}[experiment]
+    rows = run(how, scheme, data, replace(SETTINGS, experiment=experiment))
+    assert tuple(rows.columns) == COLUMNS
+    assert set(rows["reading"]) == {"default", *(READINGS if experiment == "imdb" else [])}
+    rows = rows[rows["reading"] == "default"]
+    assert rows[["epsilon", "trial"]].values.tolist() == [
+        ["0.5", 0],
+        ["0.5", 1],
+        ["2", 0],
+        ["2", 1],
+    ]
+    assert rows["value"].between(0, 1).all()
+    assert set(rows["data_status"]) == {"simulated"}
+    assert (rows["noise_std"] > 0).all()
+    # One mu describes one release, not many sampled steps.
+    assert rows["mu_actual"].notna().all() == (experiment == "imdb")
+
+
+def test_references_have_no_epsilon_and_private_training_loses_accuracy(adult):
+    free = run(ADULT, "nonprivate", adult, SETTINGS)
+    assert free[["epsilon", "noise_std"]].isna().all(axis=None)
+    assert (free["value"] > 0.75).all()
+    guess = run(ADULT, "random", adult, replace(SETTINGS, trials=200))
+    assert guess["value"].mean() == pytest.approx(0.5, abs=0.02)
+    noisy = run(ADULT, "imgm", adult, replace(SETTINGS, epsilons=("0.01",)))
+    assert noisy["value"].mean() < free["value"].mean()
+
+
+@pytest.mark.parametrize("experiment", ["adult", "imdb"])
+def test_a_run_does_not_depend_on_the_others_of_its_job(experiment, adult, features):
+    how, data = (ADULT, adult) if experiment == "adult" else (IMDB, features)
+    settings = replace(SETTINGS, experiment=experiment)
+    rows = run(how, "pld_gaussian" if experiment == "adult" else "imgm", data, settings)
+    alone = run(how, rows["mechanism"][0], data, replace(settings, trials=1, epsilons=("2",)))
+    keys = ["epsilon", "reading", "trial"]
+    pd.testing.assert_frame_equal(
+        alone.set_index(keys), rows.set_index(keys).loc[alone.set_index(keys).index]
+    )
+
+
+def test_trials_share_examples_and_initial_weights_and_not_the_noise(adult, monkeypatch):
+    from matrixdp.experiments.training import gradients
+
+    seen = []
+
+    def spy(model, initial, lots, sizes, clip, expected, deviations, key):
+        seen.append((np.asarray(initial["hidden"]).tobytes(), lots.tobytes(), key))
+        return initial
+
+    monkeypatch.setattr(gradients, "descend", spy)
+    for scheme in ("nonprivate", "imgm", "analytic_gaussian"):
+        run(ADULT, scheme, adult, SETTINGS)
+    assert len(seen) == 10
+    assert len({one[:2] for one in seen}) == SETTINGS.trials
+    keys = [tuple(jax.random.key_data(one[2]).tolist()) for one in seen]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("error", [1, 0.99])
+def test_the_classifier_gets_the_noise_that_the_scheme_says(error):
+    """A step from 0 on one record moves the weights by half its noisy features, scaled."""
+    from matrixdp.experiments.training.features import RATE, classify
+
+    n = 400_000
+    deviation = np.repeat(np.array([0.5, 3.0], np.float32), n)
+    nothing, one = np.zeros((1, 2 * n), np.float32), np.zeros((1, 1), np.int32)
+    trained = classify(nothing, one[0], one, deviation * error, jax.random.key(0))
+    weights, _ = trained["default"]
+    drawn = weights[:, 1] * 2 / RATE * (1 + (deviation * error) ** 2)
+    ratio = np.sqrt((drawn**2).reshape(2, n).mean(axis=1)) / deviation[[0, n]]
+    assert (np.abs(ratio - 1) < 4 / np.sqrt(2 * n)).all() == (error == 1)
+
+
+def test_readings_differ_in_bias_and_in_the_scale_of_test_features():
+    from matrixdp.experiments.training.features import RATE, classify
+
+    rng = np.random.default_rng(1)
+    private = rng.uniform(-1, 1, (40, 3)).astype(np.float32)
+    labels = (private[:, 0] > 0.3).astype(np.int32)
+    lots = rng.integers(40, size=(60, 8)).astype(np.int32)
+    found = classify(private, labels, lots, np.zeros(3, np.float32), jax.random.key(0))
+    assert set(found) == set(READINGS)
+    for reading, (weights, bias) in found.items():
+        expected = np.zeros((4, 2))
+        inputs = np.column_stack([private, np.full(40, reading != "default")])
+        for lot in lots:
+            outputs = inputs[lot] @ expected
+            shares = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+            expected -= RATE * inputs[lot].T @ (shares - np.eye(2)[labels[lot]]) / 8
+        np.testing.assert_allclose(np.vstack([weights, bias]), expected, atol=1e-5)
+    # The same noise for all; only what is not divided keeps the scale of training.
+    noisy = classify(private, labels, lots, np.full(3, 7, np.float32), jax.random.key(0))
+    (divided, bias), (undivided, same) = (noisy[reading] for reading in READINGS[1:])
+    np.testing.assert_allclose(divided * np.sqrt(50), undivided, rtol=1e-5)
+    np.testing.assert_array_equal(bias, same)
+
+
+def test_imgm_and_the_analytic_gaussian_coincide(features):
+    settings = replace(SETTINGS, experiment="imdb", trials=60, epsilons=("1",))
+    one, other = (run(IMDB, scheme, features, settings) for scheme in ("imgm", "analytic_gaussian"))
+    assert set(one["noise_std"]) == set(other["noise_std"])
+    differences = (one["value"] - other["value"])[one["reading"] == "default"]
+    assert differences.std() > 0
+    assert abs(differences.mean()) < 4 * differences.std() / np.sqrt(60)
+
+
+def test_features_beyond_their_public_bounds_are_refused(features):
+    loud = {**features.arrays, "train_features": 2 * features.arrays["train_features"]}
+    with pytest.raises(InputError, match=r"training feature is 1\.\d+; .* in \[-1, 1\]"):
+        run(IMDB, "imgm", replace(features, arrays=loud), replace(SETTINGS, experiment="imdb"))
+
+
+def test_records_limit_the_training_records_alone(adult):
+    limited = replace(ADULT, records=80, lot=80)
+    assert run(limited, "nonprivate", adult, SETTINGS)["value"].notna().all()
+    with pytest.raises(InputError, match="lot is 81"):
+        run(replace(limited, lot=81), "nonprivate", adult, SETTINGS)
+
+
+def test_noise_beyond_float32_is_said(graph):
+    rows = run(
+        CORA,
+        "mvg_code",
+        Data("cora", "simulated", graph),
+        Settings("cora", 7, 1, ("0.0000000000000001",), 1e-5),
+    )
+    assert rows["note"][0].startswith("skipped: noise of ")
+    assert rows["value"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"lot": 0}, "lot is 0"),
+        ({"lot": 301}, "lot is 301"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"clip": 0.0}, "clip is 0.0"),
+        ({"clip": -1.0}, "clip is -1.0"),
+        ({"records": 0}, "records is 0"),
+    ],
+)
+def test_bad_settings_are_said_in_one_sentence(change, said, adult):
+    with pytest.raises(InputError, match=said):
+        run(replace(ADULT, **change), "imgm", adult, SETTINGS)
+
+
+def test_bad_data_and_names_are_said_in_one_sentence(adult, table):
+    with pytest.raises(InputError, match="did you mean 'imgm'"):
+        run(ADULT, "imgn", adult, SETTINGS)
+    same = Data("adult", "original", table | {"train_labels": np.zeros(300, np.int8)})
+    with pytest.raises(InputError, match="labels of adult are all"):
+        run(ADULT, "imgm", same, SETTINGS)
+    broken = Data("adult", "original", table | {"train_inputs": table["train_inputs"] * np.nan})
+    with pytest.raises(InputError, match="diverges"):
+        run(ADULT, "nonprivate", broken, SETTINGS)
+
+
+def python(text, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(WORKFLOW), **environment},
+    )
+
+
+@pytest.mark.parametrize("missing", ["jax", "optax"])
+def test_missing_packages_are_said_in_one_sentence(missing):
+    found = python(
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from matrixdp.checks import InputError\n"
+        "try:\n    import matrixdp.experiments.training\n"
+        "except InputError as error:\n    print(error)"
+    )
+    assert found.stdout.startswith(f"{missing} cannot be imported")
+    assert "pip install" in found.stdout
+    assert found.stdout.count("\n") == 1
+
+
+def test_jax_keeps_to_one_thread_of_the_processor():
+    found = python(
+        "import time, matrixdp.experiments.training, jax, jax.numpy as jnp\n"
+        "x = jnp.ones((1500, 1500))\n"
+        "product = jax.jit(lambda x: jax.lax.fori_loop(0, 8, lambda _, y: x @ y / 1500, x))\n"
+        "product(x).block_until_ready()\n"
+        "wall, used = time.perf_counter(), time.process_time()\n"
+        "product(x).block_until_ready()\n"
+        "wall, used = time.perf_counter() - wall, time.process_time() - used\n"
+        "print(jax.default_backend(), used / wall)",
+        XLA_FLAGS="",
+        NPROC="4",
+    )
+    backend, share = found.stdout.split()
+    assert backend == "cpu"
+    assert float(share) < 1.2
+    assert found.stderr == ""

@@ -1,0 +1,126 @@
+"""The figures of the papers' theory, drawn from small tables of the real computations."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from test_figures import overlaps
+
+from matrixdp import theory
+from matrixdp.report import figures
+from matrixdp.report.figures import style
+from matrixdp.theory import samplers
+
+INPUTS = {
+    "figure3_left": "ellipses",
+    "figure3_middle": "ellipses",
+    "figure3_right": "ellipses",
+    "samplers": "samplers",
+    "sampler_times": "sampler_times",
+    "theorem4": "bounds",
+    "theorem7": "filling",
+    "vector_noise": "radii",
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(samplers, "SIZES", {"m = n": (4, 8, 12), "m = 6": (8, 16, 24)})
+        patch.setattr(samplers, "PATIENCE", 0.01)
+        for name in sorted(set(INPUTS.values())):
+            theory.write(name, seed=2018, out=folder / "theory" / f"{name}.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def captions(results):
+    known = figures.registry()
+    return {name: known[name].describe(known[name].frame(results)) for name in INPUTS}
+
+
+def test_the_figures_read_what_the_computations_write():
+    known = figures.registry()
+    assert {name: known[name].inputs for name in INPUTS} == {
+        name: (f"theory/{table}",) for name, table in INPUTS.items()
+    }
+    assert set(INPUTS.values()) <= theory.registry().keys()
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_figure_keeps_its_text_apart_and_inside(name, results, monkeypatch):
+    drawn, draw = {}, Text.draw
+    monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
+    figure = figures.registry()[name]
+    frame = figure.frame(results)
+    assert frame["data_status"].eq("computed").all()
+    with style.context(name), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawing = figure.render(frame)
+        drawing.draw_without_rendering()
+    texts = [text for text in drawn if text.get_text().strip()]
+    assert len(texts) > 10
+    assert overlaps(texts) == []
+    assert min(text.get_fontsize() for text in texts) >= 7.5
+    boxes = {text.get_text(): text.get_window_extent() for text in texts}
+    page = drawing.bbox.padded(1)
+    assert {text for text, box in boxes.items() if not _holds(page, box)} == set()
+
+
+def _holds(page, box):
+    return page.x0 <= box.x0 and page.y0 <= box.y0 and box.x1 <= page.x1 and box.y1 <= page.y1
+
+
+@pytest.mark.parametrize("name", ["theorem7", "figure3_middle"])
+def test_the_same_table_gives_the_same_bytes(name, results, tmp_path):
+    for folder in ("a", "b"):
+        figures.write(name, results=results, out=tmp_path / folder)
+    for file in (f"{name}.svg", f"{name}.png", f"data/{name}.csv"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert "<image" not in (tmp_path / "a" / f"{name}.svg").read_text()
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_figure_without_its_table_says_so(name, tmp_path):
+    figure = figures.registry()[name]
+    frame = figure.frame(tmp_path)
+    assert "has not been made yet" in figure.describe(frame)
+    with style.context():
+        figure.render(frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    [
+        ("figure3_left", "a factor of 2.0[89] only, the fourth root of 19"),
+        ("figure3_middle", "1[45]% smaller along the utility direction and 7[678]% larger"),
+        ("figure3_middle", "27[0-9] times as large as i.i.d. noise has to be"),
+        ("figure3_middle", "more than 1.5% below exactly calibrated"),
+        ("figure3_right", "it is 3.[78] times smaller in every direction"),
+        ("samplers", "agree with the law .* all are below 1e-99"),
+        ("sampler_times", "^Measured on this machine"),
+        ("theorem4", "Theorem 4 holds: .*r = 12: 5.6112 < 5.6740; r = 13: 5.8885 > 5.8146"),
+        ("theorem4", "in experiment II 49 times"),
+        ("theorem7", "negative precisions below d = 2.33, 3.4e8 times .* and 44 times"),
+        ("vector_noise", r"δ at ε = 1 is 0; .*0.353 \(d = 2\), 0.668 \(d = 6\), 0.884 \(d = 24\)"),
+    ],
+)
+def test_captions_state_what_the_numbers_say(name, finding, captions):
+    assert re.search(finding, captions[name]), captions[name]
+
+
+def test_captions_follow_the_numbers(results):
+    """A caption that only repeats what one expects would hide a regression."""
+    known = figures.registry()
+    bounds = known["theorem4"].frame(results)
+    assert "DOES NOT hold" in known["theorem4"].describe(bounds.assign(phi_thm3=0.0))
+    tests = known["samplers"].frame(results)
+    assert "DO NOT agree" in known["samplers"].describe(tests.assign(p_value=1e-6))
+    frame = known["vector_noise"].frame(results)
+    private = frame["law"].eq("gamma") & frame["kind"].eq("sampled_delta")
+    spoilt = frame.assign(expected=np.where(private, 0.25, frame["expected"]))
+    assert "δ at ε = 1 is 0.25;" in known["vector_noise"].describe(pd.DataFrame(spoilt))

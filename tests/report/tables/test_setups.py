@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.report.tables import setups, training
+
+CONFIG = {
+    "trials": 50,
+    "epsilons": ["0.1", "1"],
+    "delta": "1/n",
+    "adjacency": "add_remove",
+    "experiments": {
+        "regression": {
+            "dataset": "liver",
+            "target": "drinks",
+            "train": 248,
+            "directions": {"a": ["sgpt", "drinks"], "b": ["sgpt"]},
+            "mechanisms": ["mvg_binary", "mvg_maxpnr"],
+        },
+        "first_pc": {
+            "dataset": "movement",
+            "directions": {"a": ["anchor0"], "iid": []},
+            "mechanisms": ["mvg_thm2"],
+        },
+    },
+}
+
+LIVER = {
+    "name": "liver",
+    "title": "Liver Disorders (BUPA)",
+    "status": "original",
+    "features": ["mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks"],
+    "rows_used": 345,
+    "scaling": {"name": "default", "description": "centred, divided by the largest"},
+    "lower": [-1.0] * 6,
+    "upper": [1.0] * 6,
+    "licence": "CC BY 4.0",
+    "unknown": "ignored",
+}
+MOVEMENT = LIVER | {
+    "name": "movement",
+    "title": "Movement",
+    "features": ["anchor0", "anchor1", "anchor2", "anchor3"],
+    "rows_used": 10176,
+    "lower": [-1.0, -0.5, -1.0, -1.0],
+    "upper": [1.0] * 4,
+}
+
+
+@pytest.fixture
+def make(tmp_path):
+    def run(*provenance, config=CONFIG):
+        paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
+        for path, facts in zip(paths, provenance, strict=True):
+            path.write_text(json.dumps(facts))
+        setups.write(2, config=config, provenance_files=paths, out=tmp_path)
+        table = pd.read_csv(tmp_path / "table2.csv", index_col="item", keep_default_na=False)
+        return table, *((tmp_path / f"table2.{end}").read_text() for end in ("md", "tex"))
+
+    return run
+
+
+def test_set_ups_as_run_stand_beside_the_papers(make):
+    table, markdown, latex = make(LIVER, MOVEMENT)
+    assert table.loc["samples"].tolist() == [
+        *("248", "248, test 97", "10176", "10176", "2126", "not run"),
+    ]
+    assert table.loc["query_size"].tolist()[:4] == ["6 x 248", "6 x 248", "4 x 4", "4 x 4"]
+    assert table.loc["features", "regression_published"] == "6"
+    assert table.loc["features", "regression"].startswith("6: mcv, ")
+    assert table.loc["task", "regression"].endswith("of drinks")
+    directions = table.loc["directions"]
+    assert directions["regression"] == "(a) sgpt, drinks; (b) sgpt; private SVD"
+    assert directions["first_pc"] == "(a) anchor0; (iid) none, i.i.d. noise"
+    assert table.loc["bounds", ["regression", "first_pc"]].tolist() == [
+        "[-1, 1]",
+        "2 different intervals, one per feature",
+    ]
+    assert table.loc["delta", ["regression", "first_pc"]].tolist() == [
+        "1/n = 1/248",
+        "1/n = 1/10176",
+    ]
+    assert table.loc["epsilon", "regression"] == "0.1, 1"
+    assert table.loc["trials", "regression"] == "50"
+    assert table.loc["adjacency", "regression"] == "add or remove one record"
+    assert (table["covariance"] == "not run").all()
+    assert table.loc["status":, "regression_published"].eq("").all()
+    assert "SIMULATED" not in markdown + latex
+    assert "| Query size | 6 x 248 | 6 x 248 |" in markdown
+    assert r"X X\textasciicircum{}T / n" in latex
+
+
+def test_a_stand_in_is_shouted(make):
+    table, markdown, latex = make(LIVER, MOVEMENT | {"status": "simulated"})
+    assert table.loc["status", "first_pc"] == "simulated"
+    assert markdown.startswith("> **SIMULATED DATA.")
+    assert r"\textbf{SIMULATED DATA." in latex
+
+
+def test_missing_provenance_is_named(make, tmp_path):
+    with pytest.raises(InputError, match="no provenance of the data set movement"):
+        make(LIVER)
+    with pytest.raises(InputError, match="provenance of liver lacks 'licence'"):
+        make({key: value for key, value in LIVER.items() if key != "licence"}, MOVEMENT)
+    (tmp_path / "bad.json").write_text("{")
+    for name in ("bad.json", "absent.json"):
+        with pytest.raises(InputError, match=f"{name} cannot be read"):
+            setups.write(2, config=CONFIG, provenance_files=[tmp_path / name], out=tmp_path)
+
+
+TRAINING = {
+    "seed": 7,
+    "training": {
+        "adult": {
+            "lot": 512,
+            "epochs": 50,
+            "clip": 1.5,
+            "records": 4096,
+            "trials": 5,
+            "epsilons": ["0.1", "1"],
+            "delta": "0.00001",
+            "schemes": ["imgm"],
+        },
+        "imdb": {
+            "lot": 256,
+            "epochs": 10,
+            "extractor_epochs": 3,
+            "records": None,
+            "trials": 6,
+            "epsilons": ["1"],
+            "delta": "0.00001",
+            "schemes": ["imgm"],
+        },
+    },
+}
+ADULT = {
+    "name": "adult",
+    "title": "Adult",
+    "status": "original",
+    "licence": "CC BY 4.0",
+    "arrays": {"test_labels": {"shape": [16281]}, "train_inputs": {"shape": [32561, 105]}},
+}
+IMDB = ADULT | {
+    "name": "imdb",
+    "title": "Movie reviews",
+    "arrays": {"test_tokens": {"shape": [25000, 200]}, "train_tokens": {"shape": [25000, 200]}},
+}
+
+
+@pytest.fixture
+def make_table1(tmp_path):
+    def run(*provenance):
+        paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
+        for path, facts in zip(paths, provenance, strict=True):
+            path.write_text(json.dumps(facts))
+        setups.write(1, config=TRAINING, provenance_files=paths, out=tmp_path)
+        table = pd.read_csv(tmp_path / "table1.csv", index_col="item", keep_default_na=False)
+        return table, (tmp_path / "table1.md").read_text()
+
+    return run
+
+
+def test_table_1_has_all_six_data_sets_run_or_not(make_table1):
+    table, markdown = make_table1(ADULT, IMDB)
+    assert table.loc["training", "adult_published"] == "32,561"
+    assert table.loc["training", "adult"] == "4,096 of 32,561"
+    assert table.loc["testing", "imdb"] == "25,000"
+    assert table.loc["clip", ["adult", "imdb"]].tolist() == ["1.5", ""]
+    assert table.loc["type2_epochs", ["adult", "imdb"]].tolist() == ["-", "10, of the extractor 3"]
+    assert table.loc["trials", "imdb"] == "6, from seed 7"
+    assert table.loc["protected", "adult"] == training.EXPERIMENTS["adult"].protected
+    for name in ("mnist", "cifar10", "svhn"):
+        assert table.loc["lot", name] == "not run"
+        assert "hours" in table.loc["needs", name]
+    # One that was left out needs nothing but to be run.
+    assert table.loc["lot", "cora"] == "not run"
+    assert table.loc["needs", ["cora", "adult"]].tolist() == ["", ""]
+    names = ["MNIST", "CIFAR-10", "Cora", "Adult", "SVHN", "IMDB"]
+    assert [markdown.index(f"| **{name}** |") for name in names] == sorted(
+        markdown.index(f"| **{name}** |") for name in names
+    )
+    assert "| What it would need |  | the 60,000 images" in markdown
+
+
+def test_table_1_shouts_and_names_what_is_missing(make_table1):
+    assert make_table1(ADULT | {"status": "simulated"}, IMDB)[1].startswith("> **SIMULATED")
+    with pytest.raises(InputError, match="provenance of imdb lacks 'arrays'"):
+        make_table1(ADULT, {key: value for key, value in IMDB.items() if key != "arrays"})
+    with pytest.raises(InputError, match="table is '3'"):
+        setups.write(3, config=TRAINING, provenance_files=[], out=".")
+
+
+def numbers(text):
+    """Return the numbers in a text."""
+    return {float(word.replace(",", "")) for word in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+
+
+def test_table_1_says_what_the_training_does():
+    from matrixdp.data import cora
+    from matrixdp.experiments.training import extractor, features, gradients, models
+
+    optimisers, networks = (
+        {name: numbers(about[row]) for name, about in setups.TRAININGS.items()}
+        for row in ("optimiser", "model")
+    )
+    sgd = {gradients.RATE, gradients.DECAY, gradients.DECAY_STEPS, gradients.MOMENTUM}
+    assert optimisers["adult"] == sgd
+    assert optimisers["imdb"] == {extractor.RATE, extractor.BATCH, features.RATE, 1}
+    planetoid = 1140 - cora._VALIDATION - cora._NEXT
+    assert optimisers["cora"] == {planetoid, cora._VALIDATION, cora._NEXT}
+    assert networks["adult"] == {105, models.SIGMOID_UNITS, 2}
+    assert networks["cora"] == {1433, models.GRAPH_UNITS, 7}
+    assert networks["imdb"] == {extractor.EMBEDDING, 2, extractor.UNITS, extractor.FEATURES}
+
+
+def test_what_is_protected_is_said_of_every_training():
+    assert setups.TRAININGS.keys() == training.EXPERIMENTS.keys()

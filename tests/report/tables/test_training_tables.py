@@ -1,0 +1,357 @@
+"""Tables and figures of Adult, Cora and IMDB, on trials with known means and true epsilons."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from trialrows import reason, trials
+
+from matrixdp.checks import InputError
+from matrixdp.experiments.readings import DEFAULT
+from matrixdp.report import figures, names, summary
+from matrixdp.report.figures import style
+from matrixdp.report.tables import published_settings, training
+
+EPSILONS = ("0.1", "1")
+FIVE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+#: Half the 95 % interval of five such values: t_4 sd / sqrt(5).
+MARGIN = 2.7764451 * np.std(FIVE, ddof=1) / np.sqrt(5)
+
+
+def scheme(name, mean, *, noise=None, true=None, experiment="imdb", **fields):
+    """Return five trials at each epsilon, with noise and true epsilon in proportion to it."""
+    return pd.concat(
+        trials(
+            name,
+            mean + FIVE,
+            **{
+                "experiment": experiment,
+                "dataset": experiment,
+                "metric": "accuracy",
+                "epsilon": epsilon,
+                "delta": 1e-5,
+                "epsilon_actual": float(epsilon) * true,
+                "noise_std": noise / float(epsilon),
+                **fields,
+            },
+        )
+        for epsilon in EPSILONS
+    )
+
+
+def level(name, mean, experiment="imdb"):
+    fields = {"experiment": experiment, "dataset": experiment, "metric": "accuracy"}
+    return trials(name, mean + FIVE / 10, epsilon="", delta=np.nan, **fields)
+
+
+def imdb():
+    return [
+        level("nonprivate", 0.85),
+        level("random", 0.5),
+        scheme("imgm", 0.6, noise=90.0, true=1.0),
+        scheme("analytic_gaussian", 0.61, noise=90.0, true=1.0),
+        scheme("mvg_binary", 0.5, noise=8e6, true=0.0),
+        scheme("imgm_amplified", 0.8, noise=2.0, true=111.0),
+        scheme("mvg_binary_amplified", 0.5, noise=5e4, true=1e-3),
+        scheme("analytic_gaussian_code", 0.5, noise=1e3, true=0.9),
+        scheme("imgm_code", 0.84, noise=0.5, true=8e5),
+        scheme("mvg_code", 0.5, noise=1e9, true=0.0),
+    ]
+
+
+@pytest.fixture
+def run(saved, tmp_path):
+    """Return a function that writes a summary, tables and all, and returns the run's folder."""
+
+    def make(*parts, experiment="imdb", **options):
+        file = tmp_path / "summary" / f"{experiment}.csv"
+        summary.write([saved(*parts, name=experiment)], file)
+        training.write(experiment, summary_file=file, out=tmp_path / "tables", **options)
+        return tmp_path
+
+    return make
+
+
+def read(folder, name):
+    table = pd.read_csv(folder / "tables" / f"{name}.csv", dtype={"epsilon": str})
+    return table, (folder / "tables" / f"{name}.md").read_text()
+
+
+def test_a_verdict_is_that_of_the_true_epsilon(run):
+    table, _ = read(run(*imdb()), "imgm_imdb")
+    found = table[table["epsilon"].eq("1")].set_index("scheme")["verdict"]
+    assert found["imgm"] == found["analytic_gaussian"] == "private"
+    assert found["imgm_amplified"] == found["imgm_code"] == "not private"
+    # Calibrated wrongly, but to so much noise that the budget is kept.
+    assert training.registry("imdb")["analytic_gaussian_code"].status == "not private"
+    assert found["analytic_gaussian_code"] == "private"
+    assert found["mvg_code"] == "distorted"
+    assert table.set_index("scheme").loc[["nonprivate", "random"], "verdict"].isna().all()
+
+
+def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
+    table, markdown = read(run(*imdb()), "imgm_imdb")
+    assert tuple(table.columns) == training.COLUMNS
+    order = table.drop_duplicates("scheme")["scheme"].tolist()
+    assert order == [
+        *("nonprivate", "random", "analytic_gaussian", "imgm", "mvg_binary"),
+        *("imgm_amplified", "mvg_binary_amplified"),
+        *("analytic_gaussian_code", "imgm_code", "mvg_code"),
+    ]
+    titles = {f"| **{one.group}** |" for one in training.registry("imdb").values()}
+    assert [markdown.count(title) for title in titles] == [1, 1, 1]
+    labels = training.registry("imdb")
+    one, other = labels["analytic_gaussian"].label, labels["imgm"].label
+    assert f"One and the same noise: {one} and {other}." in markdown
+    assert f"| 60.0 ± {100 * MARGIN:.1f} | private |" in markdown
+    assert "5 trials ± half of the 95 % confidence interval (Student's t)" in markdown
+    assert "delta = 1e-5" in markdown
+
+
+def test_the_grid_has_every_epsilon_with_the_true_one(run):
+    grid, markdown = read(run(*imdb()), "imgm_imdb_grid")
+    assert grid.columns.tolist() == ["reading", "group", "scheme", *EPSILONS]
+    row = grid.set_index("scheme").loc[training.registry("imdb")["imgm_amplified"].label]
+    assert row["0.1"] == f"80.0 ± {100 * MARGIN:.1f} [11.1]"
+    assert row["1"].endswith("[111]")
+    free = grid.set_index("scheme").loc["Random guess"]
+    assert free["0.1"] == free["1"]
+    assert "[" not in free["1"]
+    assert markdown.count("\n| ") == len(grid) + 3 + 2
+
+
+def test_the_grid_shows_other_readings_and_nothing_else_does(run):
+    other = "classifier=bias"
+    rows = [*imdb(), scheme("imgm", 0.3, noise=90.0, true=1.0, reading=other)]
+    grid, markdown = read(run(*rows), "imgm_imdb_grid")
+    label = training.registry("imdb")["imgm"].label
+    shown = grid[grid["scheme"].eq(label)].set_index("reading")["1"]
+    assert shown.str[:4].to_dict() == {"default": "60.0", other: "30.0"}
+    assert f"**{training.READINGS[other].capitalize()}. " in markdown
+    table, markdown = read(run(*rows), "imgm_imdb")
+    assert len(table) == len(read(run(*imdb()), "imgm_imdb")[0])
+    assert "30.0" not in markdown
+
+
+def test_a_budget_that_no_accountant_reaches_has_its_reason(run):
+    fields = {"experiment": "adult", "dataset": "adult", "metric": "accuracy", "delta": 1e-5}
+    rows = [
+        level("nonprivate", 0.85, "adult"),
+        scheme("imgm", 0.8, noise=3.0, true=0.1, experiment="adult"),
+        reason("moments_accountant", "no guarantee: too small", epsilon="0.1", **fields),
+        reason("moments_accountant", "no guarantee: too small", epsilon="1", **fields),
+        scheme("of_tomorrow", 0.7, noise=9.0, true=0.5, experiment="adult"),
+    ]
+    folder = run(*rows, experiment="adult")
+    table, markdown = read(folder, "imgm_adult")
+    refused = table[table["scheme"].eq("moments_accountant")]
+    assert refused["verdict"].eq("no guarantee").all()
+    assert "|  | no guarantee |" in markdown
+    assert f"| **{training.FURTHER}** |" in markdown
+    grid, _ = read(folder, "imgm_adult_grid")
+    shown = grid.set_index("scheme").loc[training.registry("adult")["moments_accountant"].label]
+    assert shown[[*EPSILONS]].eq("no guarantee").all()
+
+
+def test_stand_ins_are_shouted_and_unknown_experiments_named(run):
+    rows = [part.assign(data_status="simulated") for part in imdb()]
+    folder = run(*rows)
+    for name in ("imgm_imdb", "imgm_imdb_grid"):
+        assert (folder / "tables" / f"{name}.md").read_text().startswith("> **SIMULATED DATA")
+    with pytest.raises(InputError, match="experiment is 'imbd'; did you mean 'imdb'"):
+        training.write("imbd", summary_file="", out="")
+    with pytest.raises(InputError, match="imdb.csv is of imdb; give the summary of adult"):
+        training.write("adult", summary_file=folder / "summary" / "imdb.csv", out=folder)
+
+
+def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
+    _, wanted = read(run(*imdb()), "imgm_imdb")
+    _, shown = read(run(*imdb(), epsilon="3"), "imgm_imdb")
+    assert shown == wanted
+    assert "at nominal epsilon = 1;" in shown
+    _, smaller = read(run(*imdb(), epsilon="0.1"), "imgm_imdb")
+    assert "at nominal epsilon = 0.1;" in smaller
+
+
+def test_labels_know_mechanisms_schemes_and_references():
+    found = names.labels()
+    assert {"knorm_linf", "pld_gaussian", "imgm_code", "random"} <= found.keys()
+
+
+@pytest.mark.parametrize("experiment", training.EXPERIMENTS)
+def test_groups_are_those_of_the_schemes_in_their_order(experiment):
+    known = training.registry(experiment)
+    groups = training.grouped(experiment, ["of_tomorrow", *reversed(known), "random", "nonprivate"])
+    first, *titles, last = groups
+    assert (groups[first], first) == (["nonprivate", "random"], "")
+    assert (groups[last], last) == (["of_tomorrow"], training.FURTHER)
+    # A group's schemes stand together.
+    assert [name for title in titles for name in groups[title]] == [*known]
+    assert all(known[name].group == title for title in titles for name in groups[title])
+
+
+def test_experiments_and_readings_are_those_of_the_training():
+    from matrixdp.experiments import training
+    from matrixdp.experiments.training import features
+
+    kinds = {name: one.kind for name, one in training.registry().items()}
+    assert {name: one.kind for name, one in training.EXPERIMENTS.items()} == kinds
+    assert (DEFAULT, *training.READINGS) == features.READINGS
+
+
+def test_figure_1_has_a_panel_per_group_and_one_by_true_epsilon(run):
+    figure = figures.registry()["figure1_imdb"]
+    frame = figure.frame(run(*imdb()))
+    with style.context():
+        drawing = figure.render(frame)
+    *panels, last = drawing.axes
+    assert len(panels) == 3
+
+    def curve(axes, name):
+        look = style.look(name)
+        (found,) = [
+            one
+            for one in axes.lines
+            if (one.get_color(), one.get_marker()) == (look.colour, look.marker)
+        ]
+        return found
+
+    first = [curve(panels[0], name) for name in ("analytic_gaussian", "imgm")]
+    np.testing.assert_allclose([one.get_ydata() for one in first], [[0.61] * 2, [0.6] * 2])
+    # Tied curves stand side by side.
+    assert (first[0].get_xdata() < first[1].get_xdata()).all()
+    np.testing.assert_allclose(curve(last, "imgm").get_xdata(), [0.1, 1])
+    np.testing.assert_allclose(curve(last, "imgm_amplified").get_xdata(), [11.1, 111])
+    # Beyond the axis: at its ends.
+    assert {*curve(last, "mvg_binary").get_xdata()} == {1e-3}
+    assert {*curve(last, "imgm_code").get_xdata()} == {1e4}
+    text = figure.describe(frame)
+    assert (
+        "IMGM adds the same noise as the analytic Gaussian mechanism, so that they differ" in text
+    )
+    assert "by chance alone; it has 60.0 ±" in text
+    assert f"against 61.0 ± {100 * MARGIN:.1f} %, at a true epsilon of 1." in text
+
+
+def test_the_caption_of_private_gradients_tells_budgets_apart(run):
+    rows = [
+        level("nonprivate", 0.85, "adult"),
+        scheme("analytic_gaussian", 0.8, noise=20.0, true=0.14, experiment="adult"),
+        scheme("pld_gaussian", 0.84, noise=3.4, true=1.0, experiment="adult"),
+        scheme("imgm_amplified", 0.845, noise=3.3, true=1.04, experiment="adult"),
+    ]
+    figure = figures.registry()["imgm_adult"]
+    frame = figure.frame(run(*rows, experiment="adult"))
+    text, labels = figure.describe(frame), training.registry("adult")
+    assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 ± " in text
+    assert "go from 0.14 to 1." in text
+    assert f"True epsilons beyond it: {labels['imgm_amplified'].label}: 1.04." in text
+    with style.context():
+        figure.render(frame)
+
+
+def theory(folder, name, rows):
+    path = folder / "theory" / f"{name}.csv"
+    path.parent.mkdir(exist_ok=True)
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_the_true_epsilons_of_the_published_settings(tmp_path):
+    rows = [
+        {
+            "dataset": dataset,
+            "kind": kind,
+            "scheme": "imgm_amplified",
+            "delta": 1e-5,
+            "epsilon": epsilon,
+            "records": 1000,
+            "lot": 10,
+            "steps": 7,
+            "rate": 0.01,
+            "multiplier": 1.0,
+            "epsilon_actual": epsilon * factor,
+        }
+        for dataset, kind, factor, grid in (
+            ("mnist", "gradients", 1.0358, (0.5, 1.0)),
+            ("mnist", "features", 0.9, (1.0, 3.0)),
+        )
+        for epsilon in grid
+    ]
+    published_settings.write(theory(tmp_path, "settings", rows), tmp_path)
+    table = pd.read_csv(tmp_path / "imgm_settings.csv")
+    assert table["verdict"].tolist() == ["not private"] * 2 + ["private"] * 2
+    markdown = (tmp_path / "imgm_settings.md").read_text()
+    assert "| Data set | Scheme | q | T | 0.5 | 1 | 3 |" in markdown
+    label = training.registry("adult")["imgm_amplified"].label
+    assert f"| MNIST | {label} | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
+    assert markdown.index(published_settings.TITLES["gradients"]) < markdown.index(
+        published_settings.TITLES["features"]
+    )
+    with pytest.raises(InputError, match="absent.csv cannot be read"):
+        published_settings.write(tmp_path / "absent.csv", tmp_path)
+
+
+def test_composition_is_drawn_over_the_least_noise(tmp_path):
+    factor = {"naive": 9.0, "kov_3.4_analytic": 6.0, "theorem_4": 1.0, "rdp": 1.1, "pld": 1.0}
+    factor |= {"kov_3.4_classical": 8.0, "kov_3.3_analytic": 5.0}
+    rows = [
+        {
+            "accountant": name,
+            "sampled": sampled,
+            "epsilon": epsilon,
+            "delta": 1e-5,
+            "releases": count,
+            "multiplier": over * np.sqrt(count),
+            "epsilon_actual": 1.0,
+        }
+        for sampled in (False, True)
+        for name, over in (factor | ({"linear": 0.5} if sampled else {})).items()
+        for epsilon in (0.1, 1.0)
+        for count in (1, 100, 10_000)
+    ]
+    theory(tmp_path, "composition", rows)
+    figure = figures.registry()["imgm_composition"]
+    frame = figure.frame(tmp_path)
+    assert frame["epsilon"].eq(1).all()
+    assert frame["over_pld"].tolist() == pytest.approx(
+        [{**factor, "linear": 0.5}[name] for name in frame["accountant"]]
+    )
+    with style.context():
+        drawing = figure.render(frame)
+    assert len(drawing.axes) == 4
+    assert all(len(axes.lines) == 8 for axes in drawing.axes)
+    assert "At T = 10,000 without sampling Theorem 4 adds 1.0000 times" in figure.describe(frame)
+
+
+def test_section_4_2_says_how_the_noise_grows(tmp_path):
+    def rows(case, entries, epsilons):
+        return [
+            {
+                "case": case,
+                "zeta": zeta,
+                "m": 2,
+                "n": size // 2,
+                "entries": size,
+                "epsilon": epsilon,
+                "delta": 1e-5,
+                "s2": 1.0,
+                "imgm_std": 3.73,
+                "mvg_std": factor * size**power / epsilon,
+            }
+            for zeta, factor, power in (("sqrt", 1.0, 1.0), ("literal", 9.0, 1.5))
+            for size in entries
+            for epsilon in epsilons
+        ]
+
+    table = rows("entries", [10, 100, 1000], [1.0]) + rows("epsilon", [10], [1e-8, 1e-7, 1.0])
+    theory(tmp_path, "dimension", table)
+    figure = figures.registry()["imgm_noise"]
+    frame = figure.frame(tmp_path)
+    text = figure.describe(frame)
+    assert "the power 1.00 of the number of entries" in text
+    assert "the power 1.00 of 1 / epsilon" in text
+    # 1 / (2 Phi^-1((1 + delta) / 2)).
+    assert "below 39894 at any epsilon" in text
+    with style.context():
+        by_entries, by_epsilon = figure.render(frame).axes
+    assert len(by_entries.lines) == len(by_epsilon.lines) == 3

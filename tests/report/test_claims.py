@@ -1,0 +1,413 @@
+"""Every verdict is reached from trials with a known order, and from numbers that hold or fail."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sweeprows import CROSS, sweeps
+from trialrows import reason, trials
+
+from matrixdp import cli, sources
+from matrixdp.checks import InputError
+from matrixdp.report import claims, names, summary
+from matrixdp.report.claims import ledger
+from matrixdp.report.claims.judge import Judge
+from matrixdp.report.claims.resampling import holm
+from matrixdp.theory import exact
+
+KNOWN = ledger.Known(
+    mechanisms=names.labels(),
+    checks=exact.names(),
+    theory=sources.theory(),
+    figures=sources.figures(),
+)
+CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
+
+
+def entry(*sentences, name="M0", **test):
+    given = {"experiment": "regression", "metric": "rmse", "compare": list(sentences)} | test
+    about = {"id": name, "paper": "MVG", "place": "here", "claim": "c", "shown_by": []}
+    return about | {"test": given}
+
+
+def shared(n=100, spread=1.0, seed=0):
+    """Return what the trials of all mechanisms have in common: their split."""
+    return spread * np.random.default_rng(seed).standard_normal(n)
+
+
+def noise(mean, sd, seed, n=100):
+    drawn = np.random.default_rng(seed).standard_normal(n)
+    return mean + sd * (drawn - drawn.mean()) / drawn.std()
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that puts trials in a run's folder and judges claims on them."""
+
+    def put(frames, experiment="regression"):
+        paths = []
+        for name, frame in frames.items():
+            path = tmp_path / "trials" / experiment / "default" / f"{name}.csv.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.to_csv(path, index=False)
+            paths.append(path)
+        summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
+
+    def judge(entries, rows=None, **fields):
+        experiment = fields.get("experiment", "regression")
+        if rows is not None:
+            put(
+                {
+                    name: value
+                    if isinstance(value, pd.DataFrame)
+                    else trials(name, value, **fields)
+                    for name, value in rows.items()
+                },
+                experiment,
+            )
+        path = tmp_path / "claims.yaml"
+        path.write_text(yaml.safe_dump(entries))
+        table, comparisons = Judge(
+            tmp_path, experiments=[experiment, "section10_2"], labels={}, seed=1
+        ).judge(ledger.read(KNOWN, path))
+        return table.set_index("id"), comparisons
+
+    judge.put, judge.folder = put, tmp_path
+    return judge
+
+
+def verdict(run, *sentences, rows, fields=None, **test):
+    table, _ = run([entry(*sentences, **test)], rows, **(fields or {}))
+    return table.loc["M0"]
+
+
+def test_a_clear_order_is_reproduced_and_the_opposite_is_not(run):
+    split = shared()
+    rows = {"laplace": split + noise(1.0, 0.1, 1), "ppca": split + noise(1.1, 0.1, 2)}
+    good = verdict(run, "laplace beats ppca", rows=rows)
+    assert good["verdict"] == "reproduced"
+    assert good["effect"] == pytest.approx(0.1)
+    assert good["effect_low"] < 0.1 < good["effect_high"]
+    assert good["effect_high"] - good["effect_low"] < 0.1
+    assert "paired" in good["test"]
+    bad = verdict(run, "ppca beats laplace", rows=rows)
+    assert bad["verdict"] == "not reproduced"
+    assert bad["p"] < 0.01
+    assert bad["effect"] == pytest.approx(-0.1)
+
+
+def test_rows_that_do_not_share_trials_are_two_samples(run):
+    split = shared()
+    run.put({"laplace": trials("laplace", split + noise(1.0, 0.1, 1))})
+    other = trials("jl_exact", split + noise(1.1, 0.1, 2), experiment="section10_2")
+    run.put({"jl_exact": other}, "section10_2")
+    found = run([entry("laplace beats section10_2:jl_exact")])[0].loc["M0"]
+    # The common splits are no longer taken out.
+    assert found["verdict"] == "undecided"
+    assert "two-sample" in found["test"]
+    assert found["effect_high"] - found["effect_low"] > 0.3
+
+
+def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run):
+    split = shared()
+    rows = {
+        "laplace": split + noise(1.0, 0.1, 1),
+        "ppca": split + noise(1.1, 0.1, 2),
+        "goe": split + noise(0.9, 0.1, 3),
+        "jl_exact": split + noise(1.0, 0.1, 4),
+    }
+    assert (
+        verdict(run, "laplace beats ppca", "laplace beats goe", rows=rows)["verdict"]
+        == "not reproduced"
+    )
+    open_one = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows)
+    assert open_one["verdict"] == "undecided"
+    assert "no clear difference" in open_one["reason"]
+    either = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows, need="any")
+    assert either["verdict"] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("laplace beats ppca by 0.1", "reproduced"),
+        ("laplace beats ppca by 0.3", "not reproduced"),
+        ("ppca beats laplace by 0.1", "not reproduced"),
+        ("laplace beats ppca 1.1 times", "reproduced"),
+        ("laplace beats ppca 1.5 times", "not reproduced"),
+        ("ppca within 0.2 of laplace", "reproduced"),
+        ("ppca within 0.05 of laplace", "not reproduced"),
+        ("ppca within 0.1 of laplace", "undecided"),
+        ("laplace within 0.01 of ppca", "reproduced"),
+    ],
+)
+def test_amounts(run, sentence, expected):
+    split = shared(spread=0.1)
+    rows = {"laplace": split + noise(1.0, 0.05, 1), "ppca": split + noise(1.1, 0.05, 2)}
+    assert verdict(run, sentence, rows=rows)["verdict"] == expected
+
+
+def test_a_larger_accuracy_is_better(run):
+    rows = {"imgm": noise(0.9, 0.01, 1), "laplace": noise(0.8, 0.01, 2)}
+    fields = {"experiment": "imdb", "metric": "accuracy"}
+    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
+    assert verdict(run, "imgm beats laplace", rows=rows, **test)["verdict"] == "reproduced"
+    assert verdict(run, "laplace beats imgm", rows=rows, **test)["verdict"] == "not reproduced"
+
+
+def test_few_trials_are_judged_by_student(run):
+    fields = {"experiment": "imdb", "metric": "accuracy"}
+    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
+    # All five differences have one sign, which for no difference at all is a matter of 1 in 16.
+    gaps = np.array([0.001, 0.004, 0.008, 0.002, 0.012])
+    base = noise(0.8, 0.01, 1, n=5)
+    found = verdict(run, "imgm beats laplace", rows={"imgm": base + gaps, "laplace": base}, **test)
+    assert found["verdict"] == "undecided"
+    assert found["test"] == "paired Student's t, Holm"
+    found = verdict(
+        run, "imgm beats laplace", rows={"imgm": base + gaps + 0.05, "laplace": base}, **test
+    )
+    assert found["verdict"] == "reproduced"
+
+
+def test_what_a_guess_meets_too_is_uninformative(run):
+    split = shared()
+    rows = {
+        "laplace": split + noise(1.0, 0.1, 1),
+        "ppca": split + noise(1.1, 0.1, 2),
+        "zero": split + noise(1.0, 0.05, 3),
+    }
+    found = verdict(run, "laplace beats ppca", rows=rows)
+    assert found["verdict"] == "uninformative"
+    assert found["reason"].startswith("the zero predictor meets it too")
+    rows["zero"] = split + noise(1.2, 0.05, 3)
+    assert verdict(run, "laplace beats ppca", rows=rows)["verdict"] == "reproduced"
+    # A refuted claim stays refuted, whatever a guess does.
+    rows["zero"] = split + noise(0.5, 0.05, 3)
+    assert verdict(run, "ppca beats laplace", rows=rows)["verdict"] == "not reproduced"
+
+
+def test_an_open_claim_at_chance_level_says_so(run):
+    rows = {name: noise(1.0, 0.1, seed) for seed, name in enumerate(("laplace", "goe", "random"))}
+    found = verdict(run, "laplace beats goe", rows=rows)
+    assert found["verdict"] == "undecided"
+    assert "told from the random guess" in found["reason"]
+
+
+def test_only_the_default_reading_is_judged(run):
+    worse, better = trials("laplace", noise(1.5, 0.1, 1)), noise(1.0, 0.1, 2)
+    other = trials("laplace", noise(0.1, 0.1, 3), reading="classifier=bias")
+    rows = {"laplace": pd.concat([worse, other]), "ppca": better}
+    found = verdict(run, "ppca beats laplace", rows=rows)
+    assert found["verdict"] == "reproduced"
+    assert found["effect"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_one_law_under_two_names_is_never_ordered(run):
+    rows = {"analytic_gaussian": noise(1.0, 0.1, 1), "imgm": noise(1.5, 0.1, 2)}
+    sentence = "analytic_gaussian beats imgm"
+    assert verdict(run, sentence, rows=rows)["verdict"] == "reproduced"
+    law = {"noise_std": 2.0, "mu_actual": 0.5}
+    found = verdict(run, sentence, rows=rows, fields=law)
+    assert found["verdict"] == "undecided"
+    assert found["reason"].startswith("the two add the same noise, and differ by chance alone; ")
+    # Noise of one size in another direction is another law.
+    found = verdict(run, sentence, rows=rows, fields={**law, "direction": "a"})
+    assert found["verdict"] == "reproduced"
+
+
+def test_simulated_data_test_nothing_of_data(run):
+    rows = {"laplace": noise(1.0, 0.1, 1), "ppca": noise(1.5, 0.1, 2)}
+    found = verdict(run, "laplace beats ppca", rows=rows, fields={"data_status": "simulated"})
+    assert found["verdict"] == "untestable here"
+    assert found["data_status"] == "simulated"
+
+
+def test_what_was_not_run_is_undecided_with_the_reason(run):
+    rows = {
+        "laplace": noise(1, 0.1, 1),
+        "gaussian_2006": reason("gaussian_2006", "no guarantee: too large"),
+    }
+    for sentence, why in {
+        "laplace beats ppca": "ppca was not run in regression",
+        "laplace beats gaussian_2006": "no guarantee: too large",
+        "laplace/b beats laplace": "laplace was not run with direction b",
+        "laplace beats imdb:imgm": "experiment imdb was not run",
+    }.items():
+        found = verdict(run, sentence, rows=rows)
+        assert found["verdict"] == "undecided"
+        assert why in found["reason"]
+        assert np.isnan(found["effect"])
+    (run.folder / "trials/regression/default/laplace.csv.gz").unlink()
+    missing = run([entry("laplace beats laplace")])[0].loc["M0"]
+    assert "trials of laplace in regression are missing" in missing["reason"]
+
+
+def test_one_trial_decides_nothing(run):
+    found = verdict(run, "laplace beats ppca", rows={"laplace": [1.0], "ppca": [2.0]})
+    assert (found["verdict"], "two trials" in found["reason"]) == ("undecided", True)
+
+
+def test_the_chosen_variant_is_compared_and_curves_are_averaged(run):
+    parts = []
+    for epsilon, means in {"1": (1.0, 3.0), "10": (2.0, 4.0)}.items():
+        for tau, mean in zip(("tau=0.55", "tau=0.95"), means, strict=True):
+            cell = {"variant": tau, "direction": "a", "epsilon": epsilon}
+            parts.append(trials("mvg_binary", noise(mean, 0.1, 1), **cell))
+            parts.append(trials("mvg_binary", noise(-mean, 0.1, 2), **cell, phase="select"))
+    rows = {
+        "mvg_binary": pd.concat(parts),
+        "laplace": pd.concat([trials("laplace", noise(5, 0.1, 3), epsilon=e) for e in ("1", "10")]),
+    }
+    _, at_one = run([entry("mvg_binary beats laplace")], rows)
+    _, curve = run([entry("mvg_binary/a beats laplace", epsilons="all")])
+    # On the select trials tau = 0.95 is better, though not on those reported.
+    assert at_one["mean_better"].tolist() == pytest.approx([3.0])
+    assert curve["mean_better"].tolist() == pytest.approx([3.5])
+
+
+def test_p_values_are_corrected_over_the_claims_on_one_experiment(run):
+    split = shared()
+    rows = {name: split + noise(1 + 0.03 * i, 0.1, i) for i, name in enumerate(("goe", "laplace"))}
+    entries = [entry("goe beats laplace", name=name) for name in ("M1", "M2", "M3")]
+    table, _ = run(entries, rows)
+    assert table["p_corrected"].tolist() == pytest.approx(holm(table["p"]).tolist())
+    assert (table["p_corrected"] >= 2.9 * table["p"].min()).all()
+
+
+def exact_entry(**test):
+    return {**entry("x beats y"), "test": test}
+
+
+def numbers(folder, count=1, **holds):
+    rows = [
+        (name, f"number of {name}", 2.0, "=", 1.0, 0.0, good)
+        for name, good in holds.items()
+        for _ in range(count)
+    ]
+    (folder / "theory").mkdir(exist_ok=True)
+    pd.DataFrame(rows, columns=list(CHECK)).to_csv(folder / "theory/exact.csv", index=False)
+
+
+def test_exact_claims(run):
+    plain = exact_entry(exact=["M1", "M2"])
+    assert "exact.csv is missing" in run([plain])[0].loc["M0", "reason"]
+    numbers(run.folder, M1=True, M2=True, M3=False)
+    good = run([plain])[0].loc["M0"]
+    assert (good["verdict"], good["data_status"]) == ("reproduced", "")
+    assert good["reason"] == "all 2 numbers hold; number of M1: 2"
+    bad = run([exact_entry(exact=["M1", "M3"])])[0].loc["M0"]
+    assert bad["verdict"] == "not reproduced"
+    assert bad["reason"] == "number of M3: 2, should be = 1"
+    under = {"reading": "a full moon", "exact": ["M2"]}
+    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
+    assert found["verdict"] == "reproduced only under a full moon"
+    under["exact"] = ["M3"]
+    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
+    assert found["verdict"] == "not reproduced"
+    absent = run([exact_entry(exact=["M4"])])[0].loc["M0"]
+    assert (absent["verdict"], "a check is missing" in absent["reason"]) == ("undecided", True)
+    unrun = run([exact_entry(not_run="it needs a moon.")])[0].loc["M0"]
+    assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
+
+
+def test_limits_on_tables_of_theory(run):
+    limit = {"table": "sampler_times", "where": {"method": "affine"}, "column": "slope"}
+
+    def judged(at_most, **other):
+        test = exact_entry(theory=[limit | {"at_most": at_most} | other])
+        return run([test])[0].loc["M0", "verdict"]
+
+    assert judged(3) == "undecided"
+    (run.folder / "theory").mkdir()
+    frame = pd.DataFrame({"method": ["affine", "kronecker"], "slope": [2.9, 5.0]})
+    frame.to_csv(run.folder / "theory/sampler_times.csv", index=False)
+    assert judged(3.0) == "reproduced"
+    assert judged(2.8) == "not reproduced"
+    with pytest.raises(InputError, match="claim M0: theory table sampler_times has no column 'x'"):
+        judged(3, column="x")
+    with pytest.raises(InputError, match="M0.*no row with method = y"):
+        judged(3, where={"method": "y"})
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (entry("laplas beats ppca"), "claim M0: row is 'laplas'; did you mean 'laplace'?"),
+        (entry("regresion:laplace beats ppca"), "claim M0: experiment is 'regresion'; did you"),
+        (entry("laplace beats ppca", metric="rmsd"), "claim M0: metric is 'rmsd'; did you mean"),
+        (entry("laplace beats ppca", need="some"), "claim M0: need is 'some'"),
+        (entry("laplace beats ppca", epsilon="1"), "claim M0: key of the test is 'epsilon'"),
+        (entry("laplace tops ppca"), "claim M0: 'laplace tops ppca' is no comparison"),
+        (entry("laplace within of ppca"), "is no comparison; write 'A beats B'"),
+        (entry(), "claim M0 compares nothing"),
+        (exact_entry(exact=["M99"]), "claim M0: check is 'M99'"),
+        (exact_entry(theory=[{"table": "bound"}]), "claim M0: theory table is 'bound'; did you"),
+        (exact_entry(), "claim M0 has no single test"),
+        ({**entry("laplace beats ppca"), "shown_by": ["tables/table9"]}, "claim M0: shown_by is"),
+        ({**entry("laplace beats ppca"), "paper": "XYZ"}, "claim M0: paper is 'XYZ'"),
+        ({"id": "M0"}, "claim M0 must have claim, id, paper"),
+    ],
+)
+def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sentence):
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump([bad]))
+    with pytest.raises(InputError) as raised:
+        ledger.read(KNOWN, path)
+    assert sentence in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_no_claim_is_there_twice(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump([entry("laplace beats ppca")] * 2))
+    with pytest.raises(InputError, match="claim M0 is there twice"):
+        ledger.read(KNOWN, path)
+
+
+def test_every_claim_of_the_papers_is_in_the_ledger():
+    ids = [claim.id for claim in ledger.read(KNOWN)]
+    wanted = [*(f"M{i}" for i in range(1, 31)), *(f"I{i}" for i in range(1, 17)), "B1", "B2", "B3"]
+    assert ids == wanted
+
+
+def test_a_claim_may_hold_under_another_reading_alone(run):
+    rows = {"mvg_binary": noise(2.0, 0.1, 1), "laplace": noise(1.0, 0.1, 2)}
+    sweeps(run.folder, CROSS)
+    found = verdict(run, "mvg_binary beats laplace", rows=rows)
+    assert found["verdict"] == "reproduced only under zeta=literal"
+    assert (found["readings_holding"], found["readings_total"]) == (1, 3)
+    sweeps(run.folder, [CROSS[0], CROSS[1], CROSS[3], *CROSS[4:]])
+    found = verdict(run, "mvg_binary beats laplace", rows=rows)
+    assert found["verdict"] == "not reproduced"
+    assert (found["readings_holding"], found["readings_total"]) == (0, 2)
+
+
+def test_the_command_writes_every_table_the_same_each_time(run):
+    split = shared()
+    rows = {
+        name: trials(name, split + noise(1 + i / 10, 0.1, i))
+        for i, name in enumerate(("mvg_binary", "gaussian_2006", "jl_2012", "laplace"))
+    }
+    run.put({**rows, "knorm_frob": trials("knorm_frob", split + noise(1.5, 0.1, 9), delta=0.0)})
+    numbers(run.folder, 2, **dict.fromkeys(exact.CHECKS, True))
+    arguments = ["claims", "--results", str(run.folder), "--experiments", "regression"]
+    kept = []
+    for _ in range(2):
+        assert cli.main(arguments) == 0
+        paths = sorted([*run.folder.glob("*.csv"), *run.folder.glob("tables/*")])
+        kept.append({path.name: path.read_bytes() for path in paths})
+    assert kept[0] == kept[1]
+    assert {path.stem for path in (run.folder / "tables").iterdir()} == {
+        *("claims", "claims_comparisons", "implied", "errata", "advice"),
+    }
+    table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
+    assert len(table) == 49
+    assert table.loc["M12", "verdict"] == "reproduced"
+    assert table.loc["M15", "verdict"] == "undecided"
+    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
+    shown = (run.folder / "tables/claims.md").read_text()
+    assert Path(run.folder / "tables/claims.tex").read_text().count(r"\\") > 49
+    assert claims.PAPERS["IMGM"] in shown

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from matrixdp.report.markup import escape, interval, short
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.19748, "0.197"),
+        (12.345, "12.3"),
+        (1234.5, "1234"),
+        (99999.6, "100000"),
+        (123456.0, "1.23e5"),
+        (2.6e-4, "2.6e-4"),
+        (-9.8259e-5, "-9.83e-5"),
+        (1e-12, "1e-12"),
+        (math.nan, ""),
+        (math.inf, "inf"),
+    ],
+)
+def test_short(number, shown):
+    assert short(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "shown"),
+    [
+        (0.19954, 0.00413, "0.1995 ± 0.0041"),
+        (7.28, 0.1904, "7.28 ± 0.19"),
+        (734.2, 12.3, "734 ± 12"),
+        (6.61e-6, 3.2e-7, "(6.61 ± 0.32)e-6"),
+        (1.5e-7, 2.5e-6, "(0.1 ± 2.5)e-6"),
+        (2.5e7, 1.5e6, "(2.50 ± 0.15)e7"),
+        (0.5, 0.0996, "0.500 ± 0.100"),
+        (0.18159, math.nan, "0.1816"),
+        (0.0, 0.0, "0"),
+        (0.18159, 1e-17, "0.1816"),
+        (math.nan, 0.1, ""),
+    ],
+)
+def test_interval(mean, half_width, shown):
+    assert interval(mean, half_width) == shown
+
+
+def test_greek_letters_become_symbols_once():
+    assert escape("ε/q, δ, 0.5†") == r"$\epsilon$/q, $\delta$, 0.5$\dagger$"
+    assert escape("epsilon and Delta") == r"$\epsilon$ and $\Delta$"

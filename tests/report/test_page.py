@@ -1,0 +1,383 @@
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from samplerun import CONFIG, LABELS, SVG, put, regression, write
+
+from matrixdp import cli
+from matrixdp.checks import InputError
+from matrixdp.report import figures, markup, page
+from matrixdp.report.page import layout, machine, pictures
+
+RUN = {"Git commit": "0123abc", "Processor": "a processor"}
+
+
+class Reader(HTMLParser):
+    """Collects tags, ids, and text in order; what stands in ``data-run`` elements is apart."""
+
+    VOID = ("meta", "link", "img", "br", "input")
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.steady: list[str] = []
+        self.run: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, {name: value or "" for name, value in attributes}))
+        if tag not in self.VOID:
+            inside = bool(self._open) and self._open[-1][1]
+            self._open.append((tag, inside or "data-run" in dict(attributes)))
+        self._take(f"<{tag} {sorted(attributes)}>")
+
+    def handle_endtag(self, tag):
+        opened, _ = self._open.pop()
+        assert opened == tag, f"</{tag}> closes <{opened}>"
+
+    def handle_data(self, data):
+        self._take(data)
+
+    def _take(self, text):
+        (self.run if self._open and self._open[-1][1] else self.steady).append(text)
+
+    def attributes(self, tag: str) -> list[dict[str, str]]:
+        return [found for name, found in self.tags if name == tag]
+
+    def ids(self) -> list[str]:
+        return [found["id"] for _, found in self.tags if "id" in found]
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Return a function that builds the page on a results folder, by default the sample run."""
+
+    def run(root=None, **options):
+        root = write(tmp_path / "results") if root is None else root
+        return page.build(root, **{"config": CONFIG, "labels": LABELS, "run": RUN, **options})
+
+    return run
+
+
+def section(html: str, name: str) -> str:
+    """Return the HTML of one section of the page."""
+    start = html.index(f'" id="{name}">')
+    found = re.split(r'<section class="chapter|</main>', html[start:])[0]
+    return f'<section class="{found}'
+
+
+def test_the_first_screen_says_what_came_out_on_which_data_and_how_long_it_took(make):
+    top = make().split('<section class="chapter')[0].split("<main")[1]
+    assert "0 of 5" in top
+    assert "of the private rows 0 of 3" in top
+    assert ">original<" in top
+    assert "Uninformative: no private row is clearly better" in top
+    assert ">60 s<" in top
+    assert "1 job, 30 s of processor time, at most 99 MB" in top
+    assert "alarm" not in top
+
+
+def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make):
+    html = section(make(), "regression")
+    assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
+    assert '<span class="badge higher">higher</span>' in html
+    assert "Beyond the paper" in html
+    assert "Experiment I: regression on the Liver data." in html
+    assert 'data-copy="snakemake table3"' in html
+    (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="table3.csv"', html)
+    assert unquote(data).startswith("method,mechanism,")
+
+
+def test_a_figure_carries_its_finding_as_alternative_text_and_caption(make, monkeypatch):
+    drawing = figures.Figure(
+        title="Directions",
+        caption=lambda frame: f"The error is <{frame['mean'].iloc[0]:.3f}>.",
+        inputs=("summary/regression",),
+        data=lambda tables: tables["summary/regression"][["mean"]].iloc[[0]],
+        draw=lambda frame: pytest.fail("the page draws nothing"),
+    )
+    monkeypatch.setattr(figures, "registry", lambda: {"figure4_left": drawing})
+    html = section(make(), "regression")
+    (picture,) = Reader(html).attributes("img")
+    assert re.fullmatch(r"The error is <0\.\d{3}>\.", picture["alt"])
+    assert f"<figcaption>{markup_of(picture['alt'])}</figcaption>" in html
+    assert (picture["width"], picture["height"]) == ("133", "67")
+    assert 'data-copy="snakemake results/figures/figure4_left.svg"' in html
+    assert 'download="figure4_left.csv"' in html
+
+
+def markup_of(text: str) -> str:
+    return text.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def test_a_result_without_a_place_goes_to_a_last_section(make):
+    html = make()
+    assert 'id="figures-of-tomorrow"' in section(html, "everything-else")
+    assert html.rindex('class="chapter') < html.index('id="figures-of-tomorrow"')
+
+
+def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
+    root = write(tmp_path / "results")
+    claims = "M1,holds,reproduced,table3 nowhere\nM2,too,undecided,\n"
+    put(root / "claims.csv", f"id,claim,verdict,shown_by\n{claims}")
+    put(root / "tables/audit_curves.csv", "a\n1\n")
+    html = make(root)
+    assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
+    assert '<a href="#tables-table3">table3</a> nowhere</td>' in section(html, "claims")
+    assert "1 of 2" in html.split('<section class="chapter')[0]
+    assert "Audit curves" in section(html, "audit")
+    assert "everything-else" in html
+    assert "Audit curves" not in section(html, "everything-else")
+
+
+def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
+    (tmp_path / "empty").mkdir()
+    html = make(tmp_path / "empty")
+    assert "tables/table3, figures/figure4_left" in section(html, "regression")
+    assert "No table of results has been built yet." in html
+    assert "not measured" in html
+    assert "everything-else" not in html
+    assert "<b>Not built.</b>" in section(html, "claims")
+
+
+def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path):
+    html = make(write(tmp_path / "results", status="simulated"))
+    assert "<title>SIMULATED DATA:" in html
+    assert 'role="alert"><strong>Simulated data: liver.</strong>' in html
+    assert html.count(markup.SIMULATED) >= 2
+    assert "none judged" in html
+    cards = html.split('<div class="cards">')[1].split('<section class="chapter')[0]
+    assert "nothing is compared with the paper" in cards
+    assert "strip" not in cards
+    assert "Uninformative" not in html
+
+
+def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, tmp_path):
+    rows = [part.assign(note="") for part in regression() if part["value"].notna().all()]
+    root = write(tmp_path / "results", rows)
+    facts = {"name": "adult", "arrays": {"train_inputs": {"shape": [32561, 105]}}}
+    put(root / "data/adult/provenance.json", json.dumps(facts))
+    html = make(root)
+    assert "no guarantee" not in section(html, "gaps").split("<table")[1]
+    assert "train_inputs: 32561 x 105" in section(html, "provenance")
+
+
+def test_few_trials_are_told(make, tmp_path):
+    few = [rows[rows["trial"].isna() | rows["trial"].lt(40)] for rows in regression()]
+    assert "fewer than the paper's 100" in make(write(tmp_path / "few", few))
+    assert "fewer than the paper" not in make(write(tmp_path / "many"))
+
+
+def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
+    html = make()
+    gaps = section(html, "gaps")
+    assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
+    assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
+    for name in ("MNIST", "CIFAR-10", "SVHN"):
+        assert name in gaps
+    assert "not run; it would need the 60,000 images" in gaps
+    provenance = section(html, "provenance")
+    assert "ab" * 32 in provenance
+    assert ">matches<" in provenance
+    assert "table_epsilon: &#39;1&#39;" in provenance
+    assert "private-folder" not in html
+    assert "numpy" in provenance
+
+
+def test_the_privacy_figures_are_those_of_the_rows(make):
+    html = section(make(), "privacy")
+    # 2 Phi(mu / 2) - 1 for mu = 1e-4 and 0.5, and tanh(1 / 2).
+    for advantage in ("4e-5", "0.2", "≤ 0.46"):
+        assert f">{advantage}</td>" in html
+
+
+def test_the_page_needs_no_network_and_no_file(make):
+    reader = Reader(make())
+    names = {name for name, _ in reader.tags}
+    assert not names & {"iframe", "object", "embed", "video", "audio", "base"}
+    assert all(one["src"].startswith("data:image/") for one in reader.attributes("img"))
+    assert all("src" not in one for one in reader.attributes("script"))
+    assert [one["href"] for one in reader.attributes("link")] == ["data:,"]
+    styles = (page.FOLDER / "style.css").read_text()
+    assert "@import" not in styles
+    assert "url(" not in styles
+
+
+def test_ids_are_unique_and_links_lead_somewhere(make):
+    reader = Reader(make())
+    ids = reader.ids()
+    assert len(ids) == len({*ids})
+    inside = [one["href"][1:] for one in reader.attributes("a") if one["href"].startswith("#")]
+    assert len(inside) > 20
+    assert {*inside} <= {*ids}
+
+
+def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(make, tmp_path):
+    root = write(tmp_path / "results")
+    first = make(root)
+    assert first == make(root)
+    put(root / "benchmarks/trials/regression/laplace.tsv", "s\tmax_rss\tcpu_time\n9999\t1\t2\n")
+    second = make(root, run={"Git commit": "9999", "Processor": "another"})
+    assert first != second
+    assert Reader(first).steady == Reader(second).steady
+    assert Reader(first).run != Reader(second).run
+
+
+def test_commands_end_with_the_arguments_of_the_run(make):
+    html = make(arguments="--configfile config.yaml quick.yaml")
+    assert 'data-copy="snakemake table3 --configfile config.yaml quick.yaml"' in html
+    assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("tables/table3.csv", "a,b\n1,2\n", r"table3\.csv is not a whole table"),
+        ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
+        ("summary/regression.csv", "a\n", "is not a whole summary file"),
+    ],
+)
+def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, content, message):
+    root = write(tmp_path / "results")
+    put(root / name, content)
+    put(root / "report.html", "the old page")
+    with pytest.raises(InputError, match=message):
+        page.write(root, root / "report.html", config=CONFIG, run=RUN)
+    assert (root / "report.html").read_text() == "the old page"
+    assert [one.name for one in root.glob("*report*")] == ["report.html"]
+
+
+def test_the_command_line_writes_the_page(tmp_path, capsys):
+    root = write(tmp_path / "results")
+    words = ["report", "--results", str(root), "--out", str(tmp_path / "page.html")]
+    settings = yaml.safe_load((page.FOLDER.parents[1] / "config.yaml").read_text())
+    assert cli.main([*words, "--config", json.dumps(settings)]) == 0
+    assert "trials: 100" in (tmp_path / "page.html").read_text()
+    assert cli.main([*words, "--config", "{}"]) == 2
+    assert "config.yaml lacks the key 'experiments'" in capsys.readouterr().err
+
+
+# Pictures
+
+
+def test_a_slim_drawing_is_the_same_within_a_hundredth_of_a_point():
+    slim = pictures.slim(SVG)
+    assert "metadata" not in slim
+    assert "d='M 10.99 20 L -30.5 0 z '" in slim
+    assert "id='m#1' d='M 0.12 1.5 L 5 6'" in slim
+    quoted = SVG.replace("fill:", "font: 'A b'; fill:")
+    assert "font: 'A b'" in pictures.slim(quoted)
+
+
+def test_an_address_survives_html_and_decoding():
+    text = "<a b='c'>100% & #1\n\"é\"</a>"
+    address = pictures.address("image/svg+xml", text)
+    assert not {*'"&#\n'} & {*address}
+    assert unquote(address.partition(",")[2]) == text
+
+
+def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "SVG_LIMIT", 100)
+    file = tmp_path / "a.svg"
+    file.write_text(SVG)
+    assert pictures.read(file).source.startswith("data:image/svg+xml")
+    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (300).to_bytes(4) + (200).to_bytes(4)
+    (tmp_path / "a.png").write_bytes(header)
+    found = pictures.read(file)
+    assert (found.source[:15], found.width, found.height) == ("data:image/png;", 300, 200)
+    (tmp_path / "a.png").write_bytes(header + bytes(1000))
+    assert pictures.read(file).source.startswith("data:image/svg+xml")
+
+
+# Layout
+
+
+def test_every_figure_has_a_place_and_every_text_a_section():
+    sections, _ = layout.read(page.FOLDER / "layout.yaml")
+    _, rest = layout.place(sections, [f"figures/{name}" for name in figures.registry()])
+    assert rest == []
+    texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
+    assert texts <= {one.id for one in sections}
+
+
+def test_results_stand_once_where_they_are_first_named():
+    a = layout.Section(
+        "a", "A", "", show=("figures/x_2", "figures/x*", "tables/none", "figures/y*")
+    )
+    b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
+    names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
+    (first, second), rest = layout.place([a, b], names)
+    assert first.found == ("figures/x_2", "figures/x_1")
+    assert first.missing == ("tables/none", "figures/y*")
+    assert (second.found, second.missing) == (("figures/z",), ())
+    assert rest == ["claims"]
+
+
+def test_a_wrong_layout_is_one_sentence(tmp_path):
+    folder = tmp_path / "report"
+    shutil.copytree(page.FOLDER, folder)
+    text = (folder / "layout.yaml").read_text()
+    cases = [
+        (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
+        (text.replace("builtin: gaps", "biultin: gaps"), "not a layout .*'biultin'"),
+        ("parts: [", "is not a layout"),
+        ("parts: []", "is not a layout .'commands'."),
+    ]
+    for wrong, message in cases:
+        (folder / "layout.yaml").write_text(wrong)
+        with pytest.raises(InputError, match=message):
+            layout.read(folder / "layout.yaml")
+
+
+# Facts on the run
+
+
+def test_the_commit_is_that_of_the_folder_or_none(tmp_path):
+    assert machine.commit(tmp_path) == "not in a git repository"
+    assert re.match(r"[0-9a-f]{40}|not in a git", machine.commit(machine.ROOT))
+    assert {"numpy", "snakemake", "jinja2"} <= machine.versions().keys()
+    assert machine.versions(tmp_path) == {}
+    assert all(machine.facts().values())
+
+
+# Colours
+
+
+def colours() -> dict[str, dict[str, str]]:
+    """Return the named colours of both themes."""
+    text = (page.FOLDER / "style.css").read_text()
+    light = dict(re.findall(r"--(\w[\w-]*): (#[0-9a-f]{6})", text.split("}")[0]))
+    dark = dict(re.findall(r"--(\w[\w-]*): (#[0-9a-f]{6})", text.split("}")[1]))
+    return {"light": light, "dark": light | dark}
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of WCAG 2.1, 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read_on_every_ground(theme):
+    known = colours()[theme]
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    texts = ("ink", "soft", "link", "within", "higher", "lower", "grey", "alarm")
+    for text, ground in itertools.product(texts, ("page", "panel", "sunk")):
+        assert contrast(known[text], known[ground]) >= 4.5, (text, ground)
+    assert contrast(known["ink"], known["alarm-page"]) >= 4.5
+    assert contrast(known["alarm"], known["alarm-page"]) >= 4.5

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from trialrows import around, reason, trials
+
+from matrixdp.checks import InputError
+from matrixdp.report import summary
+
+
+def only(table: pd.DataFrame, **where: object) -> pd.Series:
+    for column, value in where.items():
+        table = table[table[column] == value]
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+def test_large_samples_use_the_papers_interval(saved):
+    rng = np.random.default_rng(1)
+    values = rng.normal(3, 2, 30)
+    row = summary.summarise([saved(trials("laplace", values))]).iloc[0]
+    assert row["mean"] == pytest.approx(sum(values) / 30, rel=1e-14)
+    spread = np.sqrt(((values - values.mean()) ** 2).sum() / 29)
+    assert row["sd"] == pytest.approx(spread, rel=1e-13)
+    assert row["ci95"] == pytest.approx(1.96 * spread / np.sqrt(30), rel=1e-13)
+    assert row["n_trials"] == 30
+
+
+@pytest.mark.parametrize(("n", "quantile"), [(2, 12.7062047), (5, 2.7764451), (29, 2.0484071)])
+def test_small_samples_use_students_t(saved, n, quantile):
+    values = np.random.default_rng(n).normal(size=n)
+    row = summary.summarise([saved(trials("laplace", values))]).iloc[0]
+    assert row["ci95"] == pytest.approx(quantile * np.std(values, ddof=1) / np.sqrt(n), rel=1e-7)
+
+
+def test_one_trial_has_no_interval(saved):
+    row = summary.summarise([saved(trials("laplace", [0.25]))]).iloc[0]
+    assert row["mean"] == 0.25
+    assert np.isnan(row["ci95"])
+    assert np.isnan(row["sd"])
+
+
+def test_the_choice_is_made_on_select_trials_alone(saved):
+    parts = []
+    # The report trials would choose tau = 0.95, the select trials choose 0.55.
+    for tau, shown, tried in (("0.55", 5, 1), ("0.75", 3, 2), ("0.95", 1, 3)):
+        at = {"variant": f"tau={tau}", "direction": "a"}
+        parts += [trials("mvg_binary", [shown, shown + 0.5], **at)]
+        parts += [trials("mvg_binary", [tried, tried + 1.0], phase="select", **at)]
+    # Another direction has its own choice; a variant that stands alone is chosen.
+    for tau, tried in (("0.55", 9), ("0.75", 8)):
+        at = {"variant": f"tau={tau}", "direction": "b"}
+        parts += [trials("mvg_binary", [1.0, 2.0], **at)]
+        parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
+    parts += [trials("laplace", [1.0, 2.0])]
+    table = summary.summarise([saved(*parts)])
+    chosen = table[table["chosen"]][["mechanism", "direction", "variant"]]
+    assert chosen.to_numpy().tolist() == [
+        ["laplace", "", ""],
+        ["mvg_binary", "a", "tau=0.55"],
+        ["mvg_binary", "b", "tau=0.75"],
+    ]
+    row = only(table, direction="a", variant="tau=0.55")
+    assert (row["mean"], row["select_mean"], row["n_trials"]) == (5.25, 1.5, 2)
+
+
+def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved):
+    parts = []
+    for epsilon, best in (("1", "20"), ("10", "8")):
+        for rows in ("20", "4", "8"):
+            at = {"variant": f"rows={rows}", "epsilon": epsilon}
+            parts += [trials("jl_2012", [1.0, 2.0], **at)]
+            parts += [trials("jl_2012", [0.0 if rows == best else 1.0], phase="select", **at)]
+    for rows in ("20", "4"):
+        at = {"variant": f"rows={rows}", "epsilon": "100"}
+        parts += [trials("jl_2012", [1.0]), trials("jl_2012", [7.0], phase="select")]
+        parts[-2:] = [part.assign(**at) for part in parts[-2:]]
+    table = summary.summarise([saved(*parts)])
+    assert table["variant"].tolist() == ["rows=4"] * 3 + ["rows=8"] * 2 + ["rows=20"] * 3
+    assert table["epsilon"].tolist() == ["1", "10", "100", "1", "10", "1", "10", "100"]
+    found = dict(table[table["chosen"]][["epsilon", "variant"]].to_numpy().tolist())
+    assert found == {"1": "rows=20", "10": "rows=8", "100": "rows=4"}
+
+
+def test_without_select_trials_no_variant_is_chosen(saved):
+    parts = [trials("jl_2012", [1.0, 2.0], variant=f"rows={rows}") for rows in (2, 4)]
+    assert not summary.summarise([saved(*parts)])["chosen"].any()
+
+
+def test_a_row_without_trials_keeps_its_reason(saved):
+    note = "no guarantee: epsilon 10 is past the crossover"
+    parts = [trials("gaussian_2006", [1.0, 3.0]), reason("gaussian_2006", note, epsilon="10")]
+    table = summary.summarise([saved(*parts)])
+    row = only(table, epsilon="10")
+    assert (row["note"], row["n_trials"], row["chosen"]) == (note, 0, True)
+    assert np.isnan(row["mean"])
+    assert only(table, epsilon="1")["note"] == ""
+
+
+def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
+    part = trials("mvg_maxpnr", [1.0, 2.0]).assign(
+        noise_std=[3.0, 5.0],
+        mu_actual=[0.1, 0.2],
+        epsilon_actual=[0.5, 0.25],
+        mu_exact=[True, False],
+    )
+    row = summary.summarise([saved(part)]).iloc[0]
+    assert row["noise_std"] == pytest.approx(np.sqrt(17), rel=1e-15)
+    assert (row["mu_actual"], row["epsilon_actual"], row["mu_exact"]) == (0.2, 0.5, "False")
+
+
+def test_columns_and_round_trip(saved, tmp_path):
+    part = trials("laplace", around(0.2, 0.01), epsilon_actual=1.0, noise_std=0.1, mu_exact=True)
+    path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
+    summary.write([path], tmp_path / "summary.csv")
+    table = summary.read(tmp_path / "summary.csv")
+    assert tuple(table.columns) == (
+        *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
+        *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
+        *("mean", "sd", "ci95", "n_trials", "select_mean", "chosen", "note"),
+    )
+    pd.testing.assert_frame_equal(table, summary.summarise([path]), check_exact=True)
+    assert table["epsilon"].tolist() == ["1", ""]
+
+
+def test_same_bytes_for_any_order_of_files(saved, tmp_path):
+    rng = np.random.default_rng(3)
+    parts = [trials(name, rng.normal(size=77)) for name in ("laplace", "imgm", "goe")]
+    split = [parts[0][:40], parts[0][40:], *parts[1:]]
+    paths = [saved(part, name=f"part{i}") for i, part in enumerate(split)]
+    whole = saved(*parts)
+    written = []
+    for order in (paths, paths[::-1], [whole]):
+        summary.write(order, tmp_path / "summary.csv")
+        written.append((tmp_path / "summary.csv").read_bytes())
+    assert written[0] == written[1] == written[2]
+
+
+def test_mixed_data_are_refused(saved):
+    paths = [
+        saved(trials("laplace", [1.0]), name="one"),
+        saved(trials("imgm", [1.0], data_status="simulated"), name="two"),
+    ]
+    with pytest.raises(InputError, match="original and simulated in one summary"):
+        summary.summarise(paths)
+
+
+def test_a_trial_given_twice_is_refused(saved):
+    path = saved(trials("laplace", [1.0, 2.0]))
+    with pytest.raises(InputError, match="trial 0 of laplace at epsilon 1 is there twice"):
+        summary.summarise([path, path])
+
+
+def damaged(data: bytes) -> dict[str, bytes]:
+    return {
+        "truncated": data[: len(data) // 2],
+        "flipped": data[:-12] + bytes(b ^ 255 for b in data[-12:]),
+        "not gzip": b"experiment,value\n",
+        "empty": b"",
+        "empty table": gzip.compress(b""),
+        "header alone": gzip.compress(gzip.decompress(data).splitlines()[0] + b"\n"),
+        "lost column": gzip.compress(gzip.decompress(data).replace(b"epsilon_actual", b"eps", 1)),
+        "no number": gzip.compress(gzip.decompress(data).replace(b"0.5", b"much", 1)),
+        "infinite": gzip.compress(gzip.decompress(data).replace(b"0.5", b"inf", 1)),
+        "no value": gzip.compress(gzip.decompress(data).replace(b"0.5", b"", 1)),
+        "phase": gzip.compress(gzip.decompress(data).replace(b"report", b"rapport", 1)),
+    }
+
+
+@pytest.mark.parametrize("damage", damaged(gzip.compress(b"x")).keys())
+def test_a_damaged_file_is_named(saved, damage):
+    path = saved(trials("laplace", [0.5] * 50, note=""))
+    summary.summarise([path])
+    path.write_bytes(damaged(path.read_bytes())[damage])
+    with pytest.raises(InputError, match=r"trials\.csv\.gz (is not a whole|holds)"):
+        summary.summarise([path])
+
+
+def test_a_missing_file_and_no_file(tmp_path):
+    with pytest.raises(InputError, match="absent"):
+        summary.summarise([tmp_path / "absent.csv.gz"])
+    with pytest.raises(InputError, match="at least one"):
+        summary.summarise([])
+    (tmp_path / "summary.csv").write_text("mechanism\nlaplace\n")
+    with pytest.raises(InputError, match="not a whole summary file"):
+        summary.read(tmp_path / "summary.csv")

@@ -1,0 +1,323 @@
+"""Laws of the samplers. Each test of a law also rejects a law that is slightly wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from matrixdp import laws
+from matrixdp.checks import InputError
+
+# Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
+ALPHA = 1e-6
+
+
+def independent(trials: int, first: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in range(first, first + trials)]
+
+
+def repeated(trials: int, seed: int = 0) -> list[np.random.Generator]:
+    """One Generator for all trials: fast, and its trials are as independent."""
+    return [np.random.default_rng(seed)] * trials
+
+
+def factor(size: int, seed: int = 0, trials: tuple[int, ...] = ()) -> np.ndarray:
+    """Well conditioned and not symmetric, so that A A^T and A^T A differ."""
+    return np.eye(size) + 0.4 * np.random.default_rng(seed).normal(size=(*trials, size, size))
+
+
+def two_sided(law: stats.rv_frozen, statistic: float) -> float:
+    return 2 * min(law.cdf(statistic), law.sf(statistic))
+
+
+def covariance_score(sample: np.ndarray, covariance: np.ndarray) -> float:
+    """Largest standardised error of the second moments of centred normals, (trials, d)."""
+    moments = sample.T @ sample / len(sample)
+    variances = np.diag(covariance)
+    error = np.sqrt((np.outer(variances, variances) + covariance**2) / len(sample))
+    return float(np.abs((moments - covariance) / error).max())
+
+
+def whitened_p(sample: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """p-value of |A^-1 Z B^-T|_F^2 as chi-square with one degree of freedom a number."""
+    white = np.linalg.solve(b, np.swapaxes(np.linalg.solve(a, sample), -1, -2))
+    return two_sided(stats.chi2(sample.size), float(np.sum(white**2)))
+
+
+# Normals
+
+
+@pytest.mark.parametrize("method", ["factors", "kronecker"])
+def test_whitened_norm_sees_half_a_percent_of_scale(method):
+    a, b = factor(3), factor(40, 1)
+    if method == "factors":
+        sample = laws.matrix_normal(repeated(16_000), (3, 40), a, b)
+    else:
+        sample = laws.kronecker_normal(repeated(16_000), a @ a.T, b @ b.T)
+        a, b = np.linalg.cholesky(a @ a.T), np.linalg.cholesky(b @ b.T)
+    assert whitened_p(sample, a, b) > ALPHA
+    assert whitened_p(0.995 * sample, a, b) < ALPHA
+    assert whitened_p(1.005 * sample, a, b) < ALPHA
+
+
+def test_covariance_is_the_kronecker_product():
+    a, b = factor(3), factor(4, 1)
+    sigma, psi = a @ a.T, b @ b.T
+    factored = laws.matrix_normal(repeated(40_000), (3, 4), a, b)
+    joint = laws.kronecker_normal(repeated(40_000, 1), sigma, psi)
+    for sample in (factored, joint):
+        by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
+        assert covariance_score(by_columns, np.kron(psi, sigma)) < 5
+        # Neither a transposed factor nor the other order of the product passes.
+        assert covariance_score(by_columns, np.kron(psi, a.T @ a)) > 20
+        assert covariance_score(by_columns, np.kron(b.T @ b, sigma)) > 20
+        assert covariance_score(sample.reshape(-1, 12), np.kron(psi, sigma)) > 20
+    direction = np.random.default_rng(2).normal(size=(3, 4))
+    projections = [np.sum(sample * direction, axis=(1, 2)) for sample in (factored, joint)]
+    assert stats.ks_2samp(*projections).pvalue > 1e-3
+    std = np.sqrt(np.sum(direction * (sigma @ direction @ psi)))
+    for projection in projections:
+        assert stats.kstest(projection / std, "norm").pvalue > 1e-3
+
+
+FACTORS = {
+    "none": lambda trials, size, seed: None,
+    "number": lambda trials, size, seed: 1.5,
+    "diagonal": lambda trials, size, seed: np.linspace(1, 2, size),
+    "matrix": lambda trials, size, seed: factor(size, seed),
+    "diagonals": lambda trials, size, seed: np.random.default_rng(seed).random((trials, size, 1)),
+    "matrices": lambda trials, size, seed: factor(size, seed, (trials,)),
+}
+
+
+def as_matrices(value: object, trials: int, size: int) -> np.ndarray:
+    """Return the factor as one full matrix per trial."""
+    if value is None:
+        value = 1.0
+    value = np.asarray(value, dtype=float)
+    if (value.ndim == 3 and value.shape[2] == 1) or value.ndim < 2:
+        value = value * np.eye(size)
+    return np.broadcast_to(value, (trials, size, size))
+
+
+@pytest.mark.parametrize("column", FACTORS)
+@pytest.mark.parametrize("row", FACTORS)
+@pytest.mark.parametrize(("trials", "m", "n"), [(700, 3, 20), (5, 1, 1), (3, 3, 3), (2, 2, 1)])
+def test_matrix_normal_is_the_product_of_its_factors(row, column, trials, m, n):
+    a, b = FACTORS[row](trials, m, 0), FACTORS[column](trials, n, 1)
+    drawn = laws.matrix_normal(independent(trials), (m, n), a, b)
+    plain = np.stack([stream.standard_normal((m, n)) for stream in independent(trials)])
+    expected = np.einsum(
+        "tij,tjk,tlk->til", as_matrices(a, trials, m), plain, as_matrices(b, trials, n)
+    )
+    np.testing.assert_allclose(drawn, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_dense_column_factor_in_several_blocks():
+    """More rows than one product takes, with a last block that is not full."""
+    trials, b = 1500, factor(20, 1)
+    drawn = laws.matrix_normal(independent(trials), (3, 20), None, b)
+    plain = laws.normals(independent(trials), (3, 20))
+    np.testing.assert_allclose(drawn, plain @ b.T, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("off_diagonal", [2.0, 2.0 / np.sqrt(2)])
+def test_symmetric_normals(off_diagonal):
+    sample = laws.symmetric_normals(repeated(60_000), 4, 2.0, off_diagonal)
+    assert np.array_equal(sample, np.swapaxes(sample, 1, 2))
+    upper = sample[:, *np.triu_indices(4)]
+    std = np.where(np.equal(*np.triu_indices(4)), 2.0, off_diagonal)
+    assert covariance_score(upper, np.diag(std**2)) < 5
+    assert covariance_score(upper, np.diag(std**2 * 1.05)) > 5
+
+
+def test_mirror_upper_keeps_the_upper_triangle():
+    stack = np.arange(18.0).reshape(2, 3, 3)
+    mirrored = laws.mirror_upper(stack)
+    assert mirrored is stack
+    assert mirrored[1].tolist() == [[9, 10, 11], [10, 13, 14], [11, 14, 17]]
+
+
+# Laplace
+
+
+def test_laplace_law():
+    scale = np.array([[0.5], [3.0]])
+    sample = laws.laplace(repeated(100), (2, 10_000), scale) / scale
+    # The sum of |z| / scale is Gamma, so that half a percent of scale is seen on both sides.
+    law = stats.gamma(sample.size)
+    total = np.abs(sample).sum()
+    assert two_sided(law, total) > ALPHA
+    assert two_sided(law, 0.995 * total) < ALPHA
+    assert two_sided(law, 1.005 * total) < ALPHA
+    assert stats.kstest(sample[:10].ravel(), "laplace").pvalue > 1e-3
+
+
+def test_laplace_signs_are_fair_and_independent():
+    sample = laws.laplace(repeated(50), (1, 20_001), 1.0)[:, 0]
+    signs, sizes = np.sign(sample), np.abs(sample) - 1
+    pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
+    pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
+    for other in pairs:
+        product = signs[:, 1:] * other
+        assert abs(product.sum()) < 5 * np.sqrt(np.sum(product**2))
+
+
+# K-norm laws
+
+SHAPE = (4, 3)
+WEIGHTS = np.array([0.5, 1.0, 2.0, 4.0])
+KNORMS = {
+    # sampler, norms of a sample that follow Gamma(k), k
+    "frobenius": (
+        partial(laws.frobenius_exponential, shape=SHAPE),
+        lambda z: np.linalg.norm(z, axis=(1, 2)),
+        12,
+    ),
+    "record_l2": (
+        partial(laws.column_l2_exponential, shape=SHAPE),
+        lambda z: np.linalg.norm(z, axis=1).ravel(),
+        4,
+    ),
+    "record_linf": (
+        partial(laws.column_linf_exponential, shape=SHAPE, weights=WEIGHTS),
+        lambda z: np.max(np.abs(z) / WEIGHTS[:, None], axis=1).ravel(),
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("law", KNORMS)
+def test_knorm_radius(law):
+    """A density of exp(-norm) in k dimensions has a norm of Gamma(k), no other."""
+    sampler, norm, k = KNORMS[law]
+    sample = sampler(repeated(40_000), scale=0.25)
+    radii = norm(sample) / 0.25
+    assert stats.kstest(radii, stats.gamma(k).cdf).pvalue > 1e-3
+    for wrong in (
+        stats.gamma(k + 1),
+        stats.gamma(k - 1),
+        stats.expon(),
+        stats.gamma(k, scale=1.02),
+    ):
+        assert stats.kstest(radii, wrong.cdf).pvalue < 1e-6
+    total = stats.gamma(k * len(radii))
+    assert two_sided(total, radii.sum()) > ALPHA
+    assert two_sided(total, 1.015 * radii.sum()) < ALPHA
+    assert two_sided(total, 0.985 * radii.sum()) < ALPHA
+
+
+def test_exponential_radius_is_rejected():
+    """The tempting mistake: |Z| ~ Exponential. The test of the radius must see it."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(5000, 12))
+    z *= (rng.exponential(size=5000) / np.linalg.norm(z, axis=1))[:, None]
+    assert stats.kstest(np.linalg.norm(z, axis=1), stats.gamma(12).cdf).pvalue < 1e-100
+
+
+@pytest.mark.parametrize("law", ["frobenius", "record_l2"])
+def test_round_knorms_have_uniform_directions(law):
+    sampler, _, d = KNORMS[law]
+    sample = sampler(repeated(30_000), scale=1.0)
+    vectors = sample.reshape(-1, 12) if law == "frobenius" else sample[:, :, 1]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for axis in np.vstack([np.eye(d), np.ones(d) / np.sqrt(d)]):
+        assert stats.kstest(
+            (unit @ axis + 1) / 2, stats.beta((d - 1) / 2, (d - 1) / 2).cdf
+        ).pvalue > (1e-4)
+    assert abs(np.corrcoef(unit[:, 0], np.linalg.norm(vectors, axis=1))[0, 1]) < 0.03
+
+
+def test_linf_knorm_has_the_moments_of_its_box():
+    """z_i = w_i r u_i: given the largest, the other entries are uniform in the box it spans."""
+    sample = laws.column_linf_exponential(repeated(40_000), SHAPE, WEIGHTS, 1.0)
+    z = np.swapaxes(sample, 1, 2).reshape(-1, 4) / WEIGHTS
+    assert np.abs(z.mean(axis=0)).max() < 4.5 * z.std() / np.sqrt(len(z))
+    assert covariance_like(z, 5 * 6 / 3) < 5
+    assert covariance_like(z, 4 * 5 / 3) > 20
+    largest = np.abs(z).max(axis=1)
+    is_largest = np.abs(z) == largest[:, None]
+    others = (z / largest[:, None])[~is_largest]
+    assert stats.kstest(others, stats.uniform(-1, 2).cdf).pvalue > 1e-3
+    assert abs(is_largest.mean(axis=0) - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / len(z))
+
+
+def covariance_like(sample: np.ndarray, variance: float) -> float:
+    """Largest score of the second moments against variance x identity, errors from the sample."""
+    products = sample[:, :, None] * sample[:, None, :] - variance * np.eye(sample.shape[1])
+    return float(np.abs(products.mean(0) / (products.std(0) / np.sqrt(len(sample)))).max())
+
+
+# One stream per trial, and input
+
+SAMPLERS = {
+    "normals": partial(laws.normals, shape=(3, 5)),
+    "laplace": partial(laws.laplace, shape=(3, 5), scale=2.0),
+    "rows": partial(laws.matrix_normal, shape=(3, 5), row_factor=[1.0, 2.0, 3.0]),
+    "dense rows": partial(laws.matrix_normal, shape=(3, 5), row_factor=factor(3)),
+    "symmetric": partial(laws.symmetric_normals, size=4, diagonal_std=1.0, off_diagonal_std=2.0),
+    "frobenius": partial(laws.frobenius_exponential, shape=(3, 5), scale=2.0),
+    "record_l2": partial(laws.column_l2_exponential, shape=(3, 5), scale=2.0),
+    "record_linf": partial(
+        laws.column_linf_exponential, shape=(3, 5), weights=[1.0, 2.0, 3.0], scale=2.0
+    ),
+    "bingham": partial(laws.bingham, form=np.diag([0.0, -30.0, -50.0, -80.0])),
+}
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+def test_a_trial_does_not_depend_on_its_batch(sampler):
+    batch = sampler(independent(50))
+    for k in (0, 17, 49):
+        assert np.array_equal(sampler(independent(1, first=k))[0], batch[k])
+
+
+def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
+    sampler = partial(laws.matrix_normal, shape=(3, 50), column_factor=factor(50))
+    batch = sampler(independent(50))
+    alone = sampler(independent(1, first=17))
+    np.testing.assert_allclose(alone[0], batch[17], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+def test_out_is_filled(sampler):
+    fresh = sampler(independent(3))
+    out = np.full(fresh.shape, np.nan)
+    assert sampler(independent(3), out=out) is out
+    assert np.array_equal(out, fresh)
+    for wrong in (out[:2], np.asfortranarray(out), out.astype(np.float32)):
+        with pytest.raises(InputError, match="out is"):
+            sampler(independent(3), out=wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(laws.matrix_normal, shape=(3, 5), row_factor=np.ones(5)), "row_factor has shape"),
+        (
+            partial(laws.matrix_normal, shape=(3, 5), column_factor=np.ones((3, 5))),
+            "column_factor",
+        ),
+        (partial(laws.matrix_normal, shape=(3, 5), row_factor=np.nan), "must be finite"),
+        (partial(laws.laplace, shape=(3, 5), scale=np.inf), "must be finite"),
+        (partial(laws.frobenius_exponential, shape=(3, 5), scale=0.0), "scale is 0"),
+        (partial(laws.column_l2_exponential, shape=(3, 5), scale=-1.0), "scale is -1"),
+        (
+            partial(laws.column_linf_exponential, shape=(3, 5), weights=[1.0], scale=1.0),
+            "weights has shape",
+        ),
+        (partial(laws.bingham, form=[[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
+        (partial(laws.bingham, form=np.ones((2, 3))), "must end in 3 x 3"),
+        (partial(laws.bingham, form=np.stack([np.eye(3)] * 3)), "for 2 streams"),
+        (
+            partial(laws.kronecker_normal, row_covariance=-np.eye(2), column_covariance=np.eye(2)),
+            "no Cholesky factor",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call(independent(2))

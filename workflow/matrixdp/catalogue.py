@@ -1,0 +1,158 @@
+"""workflow/catalogue.yaml: the words and looks by which readers know what code calls by name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FILE = Path(__file__).parents[1] / "catalogue.yaml"
+
+#: Rows that need no mechanism, and of these those that use no record.
+GUESSES = ("zero", "random")
+REFERENCES = ("nonprivate", *GUESSES)
+
+#: The family of a mechanism that has no entry.
+OTHER = "Other"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: its name, its name and unit on an axis, and whether a larger value is better."""
+
+    name: str
+    axis: str
+    larger: bool = False
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a mechanism looks in every figure."""
+
+    colour: str = "#444444"
+    marker: str = "8"
+    line: Any = "-"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mechanism, a scheme or a reference row for a reader."""
+
+    label: str
+    family: str = OTHER
+    look: Look = Look(line="-.")
+
+
+@dataclass(frozen=True)
+class SchemeWords:
+    """A scheme of private training for a reader; see the file for the fields."""
+
+    label: str
+    group: str
+    calibration: str
+    status: str = "private"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment for a reader; see the file for the fields."""
+
+    id: str
+    name: str
+    topic: str = ""
+    data: str = ""
+    paper: str = ""
+    table: int | None = None
+    figures: tuple[str, ...] = ()
+    chance: str = "random"
+    part_of: str = ""
+    kind: str = ""
+    protected: str = ""
+    setup: Mapping[str, str] = field(default_factory=dict)
+    differences: str = ""
+    conjecture: float | None = None
+    ratio_to_nonprivate: bool = False
+    needs: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name and topic."""
+        between = ", " if self.kind else ": "
+        return f"{self.name}{between}{self.topic}" if self.topic else self.name
+
+    @property
+    def results(self) -> str:
+        """Stem of the table of its results, and of the file of what a paper prints of them."""
+        return f"table{self.table}" if self.table else self.id
+
+
+@functools.cache
+def _file() -> dict[str, Any]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(FILE.read_text(encoding="utf-8"), Loader=loader)
+
+
+@functools.cache
+def metrics() -> dict[str, Metric]:
+    """Return every metric by its name in trial files."""
+    return {name: Metric(**entry) for name, entry in _file()["metrics"].items()}
+
+
+@functools.cache
+def experiments() -> dict[str, Experiment]:
+    """Return every experiment that has an entry, by identifier."""
+    return {
+        name: Experiment(name, **{**entry, "figures": tuple(entry.get("figures", ()))})
+        for name, entry in _file()["experiments"].items()
+    }
+
+
+def experiment(name: str) -> Experiment:
+    """Return an experiment; one without an entry goes by its identifier."""
+    return experiments().get(name) or Experiment(name, name)
+
+
+@functools.cache
+def named() -> dict[str, Named]:
+    """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
+    return {
+        name: Named(entry.pop("label"), family, Look(**entry))
+        for family, members in _file()["families"].items()
+        for name, entry in ((name, dict(entry)) for name, entry in members.items())
+    }
+
+
+def label(name: str) -> str:
+    """Return the name of a mechanism, a scheme or a reference row for a reader."""
+    return named()[name].label if name in named() else name
+
+
+def look(name: str) -> Look:
+    """Return how a mechanism, a scheme or a reference row looks."""
+    return named()[name].look if name in named() else Named(name).look
+
+
+def family(name: str) -> str:
+    """Return the family of a mechanism or scheme; ``Other`` for one without an entry."""
+    return named()[name].family if name in named() else OTHER
+
+
+def rank(name: str) -> tuple[int, str]:
+    """Return a key that sorts by family; what has no entry comes last, by name."""
+    order = list(named())
+    return (order.index(name) if name in order else len(order)), name
+
+
+@functools.cache
+def schemes(kind: str) -> dict[str, SchemeWords]:
+    """Return the schemes of a kind, ``gradients`` or ``features``, in the order of tables."""
+    return {
+        name: SchemeWords(**{"label": label(name), "group": group, **entry})
+        for group, members in _file()["schemes"].get(kind, {}).items()
+        for name, entry in members.items()
+    }

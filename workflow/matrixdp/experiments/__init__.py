@@ -1,0 +1,1 @@
+"""What is done with a release, and how often: tasks, readings, schemes and training."""

@@ -1,0 +1,212 @@
+"""Readings: consistent choices for what the papers leave open, from workflow/readings.yaml.
+
+That file names every knob, its values and the one place where it acts. A reading has each knob at
+one value; its canonical name tells those that are not at their first one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import yaml
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+
+CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
+DEFAULT = "default"
+
+#: Where a knob acts that sets no parameter of a mechanism or a task.
+ADJACENCY, ROW, DATA = "adjacency", "row", "data."
+
+#: As the value of a parameter: the Frobenius norm of the query's value on the private data.
+FROM_DATA = "data"
+
+Parameters = Mapping[str, Any]
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, eq=False)
+class Knob:
+    """One thing that is left open; workflow/readings.yaml explains the fields."""
+
+    name: str
+    title: str
+    about: str
+    acts_on: str
+    values: Mapping[str, Any]
+    cross: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
+    not_private: tuple[str, ...] = ()
+
+    @property
+    def default(self) -> str:
+        """The value of the default reading."""
+        return next(iter(self.values))
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it sets a parameter of a mechanism or a task."""
+        return self.acts_on not in (ADJACENCY, ROW) and not self.acts_on.startswith(DATA)
+
+
+@functools.cache
+def knobs() -> Mapping[str, Knob]:
+    """Return every knob by name, in the order of canonical names."""
+    tuples = ("cross", "spares", "not_private")
+    return MappingProxyType(
+        {
+            name: Knob(name, **entry | {key: tuple(entry.get(key, ())) for key in tuples})
+            for name, entry in _catalogue()["knobs"].items()
+        }
+    )
+
+
+@functools.cache
+def _catalogue() -> dict[str, Any]:
+    return yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One choice for everything.
+
+    Args:
+        choices: value by knob; knobs that are left out have their default.
+
+    Raises:
+        InputError: a knob or a value is unknown; the message names the nearest one.
+    """
+
+    choices: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name, value in self.choices.items():
+            knob = knobs()[checks.choice(knobs(), reading=name)]
+            checks.choice(knob.values, **{f"reading.{name}": str(value)})
+        told = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
+        told = {name: value for name, value in told.items() if value != knobs()[name].default}
+        object.__setattr__(self, "choices", MappingProxyType(told))
+
+    @property
+    def name(self) -> str:
+        """The canonical name: ``default``, or ``knob=value+knob=value``."""
+        return "+".join(f"{name}={value}" for name, value in self.choices.items()) or DEFAULT
+
+    @property
+    def private(self) -> bool:
+        """Whether all guarantees hold under it."""
+        return all(value not in knobs()[name].not_private for name, value in self.choices.items())
+
+    @property
+    def parameters(self) -> Parameters:
+        """What it sets in mechanisms and tasks, by ``Class.parameter`` (see :func:`adjusted`)."""
+        chosen = self._chosen().items()
+        return {knob.acts_on: setting for knob, setting in chosen if knob.is_parameter}
+
+    @property
+    def rows(self) -> Mapping[str, str]:
+        """The mechanisms that stand for rows of the paper in place of others."""
+        found: dict[str, str] = {}
+        for knob, setting in self._chosen().items():
+            found |= setting if knob.acts_on == ROW else {}
+        return found
+
+    def scaling(self, dataset: str) -> str:
+        """Return the name of the data set's scaling in datasets.yaml."""
+        return self._setting(f"{DATA}{dataset}", DEFAULT)
+
+    def adjacency(self, default: str) -> str:
+        """Return the adjacency, ``default`` where the reading does not say."""
+        return self._setting(ADJACENCY, default)
+
+    def _chosen(self) -> dict[Knob, Any]:
+        return {knobs()[name]: knobs()[name].values[value] for name, value in self.choices.items()}
+
+    def _setting(self, place: str, default: str) -> str:
+        settings = (value for knob, value in self._chosen().items() if knob.acts_on == place)
+        return next(settings, default)
+
+
+def find(reading: str | Mapping[str, str]) -> Reading:
+    """Return a reading from its name in readings.yaml, its canonical name, or its choices.
+
+    Raises:
+        InputError: the name, a knob or a value is unknown.
+    """
+    if isinstance(reading, Mapping):
+        return Reading(reading)
+    named = _catalogue()["readings"]
+    if "=" not in reading:
+        return Reading(named[checks.choice(named, reading=reading)])
+    parts = [part.partition("=") for part in reading.split("+")]
+    names = [name for name, _, _ in parts]
+    if len(set(names)) < len(names):
+        raise InputError(f"reading is {reading!r}; it may have each knob once")
+    return Reading({name: value for name, _, value in parts})
+
+
+def cross(
+    experiment: str, mechanism: str, *, dataset: str, things: Iterable[object], adjacent: bool
+) -> list[Reading]:
+    """Return all readings that differ for one mechanism of an experiment, the default one first.
+
+    Knobs of kind ``row`` are left out: they choose between mechanisms, and change none.
+
+    Args:
+        experiment, mechanism, dataset: names; a reference row counts as a mechanism.
+        things: the task, and the mechanism where there is one: dataclasses with parameters.
+        adjacent: whether what neighbours are matters.
+    """
+    places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
+    places |= {place for thing in things for place in parameters(thing)}
+    crossed = [
+        knob
+        for knob in knobs().values()
+        if experiment in knob.cross and mechanism not in knob.spares and knob.acts_on in places
+    ]
+    names = [knob.name for knob in crossed]
+    products = itertools.product(*(knob.values for knob in crossed))
+    return [Reading(dict(zip(names, values, strict=True))) for values in products]
+
+
+def parameters(thing: object) -> Parameters:
+    """Return the parameters of a dataclass and of the dataclasses in it, by ``Class.parameter``."""
+    found: dict[str, Any] = {}
+    for place, _, value in _fields(thing):
+        found |= {place: value, **parameters(value)}
+    return found
+
+
+def adjusted(thing: Thing, changes: Parameters) -> Thing:
+    """Return a dataclass with parameters changed, in itself and in the dataclasses in it.
+
+    Args:
+        thing: a mechanism or a task.
+        changes: new values by ``Class.parameter``; those of other classes change nothing.
+
+    Raises:
+        InputError: a parameter does not take the value.
+    """
+    new = {}
+    for place, field, value in _fields(thing):
+        if place in changes:
+            new[field] = changes[place]
+        elif changes.keys() & parameters(value).keys():
+            new[field] = adjusted(value, changes)
+    return dataclasses.replace(thing, **new) if new else thing  # type: ignore[type-var]
+
+
+def _fields(thing: object) -> Iterator[tuple[str, str, Any]]:
+    """Yield ``Class.parameter``, the parameter and its value; of other things, nothing."""
+    if dataclasses.is_dataclass(thing):
+        for field in dataclasses.fields(thing):
+            value = getattr(thing, field.name)
+            yield f"{type(thing).__name__}.{field.name}", field.name, value

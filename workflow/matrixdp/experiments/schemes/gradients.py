@@ -1,0 +1,313 @@
+"""Schemes for private gradients (IMGM, section 5.1, Type I).
+
+Every step draws a Poisson lot, clips each record's gradient to a joint Frobenius norm over all
+parameters, and releases the sum with Gaussian noise. Neighbours differ by one record added or
+removed, so that the sum changes by the clipping norm at most. Schemes differ in the noise alone,
+and each gets the epsilon that its noise really gives, from the privacy loss distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array
+from matrixdp.experiments.schemes.base import (
+    FIRST_TWO,
+    IID,
+    Deviations,
+    Plan,
+    Scheme,
+    analytic_mu,
+    classical_multiplier,
+    per_row,
+    row_precisions,
+)
+from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.mvg import coefficients, largest_phi
+from matrixdp.privacy import composition, gaussian
+from matrixdp.privacy.composition import Accountant, Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradients(Plan):
+    """Training on private gradients.
+
+    Args:
+        records: number of training records.
+        lot: expected size of a Poisson lot.
+        epochs: expected passes over the records.
+        clip: largest joint Frobenius norm of one record's gradient.
+        shapes: shape (m, n) of every parameter, by name.
+
+    Raises:
+        InputError: an argument is out of range, the lot is larger than the data, or there are no
+            parameters.
+    """
+
+    records: int
+    lot: int
+    epochs: int
+    clip: float
+    shapes: Mapping[str, tuple[int, int]]
+
+    def __post_init__(self) -> None:
+        for name in ("records", "lot", "epochs"):
+            checks.count(**{name: getattr(self, name)})
+        checks.positive(clip=self.clip)
+        if self.lot > self.records:
+            raise checks.InputError(
+                f"lot is {self.lot}; it must be at most the number of training records, "
+                f"{self.records}"
+            )
+        if not self.shapes:
+            raise checks.InputError("shapes are empty; give the shape of at least one parameter")
+
+    @property
+    def rate(self) -> float:
+        """Probability of a record to be in a lot, q."""
+        return self.lot / self.records
+
+    @property
+    def steps(self) -> int:
+        """Number of releases, T."""
+        return round(self.epochs / self.rate)
+
+    @property
+    def released(self) -> Mapping[str, tuple[int, int]]:
+        """Shapes of the parameters, by name."""
+        return self.shapes
+
+    def mu(self, deviations: Deviations) -> float:
+        """Return clip / smallest deviation, attained by a gradient in the quietest entries alone.
+
+        Networks whose gradients cannot lie there have a smaller mu.
+        """
+        return self.clip / min(float(np.min(value)) for value in deviations.values())
+
+    def epsilon(self, mu: float, delta: float) -> float:
+        """Return the upper bound of the privacy loss distribution."""
+        return composition.pld_epsilon(1 / mu, rate=self.rate, steps=self.steps, delta=delta)
+
+    def same(self, deviation: float) -> Deviations:
+        """Return one deviation for all parameters."""
+        return dict.fromkeys(self.shapes, deviation)
+
+
+def _per_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
+    """Return what one step may be before sampling, over shares of KOV's slack."""
+    each = composition.splits(epsilon, delta, plan.steps)
+    return composition.before_sampling(each, plan.rate)
+
+
+def _classical(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    return plan.same(plan.clip * classical_multiplier(_per_step(plan, epsilon, delta)))
+
+
+def _analytic(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    mu, _ = analytic_mu(_per_step(plan, epsilon, delta))
+    return plan.same(plan.clip / mu)
+
+
+def _accounted(
+    plan: Gradients, epsilon: float, delta: float, *, accountant: Accountant
+) -> Deviations:
+    multiplier = composition.smallest_multiplier(
+        epsilon, delta, rate=plan.rate, steps=plan.steps, accountant=accountant
+    )
+    if np.isinf(multiplier):
+        raise NoGuarantee(
+            f"no noise multiplier up to {composition.LARGEST_MULTIPLIER:g} is accounted "
+            f"({epsilon:g}, {delta:g})-private over {plan.steps} steps; use a larger epsilon"
+        )
+    return plan.same(plan.clip * multiplier)
+
+
+def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float = 1.0) -> Deviations:
+    mu = composition.release_mu(epsilon, delta, plan.steps)
+    return plan.same(factor * plan.clip / mu)
+
+
+def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
+    """Compose steps, undo sampling, and share each step between the matrices, again by KOV.
+
+    All matrices of a step see the same lot, so that sampling amplifies the step and not each of
+    them. Theorem 2 wants gamma to bound the released sum, which no clipping does. With gamma =
+    clip it holds all the same: gamma >= s2 / 2 is enough, because already
+    mu^2 / 2 + mu sqrt(2 ln(1 / delta)) <= epsilon then follows from its condition.
+    """
+    _, step = analytic_mu(_per_step(plan, epsilon, delta))
+    _, each = analytic_mu(composition.splits(step.epsilon, step.delta, len(plan.shapes)))
+    found = {}
+    for name, shape in plan.shapes.items():
+        row = _mvg_precisions(shape, each, allocation, gamma=plan.clip, s2=plan.clip)
+        found[name] = per_row(row**-0.5)
+    return found
+
+
+def _mvg_precisions(
+    shape: tuple[int, int], each: Guarantee, allocation: Binary, *, gamma: float, s2: float
+) -> Array:
+    """Return MVG's precision of each row, shape (m,), by Theorem 2, zeta with its root."""
+    alpha, _, beta = coefficients(shape, gamma=gamma, s2=s2, delta=each.delta)
+    return row_precisions(float(largest_phi(alpha, beta, each.epsilon)), shape, allocation)
+
+
+def _code_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
+    """Return what the code gives each step: KOV's corollary, and amplification by 1 / q."""
+    each = composition.simple_split(epsilon, delta, plan.steps)
+    return composition.linear_before_sampling_wrong(each, plan.rate)
+
+
+def _analytic_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    return plan.same(plan.clip / gaussian.mu(*_code_step(plan, epsilon, delta)))
+
+
+def _moments_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    return plan.same(
+        float(2 * plan.rate / epsilon * np.sqrt(plan.steps * np.log(1 / delta)) * plan.clip)
+    )
+
+
+def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    step = _code_step(plan, epsilon, delta)
+    found = {}
+    for name, (m, n) in plan.shapes.items():
+        s2 = plan.clip * np.sqrt(m * n)
+        # The variance, as if it were the standard deviation.
+        found[name] = per_row(1 / _mvg_precisions((m, n), step, IID, gamma=s2 / 2, s2=s2))
+    return found
+
+
+def _imgm_amplified(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    return _theorem_4(plan, epsilon, delta, factor=plan.rate)
+
+
+def _imgm_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
+    return _theorem_4(plan, epsilon, delta, factor=plan.rate / np.sqrt(plan.lot))
+
+
+def best_strategy(workload: Array) -> Array:
+    """Return X = A^T A for the best strategy A of the matrix mechanism, found numerically.
+
+    A strategy of unit sensitivity has columns of norm at most 1; its total squared error for the
+    workload W is proportional to tr(W X^-1 W^T) (Li et al., VLDB Journal 2015). For the average,
+    W = (1, ..., 1) / n, the optimum is X = 1 1^T, of A = (1, ..., 1): the error is at least 1 / n^2
+    (v^T X v <= |v|_1^2 for every v, and w^T X^-1 w >= 2 v^T w - v^T X v), and this reaches it. The
+    matrix mechanism then adds Gaussian noise of sensitivity 1 to the sum and divides it by n: it is
+    the Gaussian mechanism.
+
+    Args:
+        workload: queries by records, shape (k, n), for small n.
+    """
+    from scipy.optimize import minimize
+
+    w = checks.array(workload=workload, shape=(None, None))
+    n = w.shape[1]
+
+    def error(flat: Array) -> tuple[float, Array]:
+        columns = flat.reshape(n, n)
+        norms = np.linalg.norm(columns, axis=0)
+        unit = columns / norms
+        # A trace of the identity keeps the optimum, which may be singular, off the edge.
+        solved = np.linalg.solve(unit.T @ unit + 1e-7 * np.eye(n), w.T)
+        slope = -2 * unit @ solved @ solved.T
+        slope = (slope - unit * (unit * slope).sum(axis=0)) / norms
+        return float((w.T * solved).sum()), slope.ravel()
+
+    start = np.eye(n) + 0.1 * np.cos(np.arange(n * n)).reshape(n, n)
+    found = minimize(error, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
+    columns = found.x.reshape(n, n)
+    columns /= np.linalg.norm(columns, axis=0)
+    return columns.T @ columns
+
+
+_KOV = "KOV Theorem 3.4, amplification by sampling"
+_KOV_CODE = "KOV corollary of Theorem 3.4, amplification by 1/q"
+
+#: Titles of groups.
+_AS_KOV = "Composed after Kairouz et al., amplified"
+_AS_GAUSSIAN = "Composed as Gaussian noise"
+_AS_CODE = "Formulas of the authors' code"
+
+#: In the order of tables and panels.
+SCHEMES = {
+    "gaussian_2014": Scheme("Gaussian, constant 1.25", _AS_KOV, _KOV, _classical),
+    "analytic_gaussian": Scheme("Gaussian, analytic", _AS_KOV, _KOV, _analytic),
+    "matrix_mechanism": Scheme(
+        "Matrix mechanism",
+        _AS_KOV,
+        _KOV,
+        _classical,
+        note="the best strategy for an average is the sum: it is the Gaussian mechanism",
+    ),
+    "mvg_iid": Scheme(
+        "MVG, i.i.d.",
+        _AS_KOV,
+        "MVG Theorem 2 per step and matrix, KOV Theorem 3.4, amplification by sampling",
+        partial(_mvg, allocation=IID),
+    ),
+    "mvg_binary": Scheme(
+        "MVG, binary allocation",
+        _AS_KOV,
+        "MVG Theorem 2 per step and matrix, tau = 0.75 on the first two rows, KOV Theorem 3.4, "
+        "amplification by sampling",
+        partial(_mvg, allocation=FIRST_TWO),
+    ),
+    "imgm": Scheme("IMGM", _AS_GAUSSIAN, "IMGM Theorem 4, no amplification", _theorem_4),
+    "imgm_amplified": Scheme(
+        "IMGM, times q",
+        _AS_GAUSSIAN,
+        "IMGM Theorem 4 times q",
+        _imgm_amplified,
+        status="not private",
+        note="right in the limit of many steps with much noise only",
+    ),
+    "moments_accountant": Scheme(
+        "Moments accountant",
+        _AS_GAUSSIAN,
+        "Rényi accountant of the sampled Gaussian mechanism",
+        partial(_accounted, accountant=composition.rdp_epsilon),
+    ),
+    "pld_gaussian": Scheme(
+        "Gaussian, PLD accountant",
+        _AS_GAUSSIAN,
+        "privacy loss distribution of the sampled Gaussian mechanism",
+        partial(_accounted, accountant=composition.pld_epsilon),
+        note="the least noise that is private, to 0.002 %",
+    ),
+    "gaussian_code": Scheme(
+        "Gaussian, authors' code",
+        _AS_CODE,
+        "2 q sqrt(T ln(1/delta)) / epsilon",
+        _moments_code,
+        note="more noise than is needed",
+    ),
+    "analytic_gaussian_code": Scheme(
+        "Gaussian, analytic, authors' code",
+        _AS_CODE,
+        _KOV_CODE,
+        _analytic_code,
+    ),
+    "mvg_code": Scheme(
+        "MVG, authors' code",
+        _AS_CODE,
+        f"MVG Theorem 2 with gamma = s2 / 2 and s2 = clip sqrt(m n), {_KOV_CODE}",
+        _mvg_code,
+        status="distorted",
+        note="the variance is used as the standard deviation",
+    ),
+    "imgm_code": Scheme(
+        "IMGM, authors' code",
+        _AS_CODE,
+        "IMGM Theorem 4 times q / sqrt(lot)",
+        _imgm_code,
+        status="not private",
+        note="the division by the root of the lot has no reason",
+    ),
+}

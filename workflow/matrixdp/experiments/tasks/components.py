@@ -1,0 +1,115 @@
+"""Principal components from a release (MVG paper, sections 8.2 and 8.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array
+from matrixdp.experiments.tasks.base import Instance, Streams, Task, second_moments
+
+
+class _Moments(Instance):
+    """Data that are not split: every trial has the same truth."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
+        self.moments = second_moments(matrix)
+        self.eigenvalues = np.linalg.eigvalsh(self.moments)[::-1]
+
+    def estimate(self, released: Array, yields: str, ridge: float) -> Array:
+        """Return the symmetric estimate of the second moments, shape (trials, m, m)."""
+        if yields == "second_moments":
+            return (released + np.swapaxes(released, 1, 2)) / 2
+        gram = released @ np.swapaxes(released, 1, 2)
+        return (gram - ridge * np.eye(gram.shape[-1])) / self.matrix.shape[1]
+
+    def captured(self, directions: Array) -> Array:
+        """Return v^T S v of each column of ``directions``, shape (trials, k)."""
+        return (directions * (self.moments @ directions)).sum(axis=1)
+
+
+class _First(_Moments):
+    def __init__(self, matrix: Array, vector: str) -> None:
+        super().__init__(matrix)
+        self._vector = vector
+
+    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+        if yields == "direction":
+            top = released[..., None]
+        elif yields == "second_moments" and self._vector == "singular":
+            top = np.linalg.svd(released)[0][:, :, :1]
+        else:
+            top = np.linalg.eigh(self.estimate(released, yields, ridge))[1][:, :, -1:]
+        return self.eigenvalues[0] - self.captured(top)[:, 0]
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        if name == "nonprivate":
+            stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
+            return self.score(stack, yields="second_moments")
+        normals = np.stack([stream.standard_normal(len(self.moments)) for stream in streams])
+        directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+        return self.score(directions, yields="direction")
+
+
+class _All(_Moments):
+    def _residual(self, directions: Array) -> Array:
+        return ((self.eigenvalues - self.captured(directions)) ** 2).sum(axis=1)
+
+    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+        directions = np.linalg.eigh(self.estimate(released, yields, ridge))[1]
+        return self._residual(directions[:, :, ::-1])
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        if name == "nonprivate":
+            stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
+            return self.score(stack, yields="second_moments")
+        shape = self.moments.shape
+        normals = np.stack([stream.standard_normal(shape) for stream in streams])
+        basis, triangle = np.linalg.qr(normals)
+        # With the signs of the diagonal, the basis is uniform on the orthogonal group.
+        return self._residual(basis * np.sign(np.diagonal(triangle, axis1=1, axis2=2))[:, None])
+
+
+@dataclass(frozen=True)
+class FirstComponent(Task):
+    """Top eigenvector of the released second moments; delta rho = lambda_1 - v^T S v, Eq. (28).
+
+    Args:
+        vector: ``symmetric`` for the eigenvector of the released matrix made symmetric,
+            ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives
+            a symmetric matrix in any case.)
+
+    Raises:
+        InputError: the vector is unknown.
+    """
+
+    vector: str = "symmetric"
+    metric = "delta_rho"
+    queries = ("covariance",)
+    accepts = frozenset({"second_moments", "sketch", "direction"})
+
+    def __post_init__(self) -> None:
+        checks.choice(("symmetric", "singular"), vector=self.vector)
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Return the one instance that all trials share."""
+        return _First(matrix, self.vector)
+
+
+@dataclass(frozen=True)
+class AllComponents(Task):
+    """All eigenvectors of the estimated second moments; RSS of captured variances, Eq. (29)."""
+
+    metric = "rss"
+    queries = ("identity", "covariance")
+    accepts = frozenset({"matrix", "second_moments", "sketch"})
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Return the one instance that all trials share."""
+        return _All(matrix)
+
+
+TASKS = {"first_pc": FirstComponent, "covariance": AllComponents}

@@ -1,0 +1,176 @@
+"""Regression on released records (MVG paper, section 8.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+from matrixdp.experiments.tasks.base import Instance, Streams, Task
+
+#: Ridge penalties to choose from.
+PENALTIES = tuple(10.0**power for power in range(-4, 4))
+
+
+def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
+    """Return the coefficients of ridge regression of one feature on the others.
+
+    Kernel ridge regression with a linear kernel and no intercept, in its primal form: it needs
+    the Gram matrix X X^T alone.
+
+    Args:
+        gram: shape (trials, m, m).
+        target: index of the feature to predict.
+        penalty: added to the diagonal of the other features' block.
+
+    Returns:
+        Shape (trials, m - 1).
+    """
+    others = np.delete(np.arange(gram.shape[-1]), target)
+    block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
+    return np.asarray(np.linalg.solve(block, gram[:, others, target][..., None])[..., 0])
+
+
+def radial_predictions(
+    features: Array, target: Array, test: Array, *, penalty: float, gamma: float
+) -> Array:
+    """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
+
+    Args:
+        features, target: records to learn from, shapes (trials, k, n) and (trials, n).
+        test: records to predict, shape (trials, k, t).
+        penalty: added to the diagonal of the kernel matrix.
+        gamma: inverse width of the kernel.
+
+    Returns:
+        Shape (trials, t).
+    """
+
+    def kernel(left: Array) -> Array:
+        exponent = np.swapaxes(2 * gamma * left, 1, 2) @ features
+        exponent -= gamma * (left**2).sum(axis=1)[:, :, None]
+        exponent -= gamma * (features**2).sum(axis=1)[:, None, :]
+        # Beyond -100, where nothing is left beside 1, underflow is slow; rounding may pass 0.
+        return np.exp(np.clip(exponent, -100, 0, out=exponent), out=exponent)
+
+    learnt = kernel(features)
+    diagonal = np.arange(learnt.shape[-1])
+    learnt[:, diagonal, diagonal] = 1 + penalty
+    weights = np.linalg.solve(learnt, target[..., None])
+    return np.asarray((kernel(test) @ weights)[..., 0])
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    """Predict one feature from the others by kernel ridge regression; RMSE on clean test records.
+
+    Args:
+        target: index of the feature to predict; it is released with the others.
+        train: number of private records, drawn anew in each trial; the rest is for testing.
+        penalty: ridge penalty; None for the one of ``PENALTIES`` that :meth:`tuned` chooses.
+        kernel: ``linear``, or ``rbf`` with inverse width one over the number of other features.
+        clip_released: clip released records to [-1, 1] before they are used.
+        clip_predictions: clip predictions to [-1, 1].
+
+    Raises:
+        InputError: the kernel is unknown.
+    """
+
+    target: int
+    train: int
+    penalty: float | None = 1.0
+    kernel: str = "linear"
+    clip_released: bool = False
+    clip_predictions: bool = False
+    metric = "rmse"
+    queries = ("identity", "covariance")
+    references = ("nonprivate", "random", "zero")
+
+    def __post_init__(self) -> None:
+        checks.choice(("linear", "rbf"), kernel=self.kernel)
+
+    @property
+    def accepts(self) -> frozenset[str]:  # type: ignore[override]
+        """Records, and sketches where their Gram matrix is all that is needed.
+
+        The pseudo-records of a sketch are no records: they lie in no box, and distances between
+        them mean nothing.
+        """
+        from_gram = self.kernel == "linear" and not self.clip_released
+        return frozenset({"matrix", "sketch"} if from_gram else {"matrix"})
+
+    def tuned(self, matrix: Array, streams: Streams) -> Self:
+        """Return the task with the penalty that gives the smallest mean error without noise."""
+        if self.penalty is not None:
+            return self
+        rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
+        # Generators move on as they are drawn from: all rivals see the same splits.
+        train, test = self._split(matrix, streams)
+        errors = [_Split(one, train, test).reference("nonprivate", ()).mean() for one in rivals]
+        return rivals[int(np.argmin(errors))]
+
+    def records(self, matrix: Array) -> int:
+        """Return the number of training records.
+
+        Raises:
+            InputError: no records would be left for testing.
+        """
+        train = checks.count(train=self.train)
+        if train >= matrix.shape[1]:
+            raise InputError(
+                f"train is {train} for {matrix.shape[1]} records; leave at least one for testing"
+            )
+        return train
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Split the records anew for each trial."""
+        return _Split(self, *self._split(matrix, streams))
+
+    def _split(self, matrix: Array, streams: Streams) -> tuple[Array, Array]:
+        train = self.records(matrix)
+        order = np.stack([stream.permutation(matrix.shape[1]) for stream in streams])
+        split = np.ascontiguousarray(np.moveaxis(matrix[:, order], 0, 1))
+        return split[..., :train], split[..., train:]
+
+
+class _Split(Instance):
+    def __init__(self, task: Regression, train: Array, test: Array) -> None:
+        self.matrix = train
+        self._task = task
+        self._features = np.delete(test, task.target, axis=1)
+        self._target = test[:, task.target]
+
+    def _rmse(self, predicted: Array | float) -> Array:
+        if self._task.clip_predictions:
+            predicted = np.clip(predicted, -1, 1)
+        return np.sqrt(((predicted - self._target) ** 2).mean(axis=1))
+
+    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+        task = self._task
+        assert task.penalty is not None, "tuned() chooses the penalty"
+        if task.clip_released:
+            released = np.clip(released, -1, 1)
+        if task.kernel == "rbf":
+            others = np.delete(released, task.target, axis=1)
+            records = others, released[:, task.target], self._features
+            gamma = 1 / others.shape[1]
+            return self._rmse(radial_predictions(*records, penalty=task.penalty, gamma=gamma))
+        # A sketch's Gram matrix holds ridge * I already: only what is missing is added.
+        penalty = max(task.penalty - ridge, 0.0)
+        gram = released @ np.swapaxes(released, 1, 2)
+        coefficients = ridge_coefficients(gram, task.target, penalty)
+        return self._rmse((coefficients[:, None, :] @ self._features)[:, 0])
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        if name == "nonprivate":
+            return self.score(self.matrix, yields="matrix")
+        if name == "zero":
+            return self._rmse(0.0)
+        guesses = np.stack([stream.uniform(-1, 1, self._target.shape[1]) for stream in streams])
+        return self._rmse(guesses)
+
+
+TASKS = {"regression": Regression, "section10_2": Regression}

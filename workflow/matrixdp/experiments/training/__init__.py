@@ -1,0 +1,41 @@
+"""The neural experiments of the IMGM paper, the only part of the package that needs jax.
+
+Type I trains on private gradients (``gradients``), Type II on private features (``features``);
+every file's ``TRAININGS`` is found here. The guarantees are those of exact arithmetic: gradients
+and noise are float32.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+from matrixdp.checks import InputError
+from matrixdp.discovery import collect
+
+# Parallelism is over jobs: one thread each, on the processor. jax reads this when it is imported.
+os.environ |= {
+    "JAX_PLATFORMS": "cpu",
+    "NPROC": "1",
+    "PJRT_NPROC": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "JAX_ENABLE_COMPILATION_CACHE": "false",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+}
+
+for package in ("jax", "optax"):
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise InputError(
+            f"{package} cannot be imported ({error}), but neural experiments need it; install it "
+            "by `python -m pip install -r workflow/requirements.lock` or take `training` out of "
+            "config.yaml"
+        ) from None
+
+
+def registry() -> dict[str, Any]:
+    """Return the ``Training`` of every neural experiment by name."""
+    return collect(sys.modules[__name__], "TRAININGS")

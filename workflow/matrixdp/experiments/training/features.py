@@ -1,0 +1,121 @@
+"""Type II: a linear classifier on private features of a network that was trained beforehand.
+
+The features of the training records are released once, with noise. The guarantee covers them and
+takes the extractor and the labels as public. Test features have no noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
+
+from matrixdp.checks import InputError
+from matrixdp.experiments.readings import DEFAULT
+from matrixdp.experiments.schemes.base import Noise
+from matrixdp.experiments.schemes.features import Features
+from matrixdp.experiments.training import batches
+from matrixdp.experiments.training.base import Instance, Score, Training, at_least
+from matrixdp.experiments.training.examples import Arrays, accuracy
+
+#: Learning rate.
+RATE = 0.1
+
+#: What the paper leaves open: without a bias, with one, and with one on test features that are not
+#: divided as those of the training are.
+READINGS = (DEFAULT, "classifier=bias", "classifier=bias_undivided")
+
+
+@jax.jit
+def classify(
+    private: Array, labels: Array, lots: Array, deviation: Array, key: Array
+) -> dict[str, tuple[Array, Array]]:
+    """Return weights, features x 2, and bias of linear classifiers trained on noisy features.
+
+    Training divides each noisy feature by sqrt(1 + deviation^2), so that one learning rate serves
+    any noise. The paper leaves the rest open. By default there is no bias, as in the extractor's
+    own output layer, so that it does not matter whether test features are divided too. With a bias
+    it does (see ``READINGS``): under much noise the few last SGD steps of the bias can outweigh all
+    divided features and decide the class of every test record.
+
+    Args:
+        private: records x features, in [-1, 1].
+        labels: classes of the records.
+        lots: indices of records, one SGD step each, shape (steps, lot).
+        deviation: standard deviation of the noise, a scalar or one per feature.
+        key: of the noise, which is the same for all readings.
+
+    Returns:
+        For each of ``READINGS`` what is to be applied to test features that are not divided.
+    """
+    scale = jnp.sqrt(1 + deviation**2)
+    inputs = (private + deviation * jax.random.normal(key, private.shape)) / scale
+    start = jnp.zeros((private.shape[1], 2)), jnp.zeros(2)
+
+    def loss(params: tuple, lot: Array) -> Array:
+        weights, bias = params
+        return cross_entropy(inputs[lot] @ weights + bias, labels[lot]).mean()
+
+    def descend(rates: tuple) -> tuple[Array, Array]:
+        def step(params: tuple, lot: Array) -> tuple[tuple, None]:
+            slopes = jax.grad(loss)(params, lot)
+            return jax.tree.map(lambda p, rate, s: p - rate * s, params, rates, slopes), None
+
+        return jax.lax.scan(step, start, lots)[0]
+
+    plain, (weights, bias) = descend((RATE, 0.0)), descend((RATE, RATE))
+    divisor = jnp.reshape(scale, (-1, 1))
+    trained = (plain[0] / divisor, plain[1]), (weights / divisor, bias), (weights, bias)
+    return dict(zip(READINGS, trained, strict=True))
+
+
+class _Classifier(Instance):
+    released_once = True
+
+    def __init__(self, arrays: Arrays, training: PrivateFeatures) -> None:
+        self._training = training
+        # What the schemes' sensitivity rests on.
+        largest = float(np.abs(arrays["train_features"]).max())
+        if not largest <= 1:
+            raise InputError(
+                f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
+                "those of `matrixdp extract` do"
+            )
+        self._private = jnp.asarray(arrays["train_features"])
+        self._test = jnp.asarray(arrays["test_features"])
+        self.labels = np.asarray(arrays["train_labels"], np.int32)
+        self.test_labels = np.asarray(arrays["test_labels"], np.int32)
+        records, features = self._private.shape
+        self.plan = Features(features=features, records=records, lot=training.lot)
+
+    def trial(self, stream: np.random.Generator) -> Score:
+        training = self._training
+        lots = batches.shuffled(stream, len(self.labels), training.lot, training.epochs)
+
+        def score(noise: Noise | None, key: Array) -> dict[str, float]:
+            deviation = np.ravel(at_least(noise.deviations["features"] if noise else 0))
+            trained = classify(self._private, self.labels, lots, deviation, key)
+            return {
+                reading: accuracy(self._test @ weights + bias, self.test_labels)
+                for reading, (weights, bias) in trained.items()
+            }
+
+        return score
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateFeatures(Training):
+    """Training of a linear classifier on private features, as the verb ``extract`` writes them."""
+
+    kind = "features"
+
+    def instance(self, arrays: Arrays) -> Instance:
+        """Return the classifier of these features, and its plan."""
+        return _Classifier(arrays, self)
+
+
+TRAININGS = {"imdb": PrivateFeatures(lot=256, epochs=10)}

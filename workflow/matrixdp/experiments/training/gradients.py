@@ -1,0 +1,145 @@
+"""Type I: stochastic gradient descent on private gradients (Abadi et al. 2016, Algorithm 1).
+
+Each step draws a Poisson lot, clips every example's gradient to a joint l2 norm over all
+parameters, adds Gaussian noise to the sum and divides by the expected size of a lot. Adding or
+removing one example changes the sum by at most the clipping norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+
+from matrixdp import checks
+from matrixdp.experiments.readings import DEFAULT
+from matrixdp.experiments.schemes.base import Noise
+from matrixdp.experiments.schemes.gradients import Gradients
+from matrixdp.experiments.training import batches
+from matrixdp.experiments.training.base import Instance, Score, Training, at_least
+from matrixdp.experiments.training.examples import Arrays, accuracy
+from matrixdp.experiments.training.models import GraphNetwork, Model, Params, Perceptron
+
+#: The optimiser: where the paper is silent, what its authors' public code uses.
+RATE, MOMENTUM, DECAY, DECAY_STEPS = 0.1, 0.9, 0.99, 215
+
+#: Gradients are clipped to this share less than the clipping norm, more than float32 rounding can
+#: add to a norm.
+MARGIN = 1e-5
+
+
+def clipped_sum(model: Model, params: Params, lot: Array, size: Array, clip: Array) -> Params:
+    """Return the sum of the gradients of the first ``size`` examples, each clipped to ``clip``."""
+    norms, weighted = model.gradients(params, lot)
+    shrink = jnp.minimum(1, (1 - MARGIN) * clip / jnp.maximum(norms, jnp.finfo(jnp.float32).tiny))
+    return weighted(jnp.where(jnp.arange(len(lot)) < size, shrink, 0))
+
+
+@jax.jit
+def descend(
+    model: Model,
+    initial: Params,
+    lots: Array,
+    sizes: Array,
+    clip: Array,
+    expected: Array,
+    deviations: Params,
+    key: Array,
+) -> Params:
+    """Return the parameters after one step per lot.
+
+    Args:
+        model: the network with its examples.
+        initial: the parameters to start from.
+        lots, sizes: as from :func:`~matrixdp.experiments.training.batches.poisson`.
+        clip: the joint clipping norm; infinite for none.
+        expected: the expected size of a lot, by which the noisy sum is divided.
+        deviations: standard deviations of the noise on the sum, by parameter, of any shape that
+            broadcasts to the parameter's.
+        key: of the noise.
+    """
+    optimiser = optax.sgd(
+        optax.exponential_decay(RATE, DECAY_STEPS, DECAY, staircase=True), MOMENTUM, nesterov=True
+    )
+
+    def step(state: tuple, inputs: tuple) -> tuple[tuple, None]:
+        params, memory = state
+        lot, size, key = inputs
+        total = clipped_sum(model, params, lot, size, clip)
+        gradient = {
+            name: (total[name] + deviations[name] * jax.random.normal(own, total[name].shape))
+            / expected
+            for name, own in zip(total, jax.random.split(key, len(total)), strict=True)
+        }
+        changes, memory = optimiser.update(gradient, memory, params)
+        return (optax.apply_updates(params, changes), memory), None
+
+    start = initial, optimiser.init(initial)
+    (params, _), _ = jax.lax.scan(step, start, (lots, sizes, jax.random.split(key, len(lots))))
+    return params
+
+
+class _Descent(Instance):
+    released_once = False
+
+    def __init__(self, model: Model, training: PrivateGradients) -> None:
+        self._model = model
+        self.labels = np.asarray(model.labels)
+        self.test_labels = np.asarray(model.test_labels)
+        self.plan: Gradients = Gradients(
+            records=len(self.labels),
+            lot=training.lot,
+            epochs=training.epochs,
+            clip=training.clip,
+            shapes=model.shapes,
+        )
+
+    def trial(self, stream: np.random.Generator) -> Score:
+        model, plan = self._model, self.plan
+        initial = model.initial(stream)
+        lots, sizes = batches.poisson(stream, len(self.labels), plan.rate, plan.steps)
+
+        def score(noise: Noise | None, key: Array) -> dict[str, float]:
+            clip = plan.clip if noise else np.inf
+            deviations = {
+                name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
+            }
+            params = descend(model, initial, lots, sizes, clip, plan.lot, deviations, key)
+            return {DEFAULT: accuracy(model.logits(params), self.test_labels)}
+
+        return score
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateGradients(Training):
+    """Training on private gradients.
+
+    Attributes:
+        model: the network.
+        clip: the joint l2 norm to which every example's gradient is clipped.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+
+    kind = "gradients"
+    model: type[Model]
+    clip: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.positive(clip=self.clip)
+
+    def instance(self, arrays: Arrays) -> Instance:
+        """Return the network of these arrays, and its plan."""
+        return _Descent(self.model.of(arrays), self)
+
+
+TRAININGS = {
+    "adult": PrivateGradients(model=Perceptron, lot=512, epochs=50),
+    "cora": PrivateGradients(model=GraphNetwork, lot=200, epochs=50),
+}

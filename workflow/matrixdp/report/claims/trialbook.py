@@ -1,0 +1,136 @@
+"""The trials behind a row of a table: one value per trial, looked up when asked for."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from matrixdp.checks import InputError
+from matrixdp.report import summary
+from matrixdp.report.claims.ledger import Row
+from matrixdp.report.tables import comparison
+
+READING = "default"
+
+
+class NotRun(Exception):
+    """There are no trials of a row; the text says why."""
+
+
+class Trialbook:
+    """The summaries and trials of a run's experiments.
+
+    Args:
+        results: the run's folder.
+        experiments: those that the run's configuration has; others count as not run.
+    """
+
+    def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
+        self._root = Path(results)
+        self._experiments = experiments
+        self._summary = functools.cache(self._read_summary)
+        self._trials = functools.cache(self._read_trials)
+
+    def status(self, experiment: str) -> str:
+        """Return ``original`` or ``simulated``."""
+        return str(self._summary(experiment)["data_status"].iloc[0])
+
+    def metric(self, experiment: str) -> str:
+        """Return the name of the experiment's metric."""
+        return str(self._summary(experiment)["metric"].max())
+
+    def has(self, row: Row) -> bool:
+        """Return whether a row of an experiment that was run stands in its summary."""
+        return row.mechanism in set(self._summary(row.experiment)["mechanism"])
+
+    def epsilons(self, row: Row) -> list[str]:
+        """Return the epsilons at which a row has trials; ``[""]`` for a reference."""
+        found = self._rows(row)
+        return found["epsilon"][found["n_trials"] > 0].tolist()
+
+    def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
+        """Return the mean over ``epsilons`` of each trial of a row, by trial.
+
+        Where there are variants it is, at each epsilon, the one chosen on the select trials.
+
+        Raises:
+            NotRun: a value is missing; the text says which.
+            InputError: a file is damaged.
+        """
+        found = self._rows(row)
+        if not found["metric"].isin([*metrics, ""]).all():
+            raise NotRun(f"{row.mechanism} was not run with {' or '.join(metrics)}")
+        wanted = found[found["epsilon"].isin(["", *epsilons])]
+        empty = wanted[wanted["n_trials"] == 0]
+        if len(empty):
+            raise NotRun(f"{row.mechanism}: {empty['note'].iloc[0] or 'no trials'}")
+        missing = set(epsilons) - set(wanted["epsilon"])
+        if missing and set(wanted["epsilon"]) != {""}:
+            raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
+        keys = ["epsilon", "direction", "variant"]
+        trials = self._trials(row.experiment, row.mechanism).merge(wanted[keys], on=keys)
+        return trials.groupby("trial")["value"].mean()
+
+    def same_noise(self, one: Row, other: Row) -> bool:
+        """Return whether two mechanisms add i.i.d. Gaussian noise of the same size everywhere.
+
+        That is one law under two names: no number of trials can order the two. Noise with a
+        direction never counts, since its size does not say where it lies.
+        """
+        law = ["epsilon", "noise_std", "mu_actual"]
+        laws = []
+        for row in (one, other):
+            rows = self._rows(row)
+            if rows["direction"].ne("").any() or rows[law].isna().any(axis=None):
+                return False
+            laws.append(rows[law].set_index("epsilon"))
+        first, second = laws
+        return first.index.equals(second.index) and np.allclose(first, second, rtol=1e-9, atol=0)
+
+    def _rows(self, row: Row) -> pd.DataFrame:
+        """Return the summary rows of a row, one per epsilon."""
+        table = self._summary(row.experiment)
+        table = table[table["mechanism"] == row.mechanism]
+        if table.empty:
+            raise NotRun(f"{row.mechanism} was not run in {row.experiment}")
+        wanted = comparison.DIRECTIONS if row.direction is None else (row.direction,)
+        direction = next((name for name in wanted if table["direction"].eq(name).any()), None)
+        if direction is None:
+            if table["n_trials"].eq(0).all():
+                raise NotRun(f"{row.mechanism}: {table['note'].iloc[0]}")
+            raise NotRun(f"{row.mechanism} was not run with direction {row.direction}")
+        table = table[table["direction"].eq(direction)]
+        return table[table["chosen"]]
+
+    def _read_summary(self, experiment: str) -> pd.DataFrame:
+        path = self._root / "summary" / f"{experiment}.csv"
+        if experiment not in self._experiments or not path.is_file():
+            raise NotRun(f"experiment {experiment} was not run")
+        table = summary.read(path)
+        return table[table["reading"] == READING]
+
+    def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
+        path = self._root / "trials" / experiment / READING / f"{mechanism}.csv.gz"
+        text = ("reading", "epsilon", "direction", "variant", "phase")
+        try:
+            table = pd.read_csv(
+                path,
+                usecols=[*text, "trial", "value"],
+                dtype=dict.fromkeys(text, str),
+                keep_default_na=False,
+                na_values={"trial": [""], "value": [""]},
+            )
+        except FileNotFoundError:
+            raise NotRun(f"the trials of {mechanism} in {experiment} are missing") from None
+        except (OSError, EOFError, ValueError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise InputError(
+                f"{path} is not a whole trial file ({reason}); delete it and run again"
+            ) from error
+        shown = table["phase"].eq("report") & table["reading"].eq(READING)
+        return table[shown & table["trial"].notna()]

@@ -1,0 +1,185 @@
+"""The free parameters that the MVG paper varies before it reports the best value."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import matplotlib.figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.patches import Rectangle
+
+from matrixdp.report.figures import frames, style
+from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.tables import comparison as result_tables
+
+#: Parameter -> the value that the others are compared with, and the parameter for a reader.
+BASES = {"tau": "0.75", "rows": "8"}
+NAMES = {"tau": "τ", "rows": "rows / m"}
+
+#: Ratios beyond this have the deepest colour.
+DEEPEST = 4.0
+
+
+def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
+    """Return every value of ``tau`` or ``rows`` at every epsilon.
+
+    Of directions, the first is taken that a table would show. ``value`` is the parameter;
+    ``base`` the one that ``ratio`` compares with (the middle one, where a run lacks ours);
+    ``clear`` says whether the 95 % interval of the difference excludes 0.
+    """
+    parts = [frames.cells(table) for table in tables.values()]
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows[rows["variant"].str.startswith(f"{parameter}=") & rows["mean"].notna()]
+    rows = rows[rows["direction"].isin(result_tables.DIRECTIONS)]
+    rows = rows.assign(parameter=parameter, value=rows["variant"].str.removeprefix(f"{parameter}="))
+    return pd.concat([rows.iloc[:0], *(_compare(part) for _, part in _panels(rows))])
+
+
+def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
+    """Return the rows of each panel, by experiment and family."""
+    found = []
+    for experiment in frames.EXPERIMENTS:
+        own = rows[rows["experiment"].eq(experiment)]
+        for mechanism in sorted({*own["mechanism"]}, key=style.rank):
+            found.append(((experiment, mechanism), own[own["mechanism"].eq(mechanism)]))
+    return found
+
+
+def _compare(rows: pd.DataFrame) -> pd.DataFrame:
+    values = sorted({*rows["value"]}, key=float)
+    ours = BASES[rows["parameter"].iloc[0]]
+    base = ours if ours in values else values[(len(values) - 1) // 2]
+    there = rows[rows["value"].eq(base)].set_index("epsilon")[["mean", "ci95"]]
+    against = rows[["epsilon"]].join(there, on="epsilon")
+    gap, margin = rows["mean"] - against["mean"], np.hypot(rows["ci95"], against["ci95"])
+    return rows.assign(
+        base=base, ratio=rows["mean"] / against["mean"], clear=gap.abs() > margin
+    ).sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
+
+
+def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
+    """Draw one panel per experiment and mechanism: epsilon by parameter, colour and number ratio.
+
+    A frame around a cell marks the value that was chosen on separate trials.
+    """
+    panels = _panels(frame)
+    rows = -(-len(panels) // 2)
+    figure, grid = style.canvas(0.9 + 1.85 * rows, rows, 2)
+    for axes, ((experiment, mechanism), part) in zip(grid.ravel(), panels, strict=False):
+        short = frames.EXPERIMENTS[experiment].partition(":")[0]
+        axes.set_title(f"{short.removeprefix('Experiment ')}: {style.label(mechanism)}")
+        _heat(axes, part)
+        axes.set_ylabel(NAMES[parameter], rotation=0 if parameter == "tau" else 90, labelpad=10)
+    for axes in grid.ravel()[len(panels) :]:
+        axes.set_axis_off()
+    for axes in grid.ravel()[: len(panels)][-2:]:
+        axes.set_xlabel("nominal ε")
+    style.legend(figure, _keys(parameter), columns=2)
+    return figure
+
+
+def _heat(axes: Axes, part: pd.DataFrame) -> None:
+    table = part.pivot(index="value", columns="epsilon", values="ratio").sort_index(key=_number)
+    if not len(table):
+        style.say(axes, "nothing ran with a guarantee")
+        return
+    depth = np.log(DEEPEST)
+    shades = np.clip(np.log(table.to_numpy()), -depth, depth)
+    edges = [np.arange(size + 1) - 0.5 for size in table.shape[::-1]]
+    axes.pcolormesh(*edges, shades, cmap=_SHADES, vmin=-depth, vmax=depth, linewidth=0)
+    across = {epsilon: i for i, epsilon in enumerate(table.columns)}
+    up = {value: i for i, value in enumerate(table.index)}
+    for cell in part.itertuples():
+        x, y = across[cell.epsilon], up[cell.value]
+        if cell.chosen:
+            axes.add_patch(_box(x - 0.47, y - 0.46, 0.94, 0.92))
+        if cell.value == cell.base:
+            continue
+        weight, colour = ("bold", style.INK) if cell.clear else ("normal", "#777777")
+        if abs(np.log(cell.ratio)) > 0.75 * depth:
+            colour = "white"
+        text = _ratio(cell.ratio)
+        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5}
+        axes.text(x, y, text, color=colour, fontweight=weight, **options)
+    base = part["base"].iloc[0]
+    note: dict[str, Any] = {"va": "center", "fontsize": 7.5, "style": "italic", "color": "#777777"}
+    axes.text(len(across) - 0.3, up[base], "= 1", clip_on=False, **note)
+    axes.set_xticks(range(len(across)), [f"{epsilon:g}" for epsilon in across])
+    axes.set_yticks(range(len(up)), up)
+    axes.get_yticklabels()[up[base]].set_fontweight("bold")
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+_SHADES = LinearSegmentedColormap.from_list("ratio", [style.BLUE, "#FFFFFF", style.VERMILLION])
+
+
+def _number(values: pd.Index) -> pd.Index:
+    return values.astype(float)
+
+
+def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rectangle:
+    return Rectangle((x, y), width, height, fill=False, edgecolor=style.INK, lw=1.4, **options)
+
+
+def _keys(parameter: str) -> list[Rectangle]:
+    base = f"{NAMES[parameter]} = {BASES[parameter]}"
+    why = f"error relative to {base}" + (", fixed in public" if parameter == "tau" else "")
+    return [
+        _box(0, 0, 1, 1, label="chosen on separate trials"),
+        Rectangle((0, 0), 1, 1, color=style.mix(style.BLUE, 0.5), label=f"smaller {why}"),
+        Rectangle((0, 0), 1, 1, color="none", label="bold: beyond the 95 % interval"),
+        Rectangle((0, 0), 1, 1, color=style.mix(style.VERMILLION, 0.5), label="larger error"),
+    ]
+
+
+def _ratio(value: float) -> str:
+    """Return a ratio as it stands in a cell: two decimals, none from 10 on."""
+    return f"{value:.2f}" if value < 9.95 else f"{value:.3g}"
+
+
+def caption(parameter: str, frame: pd.DataFrame) -> str:
+    """Say in how many cells the parameter makes a difference, per experiment."""
+    found = []
+    for (experiment, mechanism), part in _panels(frame):
+        others = part[part["value"].ne(part["base"])]
+        least, most = others["ratio"].min(), others["ratio"].max()
+        found.append(
+            f"{frames.EXPERIMENTS[experiment].partition(':')[0]}, {style.label(mechanism)}: "
+            f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
+            f"to {_ratio(most)}"
+        )
+    return (
+        f"Error for every {WORDS[parameter]}, relative to {BASES[parameter]}. Cells that differ "
+        f"beyond the 95 % interval: {'; '.join(found)}. Where there are next to none, choosing "
+        "the best value chooses noise."
+    )
+
+
+WORDS = {
+    "tau": "share tau of the precision that direction (a) gets",
+    "rows": "number of sketch rows, in multiples of the features",
+}
+
+FIGURES = {
+    "choices_tau": Figure(
+        title="What the choice of τ changes",
+        caption=partial(caption, "tau"),
+        inputs=("summary/regression", "summary/first_pc", "summary/covariance"),
+        data=partial(tidy, "tau"),
+        draw=partial(draw, "tau"),
+    ),
+    "choices_rows": Figure(
+        title="What the number of sketch rows changes",
+        caption=partial(caption, "rows"),
+        inputs=("summary/regression", "summary/first_pc", "summary/covariance"),
+        data=partial(tidy, "rows"),
+        draw=partial(draw, "rows"),
+    ),
+}

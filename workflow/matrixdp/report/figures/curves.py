@@ -1,0 +1,272 @@
+"""Every mechanism's error against the nominal epsilon, and against the mu really delivered."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import matplotlib.figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from matrixdp.report import markup
+from matrixdp.report.figures import frames, style
+from matrixdp.report.figures.base import Figure, Tables
+
+#: Where captions compare errors, and where the papers print them.
+NOMINAL = 1.0
+
+
+def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return the rows that a table shows at every epsilon, levels and published values."""
+    rows = frames.shown(tables[f"summary/{experiment}"])
+    if not rows["kind"].eq("mechanism").any():
+        return rows.iloc[:0]
+    theirs = frames.printed(tables[f"published/table{frames.TABLES[experiment]}"], experiment)
+    joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
+    return joined.assign(family=joined["mechanism"].map(style.family))
+
+
+def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return the shown rows that have a Gaussian-DP parameter, and levels."""
+    rows = frames.shown(tables[f"summary/{experiment}"])
+    delivered = rows["mu_actual"].notna() & rows["mean"].notna()
+    if not delivered.any():
+        return rows.iloc[:0]
+    return rows[delivered | rows["kind"].eq("level")].reset_index(drop=True)
+
+
+def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+    """Draw everything at a glance, then one panel per family, scaled to our own results.
+
+    In the panel of a family all other mechanisms stay as grey lines.
+    """
+    ours = frame[frame["kind"].eq("mechanism")]
+    families = [name for name in (*style.FAMILIES, "Other") if ours["family"].eq(name).any()]
+    figure, panels, places = _beside(0.9 + 1.8 * (1 + len(families)), 1 + len(families))
+    overview, *rest = panels
+    overview.set_title("All together, with published values")
+    for name, part in _ordered(ours):
+        style.curve(overview, part["epsilon"], part["mean"], as_=_thin(name))
+    _finish(overview, frame, scaled_to=frame, named=True)
+    _published(overview, frame)
+    _explain(overview, frame)
+    for axes, name in zip(rest, families, strict=True):
+        axes.set_title(name)
+        for _, part in ours[ours["family"].ne(name)].groupby("mechanism"):
+            axes.plot(part["epsilon"], part["mean"], color=style.FAINT, linewidth=0.7, zorder=1)
+        _finish(axes, frame, scaled_to=ours, named=False)
+        _family(axes, ours[ours["family"].eq(name)])
+        _published(axes, frame[frame["family"].eq(name)])
+    for place, axes in zip(places, panels, strict=True):
+        _legend_in(place, axes)
+    style.epsilon_axis(panels[-1])
+    return figure
+
+
+def draw_mu(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+    """Draw the errors against mu; a ring marks where every mechanism stands at epsilon 1."""
+    ours = frame[frame["kind"].eq("mechanism")]
+    figure, (axes,), (place,) = _beside(4.6, 1)
+    ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.INK}
+    ring |= {"marker": "o", "markersize": 9, "linestyle": "none"}
+    for name, part in _ordered(ours):
+        bound = "; μ is an upper bound" if part["mu_exact"].eq("False").any() else ""
+        part = part.sort_values("mu_actual")
+        text = _named(name, part) + bound
+        values = part["mu_actual"], part["mean"], part["ci95"]
+        style.curve(axes, *values, as_=style.look(name), label=text)
+        at = part[part["epsilon"].eq(NOMINAL)]
+        axes.plot(at["mu_actual"], at["mean"], zorder=4, **ring)
+    axes.plot([], [], label=f"at nominal ε = {NOMINAL:g}", **ring)
+    _finish(axes, frame, scaled_to=ours, named=True)
+    style.log_axis(axes, "x", "μ really delivered (Gaussian differential privacy)")
+    _legend_in(place, axes)
+    return figure
+
+
+def _beside(height: float, rows: int) -> tuple[matplotlib.figure.Figure, list[Axes], list[Axes]]:
+    """Return an empty figure of wide panels below each other, each with a place for its legend.
+
+    Args:
+        height: in inches.
+        rows: number of panels.
+
+    Returns:
+        The figure, its panels, and the places, for :func:`_legend_in`.
+    """
+    figure, grid = style.canvas(height, rows, 2, sharex="col", width_ratios=(2, 1))
+    for place in grid[:, 1]:
+        place.set_axis_off()
+    return figure, list(grid[:, 0]), list(grid[:, 1])
+
+
+def _legend_in(place: Axes, axes: Axes) -> None:
+    """Draw the legend of a panel in the place beside it."""
+    handles, labels = axes.get_legend_handles_labels()
+    wrapped = [textwrap.fill(text, 32) for text in labels]
+    options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.05, 1.0)}
+    place.legend(handles, wrapped, borderaxespad=0, **options).set_in_layout(False)
+
+
+def _ordered(ours: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of each mechanism, in the order of the families."""
+    names = sorted({*ours["mechanism"]}, key=style.rank)
+    return [(name, ours[ours["mechanism"].eq(name)]) for name in names]
+
+
+def _thin(mechanism: str) -> style.Look:
+    return replace(style.look(mechanism), marker="")
+
+
+def _named(mechanism: str, rows: pd.DataFrame) -> str:
+    direction = rows["direction"].max()
+    named = f", direction ({direction})" if len(direction) == 1 else ""
+    return style.label(mechanism) + named
+
+
+def _family(axes: Axes, own: pd.DataFrame) -> None:
+    if not own["mean"].notna().any():
+        style.say(axes, "no guarantee at any ε")
+    members = _ordered(own)
+    refusing = 0
+    ties = axes.get_yscale() == "linear"
+    for place, (name, part) in enumerate(members):
+        look = style.look(name)
+        x = style.dodge(part["epsilon"], place, len(members)) if ties else part["epsilon"]
+        label = _named(name, part)
+        style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=ties)
+        refused = part.loc[part["mean"].isna(), "epsilon"]
+        style.no_guarantee(axes, refused, as_=look, row=refusing)
+        refusing += len(refused) > 0
+    if refusing:
+        axes.plot([], [], "x", color=style.INK, label="no guarantee at this ε")
+
+
+def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: bool) -> None:
+    """Scale the y axis, name it, and draw the levels, with names in the legend if ``named``."""
+    metric = frames.METRICS[str(frame["metric"].dropna().iloc[0])]
+    finite = scaled_to[scaled_to["mean"].gt(frames.NOTHING)]
+    low, high = finite["mean"].min(), finite["mean"].max()
+    levels = frame[frame["kind"].eq("level")]
+    if finite.empty:
+        axes.set_ylabel(metric)
+    elif high > 10 * low:
+        style.log_axis(axes, "y", metric)
+        axes.set_ylim(low / 3, 3 * max(high, levels["mean"].max()))
+    else:
+        low = (finite["mean"] - finite["ci95"].fillna(0)).min()
+        high = (finite["mean"] + finite["ci95"].fillna(0)).max()
+        low = min(low, levels["mean"].min())
+        axes.set_ylabel(metric)
+        # Room below for the marks of missing guarantees.
+        axes.set_ylim(low - 0.15 * (high - low), high + 0.05 * (high - low))
+    for name, mean in zip(levels["mechanism"], levels["mean"], strict=True):
+        label = style.label(name) if named else ""
+        bottom, top = axes.get_ylim()
+        if bottom <= mean <= top:
+            style.level(axes, mean, name, label=label)
+        elif named:
+            value = markup.short(mean if mean > frames.NOTHING else 0.0)
+            axes.plot([], [], " ", label=f"{label}: {value}")
+
+
+def _published(axes: Axes, frame: pd.DataFrame) -> None:
+    """Draw the published values that lie on the y axis, side by side."""
+    low, high = axes.get_ylim()
+    theirs = frame[frame["kind"].eq("published") & frame["mean"].between(low, high)]
+    for place, row in enumerate(theirs.sort_values("mean").itertuples()):
+        x = style.dodge(row.epsilon, place, len(theirs), share=0.3)
+        style.published(axes, float(x), row.mean, row.ci95, as_=style.look(row.mechanism))
+
+
+def _explain(overview: Axes, frame: pd.DataFrame) -> None:
+    """Add to the legend what stands for published values, and what is grey below."""
+    theirs = frame[frame["kind"].eq("published")]
+    if len(theirs):
+        overview.add_line(style.published_key(theirs["factor"].iloc[0]))
+    overview.plot([], [], color=style.FAINT, label="grey, below: all other mechanisms")
+
+
+def caption(frame: pd.DataFrame) -> str:
+    """Say how many mechanisms differ from chance at epsilon 1, and which is best there."""
+    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
+    ours = ours[ours["mean"].notna()]
+    if ours.empty:
+        return "Error of every mechanism against nominal epsilon; none ran at epsilon 1."
+    levels = frame[frame["kind"].eq("level")]
+    chance = "zero" if levels["mechanism"].eq("zero").any() else "random"
+    level = levels[levels["mechanism"].eq(chance)]
+    margin = np.hypot(ours["ci95"], level["ci95"].max())
+    tied = int((ours["mean"] > level["mean"].max() - margin).sum())
+    best = ours.loc[ours["mean"].idxmin()]
+    return (
+        "Error of every mechanism against nominal epsilon, with 95 % intervals. At epsilon 1, "
+        f"{tied} of {len(ours)} mechanisms are not better than the "
+        f"{style.label(chance).lower()} (within 95 % intervals); the smallest mean is that of "
+        f"{style.label(str(best['mechanism']))}, {best['mean']:.3g}."
+    )
+
+
+def caption_mu(frame: pd.DataFrame) -> str:
+    """Say how far apart mechanisms of equal nominal epsilon really are."""
+    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
+    if ours.empty:
+        return "Error against the mu really delivered; nothing ran at epsilon 1."
+    least, most = (ours.loc[getattr(ours["mu_actual"], which)()] for which in ("idxmin", "idxmax"))
+    return (
+        "Error against the Gaussian-DP parameter mu that a mechanism really delivers. At the same "
+        f"nominal epsilon of 1, mu goes from {least['mu_actual']:.2g} "
+        f"({style.label(str(least['mechanism']))}) to {most['mu_actual']:.2g} "
+        f"({style.label(str(most['mechanism']))}): the first adds far more noise than that "
+        "guarantee asks for. Mechanisms without Gaussian noise have no mu and are not shown."
+    )
+
+
+FIGURES = {
+    "curves_regression": Figure(
+        title="Error against epsilon: regression on the Liver data (experiment I)",
+        caption=caption,
+        inputs=("summary/regression", "published/table3"),
+        data=partial(tidy, "regression"),
+        draw=draw,
+    ),
+    "curves_first_pc": Figure(
+        title="Error against epsilon: first component of the Movement data (experiment II)",
+        caption=caption,
+        inputs=("summary/first_pc", "published/table4"),
+        data=partial(tidy, "first_pc"),
+        draw=draw,
+    ),
+    "curves_covariance": Figure(
+        title="Error against epsilon: covariance of the CTG data (experiment III)",
+        caption=caption,
+        inputs=("summary/covariance", "published/table5"),
+        data=partial(tidy, "covariance"),
+        draw=draw,
+    ),
+    "curves_mu_regression": Figure(
+        title="Error against the privacy really delivered: regression (experiment I)",
+        caption=caption_mu,
+        inputs=("summary/regression",),
+        data=partial(tidy_mu, "regression"),
+        draw=draw_mu,
+    ),
+    "curves_mu_first_pc": Figure(
+        title="Error against the privacy really delivered: first component (experiment II)",
+        caption=caption_mu,
+        inputs=("summary/first_pc",),
+        data=partial(tidy_mu, "first_pc"),
+        draw=draw_mu,
+    ),
+    "curves_mu_covariance": Figure(
+        title="Error against the privacy really delivered: covariance (experiment III)",
+        caption=caption_mu,
+        inputs=("summary/covariance",),
+        data=partial(tidy_mu, "covariance"),
+        draw=draw_mu,
+    ),
+}

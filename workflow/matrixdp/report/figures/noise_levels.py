@@ -1,0 +1,131 @@
+"""How much noise each mechanism adds at the same budget: the picture that explains the tables."""
+
+from __future__ import annotations
+
+import re
+
+import matplotlib.figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from matrixdp.report import markup
+from matrixdp.report.figures import frames, style
+from matrixdp.report.figures.base import Figure, Tables
+
+NOMINAL = 1.0
+
+#: Where the paper's query is the data, these answer with second moments instead.
+ON_MOMENTS = ("analyze_gauss", "analyze_gauss_2006", "analyze_gauss_analytic", "goe")
+
+#: Said of a mechanism whose noise has no one standard deviation.
+NO_STD = "no fixed standard deviation"
+
+
+def tidy(tables: Tables) -> pd.DataFrame:
+    """Return the shown rows at epsilon 1, with ``lower`` and ``upper``: the entries' range.
+
+    The bounds come from Table 2; NaN where features have different ones.
+    """
+    parts = []
+    for experiment in frames.EXPERIMENTS:
+        rows = frames.shown(tables[f"summary/{experiment}"])
+        rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
+        bounds = _range(frames.setup(tables["tables/table2"], "bounds", experiment))
+        rows = rows.assign(lower=bounds[0], upper=bounds[1])
+        parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
+    return frames.join(parts)
+
+
+def _range(text: str) -> tuple[float, float]:
+    found = re.fullmatch(r"\[(\S+), (\S+)\]", text)
+    return (float(found[1]), float(found[2])) if found else (float("nan"), float("nan"))
+
+
+def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+    """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
+    counts = frame.groupby("experiment")["mechanism"].size()
+    heights = [max(3, counts.get(name, 0)) for name in frames.EXPERIMENTS]
+    figure, grid = style.canvas(
+        1.4 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
+    )
+    # One common axis, set before anything is written at its left end.
+    style.log_axis(grid[-1, 0], "x", "standard deviation of the noise in one released entry")
+    noise = frame["noise_std"].dropna()
+    if len(noise):
+        grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 10)
+    for axes, experiment in zip(grid[:, 0], frames.EXPERIMENTS, strict=True):
+        axes.set_title(frames.EXPERIMENTS[experiment])
+        _panel(axes, frame[frame["experiment"].eq(experiment)], experiment)
+    keys = [
+        Patch(
+            facecolor="#EFEFEF",
+            edgecolor=style.INK,
+            label="less noise than the width of an entry's public range",
+        )
+    ]
+    style.legend(figure, keys, columns=1)
+    return figure
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
+    if not rows["noise_std"].notna().any():
+        axes.set_yticks([])
+        style.say(axes, f"nothing ran with a guarantee at ε = {NOMINAL:g}")
+        return
+    width = (rows["upper"] - rows["lower"]).max()
+    if np.isfinite(width):
+        axes.axvspan(1e-12, width, color="#EFEFEF", zorder=0, linewidth=0)
+        axes.axvline(width, color=style.INK, linewidth=1)
+    names = []
+    for place, row in enumerate(rows.itertuples()):
+        look = style.look(row.mechanism)
+        moments = experiment == "covariance" and row.mechanism in ON_MOMENTS
+        names.append(style.label(row.mechanism) + (", on X Xᵀ / n" if moments else ""))
+        if np.isnan(row.noise_std):
+            style.say_in_row(axes, place, row.note.partition(":")[0] or NO_STD)
+            continue
+        axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
+        axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
+        axes.annotate(
+            *(markup.short(row.noise_std), (row.noise_std, place)),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+def caption(frame: pd.DataFrame) -> str:
+    """Name the loudest and the quietest mechanism of each experiment."""
+    found = []
+    for experiment, rows in frame.groupby("experiment", sort=False):
+        rows = rows[rows["noise_std"].notna() & ~rows["mechanism"].isin(ON_MOMENTS)]
+        if len(rows) > 1:
+            most, least = rows.loc[rows["noise_std"].idxmax()], rows.loc[rows["noise_std"].idxmin()]
+            times = most["noise_std"] / least["noise_std"]
+            found.append(
+                f"{frames.EXPERIMENTS[str(experiment)].partition(':')[0]}: "
+                f"{style.label(str(most['mechanism']))} adds {markup.short(times)} times the noise "
+                f"of {style.label(str(least['mechanism']))}"
+            )
+    return (
+        "Root mean square over the entries of the noise's standard deviation, at nominal epsilon "
+        f"{NOMINAL:g} and delta 1/n. {'; '.join(found)}. Left of the line noise is smaller than "
+        "the range that an entry can take."
+    )
+
+
+FIGURES = {
+    "noise_levels": Figure(
+        title="How much noise each mechanism adds at epsilon = 1",
+        caption=caption,
+        inputs=("summary/regression", "summary/first_pc", "summary/covariance", "tables/table2"),
+        data=tidy,
+        draw=draw,
+    ),
+}

@@ -1,0 +1,264 @@
+"""Specification curves: what every reading of the paper gives, beside what it prints."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from functools import partial
+
+import matplotlib.figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from matrixdp.experiments import readings
+from matrixdp.report.figures import frames, style
+from matrixdp.report.figures.base import Figure, Tables
+
+#: Share of a mechanism's strip that stays empty at each side.
+MARGIN = 0.06
+#: Height of a value's row below the curve, in inches.
+ROW = 0.165
+#: Readings whose means agree to so many digits are sorted by their choices.
+DIGITS = 3
+
+NOT_PRIVATE = "#FBE3E6"
+
+
+def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return every reading of the paper's rows in its place, levels, and published values.
+
+    ``row`` is the paper's name of a row, ``x`` the place: the number of the row plus the rank of
+    the reading, private ones first, by mean. ``meets`` says whether the 95 % interval of the
+    difference from the published value covers 0, in the ``printed`` unit, the ``conjectured`` one,
+    or ``neither``.
+    """
+    rows = tables[f"readings/{experiment}"]
+    rows = rows[rows["mean"].notna()]
+    table = tables[f"published/table{frames.TABLES[experiment]}"]
+    # Without the citation behind it.
+    rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
+    theirs = frames.printed(table, experiment).assign(row=rowed)
+    theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
+    levels = rows[rows["mechanism"].isin(frames.LEVELS)].assign(kind="level")
+    parts = [levels[levels["reading"].eq(readings.DEFAULT) | levels["mechanism"].ne("nonprivate")]]
+    for number, cell in enumerate(theirs.to_dict("records")):
+        own = _placed(rows[rows["mechanism"].eq(cell["mechanism"])], number)
+        own = own.assign(kind="mechanism", row=cell["row"], meets=_meets(own, cell))
+        parts.append(own)
+    if len(parts) == 1:
+        return rows.iloc[:0]
+    numbered = theirs.assign(x=np.arange(len(theirs)) + 0.5)
+    return pd.concat([*parts, numbered], ignore_index=True).assign(experiment=experiment)
+
+
+def _placed(own: pd.DataFrame, number: int) -> pd.DataFrame:
+    choices = {
+        name: own[name].astype(str).map({value: i for i, value in enumerate(knob.values)})
+        for name, knob in readings.knobs().items()
+    }
+    rounded = own["mean"].map(lambda mean: float(f"{mean:.{DIGITS}g}"))
+    order = pd.DataFrame({"public": ~own["private"], "mean": rounded, **choices})
+    own = own.loc[order.sort_values(list(order.columns)).index]
+    step = (1 - 2 * MARGIN) / len(own)
+    return own.assign(x=number + MARGIN + step * (np.arange(len(own)) + 0.5), step=step)
+
+
+def _meets(own: pd.DataFrame, cell: dict) -> pd.Series:
+    found = pd.Series("neither", own.index)
+    for unit, factor in (("conjectured", 1.0), ("printed", 1 / cell["factor"])):
+        margin = np.hypot(own["ci95"].fillna(0), factor * np.nan_to_num(cell["ci95"]))
+        within = (own["mean"] - factor * cell["mean"]).abs() <= margin
+        found = found.mask(within, unit)
+    return found
+
+
+def draw(frame: pd.DataFrame, zoom: bool = False) -> matplotlib.figure.Figure:
+    """Draw the sorted outcomes above, and below which choices each of them comes from.
+
+    With ``zoom`` there is a second view of what is near the published values.
+    """
+    ours = frame[frame["kind"].eq("mechanism")]
+    theirs = frame[frame["kind"].eq("published")]
+    rows = list(_rows(ours))
+    heights = [2.4, 2.2] if zoom else [3.6]
+    heights.append(ROW * len(rows))
+    figure, grid = style.canvas(
+        1.3 + sum(heights), len(heights), sharex=True, height_ratios=heights
+    )
+    *views, lower = grid[:, 0]
+    for name, part in ours.groupby("mechanism", sort=False):
+        look = style.look(str(name))
+        number = int(part["x"].min())
+        text = textwrap.fill(part["row"].iloc[0], 15)
+        place = views[0].get_xaxis_transform()
+        views[0].text(number + 0.5, 1.02, text, ha="center", transform=place)
+        for axes in (*views, lower):
+            _shade(axes, part)
+            axes.axvline(number, color=style.FAINT, linewidth=0.6)
+        for axes in views:
+            _outcomes(axes, part, look)
+        for line, (knob, value) in enumerate(rows):
+            _runs(lower, part, part[knob].astype(str).eq(value), line, look.colour)
+    for axes in views:
+        _levels(axes, frame)
+        _published(axes, theirs)
+        axes.set_ylabel(frames.METRICS[str(ours["metric"].iloc[0])])
+        axes.tick_params(axis="x", length=0)
+    style.log_axis(views[0], "y", views[0].get_ylabel())
+    if zoom:
+        near = ours[ours["mean"].between(theirs["mean"].min() / 2, theirs["mean"].max() * 2)]
+        both = pd.concat([near, theirs])
+        low, high = (both["mean"] - both["ci95"]).min(), (both["mean"] + both["ci95"]).max()
+        views[1].set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+        views[1].set_title("The same, near the published values", fontweight="normal")
+    _matrix(lower, rows)
+    lower.set_xlim(0, int(np.ceil(ours["x"].max())))
+    style.legend(figure, list(_handles(frame)), columns=3)
+    return figure
+
+
+def _rows(ours: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield the knobs that differ between the readings, with each of their values."""
+    for name, knob in readings.knobs().items():
+        found = {*ours[name].dropna().astype(str)} - {""}
+        if len(found) > 1:
+            yield from ((name, value) for value in knob.values if value in found)
+
+
+def _shade(axes: Axes, part: pd.DataFrame) -> None:
+    """Mark where readings are not private."""
+    bare = part[~part["private"].astype(bool)]
+    if len(bare):
+        half = bare["step"].iloc[0] / 2
+        axes.axvspan(bare["x"].min() - half, bare["x"].max() + half, color=NOT_PRIVATE, zorder=0.5)
+
+
+def _outcomes(axes: Axes, part: pd.DataFrame, look: style.Look) -> None:
+    private = part["private"].astype(bool)
+    low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
+    colours = [look.colour if kept else style.ALARM for kept in private]
+    axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
+    size = 4 if len(part) < 60 else 2
+    for kind, colour in ((private, look.colour), (~private, style.ALARM)):
+        fill = colour if kind is private else "white"
+        axes.plot(
+            *(part["x"][kind], part["mean"][kind], "o"),
+            color=colour,
+            markerfacecolor=fill,
+            markersize=size,
+            markeredgewidth=0.6,
+        )
+    usual = part[part["reading"].eq(readings.DEFAULT)]
+    axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
+
+
+def _runs(axes: Axes, part: pd.DataFrame, chosen: pd.Series, place: int, colour: str) -> None:
+    """Fill the cells of one value, neighbours in one piece."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.to_numpy(dtype=int), [0]])))
+    starts, ends = edges[::2], edges[1::2]
+    step, left = part["step"].iloc[0], part["x"].min() - part["step"].iloc[0] / 2
+    spans = [(left + step * i, step * (j - i)) for i, j in zip(starts, ends, strict=True)]
+    axes.broken_barh(spans, (place - 0.36, 0.72), facecolors=colour, linewidth=0)
+
+
+def _levels(axes: Axes, frame: pd.DataFrame) -> None:
+    levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
+    for row in levels.itertuples():
+        style.level(axes, row.mean, row.mechanism)
+
+
+def _published(axes: Axes, theirs: pd.DataFrame) -> None:
+    for row in theirs.itertuples():
+        look = style.look(row.mechanism)
+        units = [(1 / row.factor, "-")] + ([(1.0, (0, (4, 2)))] if row.factor != 1 else [])
+        for factor, line in units:
+            span = row.x - 0.5 + MARGIN / 2, row.x + 0.5 - MARGIN / 2
+            middle, half = row.mean * factor, np.nan_to_num(row.ci95) * factor
+            axes.fill_between(span, middle - half, middle + half, color=look.colour, alpha=0.25)
+            axes.plot(span, [middle] * 2, color=style.INK, linestyle=line, linewidth=1.4, zorder=5)
+
+
+def _matrix(axes: Axes, rows: list[tuple[str, str]]) -> None:
+    """Name the rows of the choices; every other knob stands on grey."""
+    names = [name for name, _ in rows]
+    labels = []
+    for place, (name, value) in enumerate(rows):
+        first = names.index(name) == place
+        title = f"{readings.knobs()[name].title}:  " if first else ""
+        labels.append(title + value.replace("_", " "))
+        if list(dict.fromkeys(names)).index(name) % 2 == 0:
+            axes.axhspan(place - 0.5, place + 0.5, color="#F3F3F3", zorder=0)
+    axes.set_yticks(range(len(rows)), labels, fontsize=8)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(length=0)
+    axes.set_xticks([])
+    axes.grid(False)
+
+
+def _handles(frame: pd.DataFrame) -> Iterator[Line2D | Patch]:
+    dot = {"linestyle": "none", "markersize": 4}
+    yield style.key("a reading, mean with 95 % interval", style.Look(style.INK, "o"), **dot)
+    yield style.key("default reading", style.Look(style.INK, "D"), linestyle="none")
+    if not frame["private"].fillna(True).astype(bool)[frame["kind"].eq("mechanism")].all():
+        hollow = {"markerfacecolor": "white", **dot}
+        yield style.key("a reading that is NOT private", style.Look(style.ALARM, "o"), **hollow)
+    yield style.key("published, in the printed unit", style.Look(style.INK, "", "-"))
+    factor = frame["factor"].max()
+    if factor != 1:
+        text = f"published × {factor:.4g} (a conjectured unit)"
+        yield style.key(text, style.Look(style.INK, "", (0, (4, 2))))
+    levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
+    for name in levels["mechanism"].unique():
+        look = style.look(name)
+        yield style.key(style.label(name), style.Look(look.colour, "", look.line))
+
+
+def caption(frame: pd.DataFrame) -> str:
+    """Say how many readings there are, and which rows meet the published value under any."""
+    ours = frame[frame["kind"].eq("mechanism")]
+    private = ours[ours["private"].astype(bool)]
+    text = (
+        f"What {len(ours)} readings of what the paper leaves open give, sorted within each row of "
+        f"its table; below, the choices of each. {len(ours) - len(private)} of them give up the "
+        "guarantee, and only explain. Shares tau are fixed in public, numbers of sketch rows "
+        "chosen on separate trials."
+    )
+    for unit in ("printed", "conjectured"):
+        if unit == "conjectured" and frame["factor"].max() == 1:
+            continue
+        met = private[private["meets"].eq(unit)].groupby("row", sort=False).size()
+        total = private.groupby("row", sort=False).size()
+        found = [f"{name} ({n} of {total[name]})" for name, n in met.items()]
+        text += (
+            f" In the {unit} unit, private readings meet the published value, within 95 % "
+            f"intervals, in {'the rows ' + '; '.join(found) if found else 'no row'}."
+        )
+    return text
+
+
+FIGURES = {
+    "readings_regression": Figure(
+        title="Every reading of experiment I: regression on the Liver data",
+        caption=caption,
+        inputs=("readings/regression", "published/table3"),
+        data=partial(tidy, "regression"),
+        draw=draw,
+    ),
+    "readings_first_pc": Figure(
+        title="Every reading of experiment II: first component of the Movement data",
+        caption=caption,
+        inputs=("readings/first_pc", "published/table4"),
+        data=partial(tidy, "first_pc"),
+        draw=draw,
+    ),
+    "readings_covariance": Figure(
+        title="Every reading of experiment III: covariance of the CTG data",
+        caption=caption,
+        inputs=("readings/covariance", "published/table5"),
+        data=partial(tidy, "covariance"),
+        draw=partial(draw, zoom=True),
+    ),
+}

@@ -1,0 +1,402 @@
+"""One look for all figures: a colour and a marker per mechanism, axes, bands, levels, marks.
+
+Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. Colours begin with
+those of Okabe and Ito (2008), which readers with any common colour blindness tell apart; within a
+family of mechanisms markers and lines differ too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import ArrayLike
+
+WIDTH = 9.0
+#: Of the PNG: 900 pixels at half its size.
+DPI = 200
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
+
+SIMULATED = "SIMULATED DATA: a generated stand-in, not the paper's data set"
+
+_RC: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.edgecolor": "#666666",
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 5,
+    "errorbar.capsize": 2.5,
+    # Letters keep their shape at any size, so that the layout of the PNG also fits the SVG.
+    "figure.dpi": DPI,
+    "text.hinting": "none",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    # Letters as outlines: the same picture on every machine, whatever fonts it has.
+    "svg.fonttype": "path",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a mechanism looks in every figure."""
+
+    colour: str
+    marker: str
+    line: Any = "-"
+
+
+LOOKS = {
+    "nonprivate": Look(BLACK, "*", ":"),
+    "random": Look("#777777", "x", "--"),
+    "zero": Look("#777777", "+", "-."),
+    "mvg_binary": Look(VERMILLION, "o"),
+    "mvg_maxpnr": Look("#8E1230", "D", "--"),
+    "mvg_thm2": Look(VERMILLION, "s", "--"),
+    "mvg_thm3": Look("#8E1230", "^"),
+    "gaussian_2006": Look(BLUE, "s"),
+    "gaussian_2014": Look("#084A78", "v", "--"),
+    "analyze_gauss_2006": Look(BLUE, "p"),
+    "analyze_gauss": Look("#084A78", "<", "--"),
+    "analytic_gaussian": Look(SKY, "o"),
+    "imgm": Look(SKY, "X", "--"),
+    "analyze_gauss_analytic": Look(SKY, "P"),
+    "goe": Look("#3FC3D6", "d", "--"),
+    "directional_gaussian": Look(GREEN, "D"),
+    "laplace": Look(ORANGE, "^"),
+    "knorm_frob": Look(PURPLE, "o", "--"),
+    "knorm_l2": Look("#A03A9C", "s", "-."),
+    "knorm_linf": Look("#4B1058", "v"),
+    "ppca": Look("#A03A9C", "h"),
+    "jl_2012": Look("#B4BE50", "<", "--"),
+    "jl_exact": Look("#2A3018", ">"),
+    "mvg_iid": Look("#C83C38", "^", "-."),
+    "mvg_binary_amplified": Look(VERMILLION, "D", "-."),
+    "mvg_code": Look("#8E1230", "s", "-."),
+    "matrix_mechanism": Look("#084A78", "d", ":"),
+    "gaussian_code": Look("#084A78", "h", "-."),
+    "moments_accountant": Look(GREEN, "s", "--"),
+    "pld_gaussian": Look(GREEN, "P"),
+    "analytic_gaussian_amplified": Look("#3FC3D6", "o"),
+    "imgm_amplified": Look("#3FC3D6", "X", "--"),
+    "analytic_gaussian_code": Look("#206A6C", "o"),
+    "imgm_code": Look("#206A6C", "X", "--"),
+}
+
+#: Mechanisms that are read together, in the order of panels and legends.
+FAMILIES = {
+    "MVG": (
+        *("mvg_binary", "mvg_maxpnr", "mvg_thm2", "mvg_thm3"),
+        *("mvg_iid", "mvg_binary_amplified", "mvg_code"),
+    ),
+    "Gaussian, classical constants": (
+        *("gaussian_2006", "gaussian_2014", "analyze_gauss_2006", "analyze_gauss"),
+        *("matrix_mechanism", "gaussian_code"),
+    ),
+    "Gaussian, exactly calibrated": (
+        *("analytic_gaussian", "imgm", "analyze_gauss_analytic", "goe", "directional_gaussian"),
+        *("moments_accountant", "pld_gaussian", "analytic_gaussian_amplified", "imgm_amplified"),
+        *("analytic_gaussian_code", "imgm_code"),
+    ),
+    "Pure epsilon": ("laplace", "knorm_frob", "knorm_l2", "knorm_linf", "ppca"),
+    "JL transform": ("jl_2012", "jl_exact"),
+}
+
+#: Of any further mechanism, until it gets a look of its own.
+_OTHER = Look("#444444", "8", "-.")
+
+
+@contextlib.contextmanager
+def context(salt: str = "matrixdp") -> Iterator[None]:
+    """Draw and save inside this: settings that no user's own matplotlibrc can change.
+
+    Args:
+        salt: name of the figure; it makes the identifiers inside an SVG, the same each time.
+    """
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        settings: Any = _RC | {"svg.hashsalt": salt}
+        matplotlib.rcParams.update(settings)
+        yield
+
+
+def canvas(
+    height: float, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Figure, np.ndarray]:
+    """Return an empty figure of the common width and its axes, shape (rows, columns).
+
+    Args:
+        height: in inches.
+        rows, columns: number of panels.
+        options: for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
+    """
+    layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
+    figure = Figure(figsize=(WIDTH, height), layout=layout)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def look(mechanism: str) -> Look:
+    """Return how a mechanism or a reference row looks."""
+    return LOOKS.get(mechanism, _OTHER)
+
+
+def label(mechanism: str) -> str:
+    """Return the name of a mechanism, a scheme or a reference row for a reader."""
+    from matrixdp.report import names
+
+    return names.labels().get(mechanism, mechanism)
+
+
+def family(mechanism: str) -> str:
+    """Return the name of the family that a mechanism belongs to; ``Other`` for a new one."""
+    return next((name for name, members in FAMILIES.items() if mechanism in members), "Other")
+
+
+#: Line, marker and share of white of the noise directions of one mechanism.
+_DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
+
+
+def direction(mechanism: str, place: int) -> Look:
+    """Return the look of a mechanism with its first, second, ... noise direction.
+
+    The hue is the mechanism's; shade, marker and line tell the directions apart.
+    """
+    line, marker, white = _DIRECTIONS[place % len(_DIRECTIONS)]
+    return Look(mix(look(mechanism).colour, white), marker, line)
+
+
+def rank(mechanism: str) -> tuple[int, str]:
+    """Return a key that sorts mechanisms by family; new ones come last, by name."""
+    known = [name for members in FAMILIES.values() for name in members]
+    return (known.index(mechanism) if mechanism in known else len(known)), mechanism
+
+
+def mix(colour: str, white: float) -> str:
+    """Return a colour lightened by a share of white; a negative share darkens it."""
+    share, towards = abs(white), float(white > 0)
+    red, green, blue = ((1 - share) * part + share * towards for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def curve(
+    axes: Axes,
+    x: ArrayLike,
+    mean: ArrayLike,
+    ci95: ArrayLike | None = None,
+    *,
+    as_: Look,
+    label: str = "",
+    bars: bool = False,
+    **options: Any,
+) -> Line2D:
+    """Draw a line with markers and its 95 % band; a NaN is a visible gap.
+
+    Args:
+        x, mean, ci95: of equal length, in the order of the line; ``ci95`` is half the interval.
+        as_: the look, usually of :func:`look`.
+        bars: draw error bars instead of a band, where several curves lie on each other.
+        options: for ``Axes.plot``.
+    """
+    x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
+    if ci95 is not None:
+        half = np.nan_to_num(np.asarray(ci95, dtype=float))
+        # On a logarithmic axis an interval that reaches 0 would leave the picture.
+        low = np.maximum(mean - half, np.where(mean > 0, mean / 100, -np.inf))
+        if bars:
+            axes.vlines(x, low, mean + half, color=as_.colour, linewidth=1, alpha=0.7)
+        else:
+            axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
+    style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line}
+    style |= {"markeredgecolor": "white", "markeredgewidth": 0.5} | options
+    (line,) = axes.plot(x, mean, label=label, **style)
+    return line
+
+
+def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> Line2D:
+    """Draw the level of a reference row: non-private dotted, chance dashed."""
+    kind = look(mechanism)
+    style = {"color": kind.colour, "linestyle": kind.line, "linewidth": 1.2, "zorder": 1.5}
+    return axes.axhline(y, label=label, **style | options)
+
+
+def published(
+    axes: Axes,
+    x: float,
+    y: float,
+    half_width: float,
+    *,
+    as_: Look,
+    horizontal: bool = False,
+    **options: Any,
+) -> ErrorbarContainer:
+    """Draw a published value as an open marker with its 95 % interval as an error bar.
+
+    Args:
+        x, y: its place.
+        half_width: half the interval, along y unless ``horizontal``; NaN for none.
+        as_: the mechanism's look.
+        options: for ``Axes.errorbar``.
+    """
+    style: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "markersize": 7}
+    style |= {"markerfacecolor": "white", "markeredgewidth": 1.4, "linestyle": "none"}
+    if not np.isnan(half_width):
+        style["xerr" if horizontal else "yerr"] = [half_width]
+    return axes.errorbar([x], [y], elinewidth=1.2, zorder=5, **style | options)
+
+
+def no_guarantee(axes: Axes, x: Iterable[float], *, as_: Look, row: int = 0) -> None:
+    """Mark in a strip at the foot of the axes where a mechanism has no guarantee.
+
+    Args:
+        x: the budgets without one.
+        row: place in the strip, from below, so that the marks of several mechanisms do not meet.
+    """
+    x = list(x)
+    height = np.full(len(x), 0.03 + 0.05 * row)
+    place = axes.get_xaxis_transform()
+    (marks,) = axes.plot(x, height, "x", color=as_.colour, transform=place, clip_on=False)
+    marks.set_in_layout(False)
+
+
+def log_axis(axes: Axes, which: str, text: str) -> None:
+    """Make an axis logarithmic, one tick per power of ten (fewer if many), with a name and unit."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    getattr(axes, f"set_{which}scale")("log")
+    axis.set_major_locator(LogLocator(base=10, numticks=9))
+    axis.set_minor_locator(NullLocator())
+    axis.set_label_text(text)
+
+
+def epsilon_axis(axes: Axes, text: str = "nominal ε") -> None:
+    """Make the x axis that of the privacy budget."""
+    log_axis(axes, "x", text)
+
+
+def plain_ticks(axes: Axes, which: str) -> None:
+    """Label a logarithmic axis without exponents, a short one at 1, 2 and 5 as well."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = sorted(axis.get_view_interval())
+    subs = (1, 2, 5) if high < 50 * low else (1,)
+    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def key(label: str, as_: Look, **options: Any) -> Line2D:
+    """Return a legend entry: a line with its marker."""
+    style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line, "label": label}
+    return Line2D([], [], **style | options)
+
+
+def published_key(factor: float, as_: Look = Look(INK, "o")) -> Line2D:
+    """Return the legend entry of published values that were multiplied by ``factor``."""
+    note = "" if factor == 1 else f", values × {factor:.4g} (a conjectured unit)"
+    open_marker = {"markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.4}
+    return key(f"published at ε = 1{note}", as_, linestyle="none", **open_marker)
+
+
+def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
+    """Return values of a logarithmic axis moved aside, so that tied curves do not hide each other.
+
+    Args:
+        x: the values.
+        place, places: of which curve, of how many.
+        share: relative distance between neighbouring curves.
+    """
+    return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
+
+
+def legend(
+    figure: Figure,
+    handles: Sequence[Any],
+    columns: int,
+    **options: Any,
+) -> None:
+    """Draw one legend below all panels; a tuple of handles has one text, that of its first."""
+    texts = [(one[0] if isinstance(one, tuple) else one).get_label() for one in handles]
+    figure.legend(
+        *(handles, texts),
+        loc="outside lower center",
+        ncols=columns,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.6)},
+        **options,
+    )
+
+
+def say(axes: Axes, text: str) -> None:
+    """Write inside an empty panel why there is nothing to see."""
+    axes.text(
+        *(0.5, 0.5, text),
+        transform=axes.transAxes,
+        ha="center",
+        va="center",
+        wrap=True,
+        color="#555555",
+        style="italic",
+        bbox={"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"},
+    )
+
+
+def say_in_row(axes: Axes, place: float, text: str) -> None:
+    """Write at the left end of a row why it has no mark."""
+    style: dict[str, Any] = {"va": "center", "fontsize": 8, "color": "#777777", "style": "italic"}
+    axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), **style)
+
+
+def message(text: str) -> Figure:
+    """Return a figure that says why there is nothing to see."""
+    figure, axes = canvas(2.5)
+    axes[0, 0].set(xticks=[], yticks=[])
+    say(axes[0, 0], f"Nothing to show: {text}.")
+    return figure
+
+
+def headline(figure: Figure, title: str, simulated: bool = False) -> None:
+    """Write the title above all panels; simulated data are named first, in red, and across."""
+    text = f"{SIMULATED}\n{title}" if simulated else title
+    colour = ALARM if simulated else INK
+    figure.suptitle(text, x=0.01, ha="left", fontsize=11.5, fontweight="bold", color=colour)
+    if simulated:
+        width, height = figure.get_size_inches()
+        figure.text(
+            *(0.5, 0.5, "SIMULATED"),
+            ha="center",
+            va="center",
+            rotation=float(np.degrees(np.arctan2(height, width))),
+            fontsize=70,
+            fontweight="bold",
+            color=ALARM,
+            alpha=0.13,
+            zorder=10,
+        )

@@ -1,0 +1,204 @@
+"""Figure 1 of the IMGM paper, and its kin: accuracy against nominal and against true epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import matplotlib.figure
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
+
+from matrixdp.report.figures import frames, style
+from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.markup import interval, short
+from matrixdp.report.tables import training
+
+#: Where captions compare schemes.
+NOMINAL = 1.0
+
+#: True epsilons beyond these stand at the edge: nothing is left to learn, or nothing protected.
+LEAST, MOST = 1e-3, 1e4
+
+
+def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return the rows of an experiment, with ``epsilon_actual`` and the ``group`` of a panel."""
+    rows = frames.cells(tables[f"summary/{experiment}"], ("epsilon_actual", "n_trials"))
+    if not rows["kind"].eq("mechanism").any():
+        return rows.iloc[:0]
+    groups = training.grouped(experiment, rows["mechanism"])
+    title_of = {name: title for title, members in groups.items() for name in members}
+    return rows.assign(group=rows["mechanism"].map(title_of))
+
+
+def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+    """Draw one panel per group against nominal epsilon, and one of all against true epsilon."""
+    experiment = str(frame["experiment"].iloc[0])
+    ours = frame[frame["kind"].eq("mechanism")]
+    groups = training.grouped(experiment, ours["mechanism"])
+    rows = -(-(len(groups) + 1) // 2)
+    figure, grid = style.canvas(1.9 + 2.5 * rows, rows, 2, sharey=True)
+    *panels, last = grid.ravel()[: len(groups) + 1]
+    for axes, (title, names) in zip(panels, groups.items(), strict=True):
+        axes.set_title(_symbols(title))
+        _nominal(axes, ours, names)
+    last.set_title("All of them, by true ε")
+    _true(last, ours, [name for names in groups.values() for name in names])
+    for axes in grid.ravel()[len(groups) + 1 :]:
+        axes.set_axis_off()
+    for axes in (*panels, last):
+        for row in frame[frame["kind"].eq("level")].itertuples():
+            style.level(axes, row.mean, row.mechanism)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
+    last.set_ylim(*_limits(frame))
+    for axes in grid[:, 0]:
+        axes.set_ylabel(frames.METRICS["accuracy"])
+    _legend(figure, frame, experiment, groups)
+    return figure
+
+
+def _limits(frame: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of the y axis: intervals of very few trials may leave the picture."""
+    half = frame["ci95"].fillna(0).clip(upper=0.1)
+    low, high = (frame["mean"] - half).min(), (frame["mean"] + half).max()
+    return low - 0.04 * (high - low), high + 0.04 * (high - low)
+
+
+def _symbols(title: str) -> str:
+    return title.replace("epsilon", "ε").replace("delta", "δ")
+
+
+def _nominal(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
+    refusing = 0
+    for place, name in enumerate(names):
+        part, look = ours[ours["mechanism"].eq(name)], style.look(name)
+        x = style.dodge(part["epsilon"], place, len(names), share=0.09)
+        style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)
+        refused = part.loc[part["mean"].isna(), "epsilon"]
+        style.no_guarantee(axes, refused, as_=look, row=refusing)
+        refusing += len(refused) > 0
+    style.epsilon_axis(axes)
+
+
+def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
+    """Draw the accuracies where the noise really stands, those beyond the axis at its ends."""
+    for name in names:
+        part = ours[ours["mechanism"].eq(name) & ours["mean"].notna()].sort_values("epsilon_actual")
+        x = part["epsilon_actual"].clip(LEAST, MOST)
+        inside = part["epsilon_actual"].between(LEAST, MOST)
+        look = style.look(name)
+        axes.plot(x[inside], part["mean"][inside], color=look.colour, linewidth=0.8, alpha=0.6)
+        style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
+    style.log_axis(axes, "x", "true ε")
+    axes.set_xlim(LEAST / 1.6, MOST * 1.6)
+    ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
+    axes.set_xticks([LEAST, 1e-2, 0.1, 1, 10, 100, 1e3, MOST])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
+
+
+def _legend(
+    figure: matplotlib.figure.Figure,
+    frame: pd.DataFrame,
+    experiment: str,
+    groups: dict[str, list[str]],
+) -> None:
+    """Draw a legend with a column per group, and one of the levels."""
+    known = training.registry(experiment)
+    columns = [
+        [
+            style.key(known[name].label if name in known else name, style.look(name))
+            for name in names
+        ]
+        for names in groups.values()
+    ]
+    levels = frame.loc[frame["kind"].eq("level"), "mechanism"]
+    columns.append([style.key(style.label(n), style.look(n), marker="") for n in levels])
+    tallest, empty = max(map(len, columns)), Line2D([], [], linestyle="none", label=" ")
+    handles = [key for keys in columns for key in [*keys, *[empty] * (tallest - len(keys))]]
+    style.legend(figure, handles, columns=len(columns), columnspacing=1.4)
+
+
+def _at(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the schemes that ran at epsilon 1, by name."""
+    rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
+    return rows[rows["mean"].notna()].set_index("mechanism")
+
+
+def _percent(row: pd.Series) -> str:
+    return f"{interval(100 * row['mean'], 100 * row['ci95'])} %"
+
+
+def caption_features(frame: pd.DataFrame) -> str:
+    """Say what IMGM and the analytic Gaussian mechanism differ by, and what either protects."""
+    at, said = _at(frame), ["Test accuracy on IMDB after training on noisy features."]
+    for names, what in (
+        (("imgm", "analytic_gaussian"), "calibrated to nominal epsilon 1"),
+        (("imgm_amplified", "analytic_gaussian_amplified"), "calibrated to (epsilon/q, delta/q)"),
+        (("imgm_code", "analytic_gaussian_code"), "by the formulas of the authors' code"),
+    ):
+        if {*names} <= {*at.index}:
+            one, other = at.loc[names[0]], at.loc[names[1]]
+            ratio = one["noise_std"] / other["noise_std"]
+            same = abs(ratio - 1) < 1e-9
+            noise = "the same noise as" if same else f"{short(ratio)} times the noise of"
+            chance = ", so that they differ by chance alone; it" if same else " and"
+            true = " and ".join(dict.fromkeys(short(row["epsilon_actual"]) for row in (one, other)))
+            said.append(
+                f"{what[0].upper()}{what[1:]}, IMGM adds {noise} the analytic Gaussian mechanism"
+                f"{chance} has {_percent(one)} against {_percent(other)}, at a true epsilon of "
+                f"{true}."
+            )
+    return " ".join(said)
+
+
+def caption_gradients(frame: pd.DataFrame) -> str:
+    """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
+    at, experiment = _at(frame), str(frame["experiment"].iloc[0])
+    name = training.EXPERIMENTS[experiment].name
+    said = f"Test accuracy on {name} after training on noisy gradients."
+    if at.empty:
+        return f"{said} Nothing ran at epsilon 1."
+    at = at.rename(training.labels(experiment))
+    within = at[at["epsilon_actual"] <= NOMINAL * (1 + training.ROUNDING)]
+    beyond = at.drop(within.index)
+    if len(within):
+        best = within["mean"].idxmax()
+        said += (
+            f" At nominal epsilon 1 the highest mean within the budget is that of {best}, "
+            f"{_percent(within.loc[best])} (without privacy "
+            f"{100 * frames.level(frame, 'nonprivate'):.1f} %); true epsilons of the "
+            f"schemes within go from {short(within['epsilon_actual'].min())} to "
+            f"{short(within['epsilon_actual'].max())}."
+        )
+    if len(beyond):
+        listed = [f"{one}: {short(row['epsilon_actual'])}" for one, row in beyond.iterrows()]
+        said += f" True epsilons beyond it: {'; '.join(listed)}."
+    return said
+
+
+#: Spelled out, as these entries are also read as text (see :mod:`matrixdp.sources`).
+FIGURES = {
+    "figure1_imdb": Figure(
+        title="Figure 1 (IMDB): accuracy on private features",
+        caption=caption_features,
+        inputs=("summary/imdb",),
+        data=partial(tidy, "imdb"),
+        draw=draw,
+    ),
+    "imgm_adult": Figure(
+        title="Adult: accuracy with private gradients",
+        caption=caption_gradients,
+        inputs=("summary/adult",),
+        data=partial(tidy, "adult"),
+        draw=draw,
+    ),
+    "imgm_cora": Figure(
+        title="Cora: accuracy with gradients that are private for labels",
+        caption=caption_gradients,
+        inputs=("summary/cora",),
+        data=partial(tidy, "cora"),
+        draw=draw,
+    ),
+}

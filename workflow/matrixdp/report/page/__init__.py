@@ -1,0 +1,261 @@
+"""results/report.html: one self-contained page on a run, put together from what the run has left.
+
+Everything on it is computed from the files below the results' folder, but for the texts in
+this folder. Facts on the machine and the moment stand in elements marked ``data-run``;
+the rest is the same for the same results.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+import yaml
+from markupsafe import Markup
+
+from matrixdp import files
+from matrixdp.checks import InputError
+from matrixdp.report import figures, findings, markup, summary, timing
+from matrixdp.report.page import appendix, layout, machine, pictures, prose, strip
+from matrixdp.report.tables import comparison
+
+FOLDER = Path(__file__).parent
+
+#: Trials behind each result of the MVG paper (section 8); fewer leave wide intervals.
+PAPER_TRIALS = 100
+
+#: Where results go that no section has a place for.
+REST = layout.Section("everything-else", "Everything else", "How it was done")
+
+
+def write(results: str | os.PathLike, out: str | os.PathLike, **options: Any) -> None:
+    """Write the page on the results below ``results`` to ``out``, whole or not at all.
+
+    ``options`` are those of :func:`build`.
+
+    Raises:
+        InputError: a file is damaged, or the page cannot be written.
+    """
+    files.write_text(out, build(results, **options))
+
+
+def build(
+    results: str | os.PathLike,
+    *,
+    config: Mapping[str, Any],
+    labels: Mapping[str, str] | None = None,
+    arguments: str = "",
+    run: Mapping[str, str] | None = None,
+    folder: str | os.PathLike = FOLDER,
+) -> str:
+    """Return the page as HTML.
+
+    Args:
+        results: a run's folder; nothing in it needs to be there.
+        config: config.yaml with its defaults filled in.
+        labels: name for a reader per mechanism id.
+        arguments: what every command on the page ends with, such as ``--configfile ...``.
+        run: facts on the machine and the moment; by default those of here and now.
+        folder: holds the template, style, script, layout and texts.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    root, source = Path(results), Path(folder)
+    names = comparison.LABELS | dict(labels or {})
+    sections, commands = layout.read(source / "layout.yaml")
+    placed, rest = layout.place(sections, layout.present(root))
+    if rest:
+        placed.append(layout.Placed(REST, tuple(rest), ()))
+    compared = {
+        number: findings.read(root / f"tables/table{number}.csv")
+        for number in findings.TITLES
+        if (root / f"tables/table{number}.csv").is_file()
+    }
+    outcomes = [findings.outcome(number, table) for number, table in compared.items()]
+    data, provenance = appendix.provenance(root / "data")
+    facts = dict(machine.facts() if run is None else run)
+    environment = _environment(source)
+    builtins = _builtins(root, config, names, compared, data, facts)
+    texts = {"config": config, "arguments": arguments, "labels": names}
+    filled = [
+        {
+            "id": one.section.id,
+            "title": one.section.title,
+            "part": one.section.part,
+            "text": _text(environment, source, one.section.id, texts),
+            "outcome": next((o for o in outcomes if o.number == one.section.table), None),
+            "items": [
+                *(_item(root, n, layout.command(n, commands, arguments)) for n in one.found),
+                *builtins.get(one.section.builtin, ()),
+            ],
+            # Patterns stand for results that may come; only names are promises.
+            "missing": [name for name in one.missing if "*" not in name],
+            "bare": bool(one.missing) and not one.found,
+        }
+        for one in placed
+    ]
+    return environment.get_template("page.html.j2").render(
+        sections=filled,
+        places={
+            name.rpartition("/")[2]: _slug(name)
+            for one in reversed(placed)
+            for name in reversed(one.found)
+        },
+        parts=list(dict.fromkeys(section["part"] for section in filled)),
+        outcomes=outcomes,
+        strips=strip.strips(outcomes, names),
+        claims=_claims(root),
+        data=sorted({one["name"] for one in provenance}),
+        simulated=sorted(
+            {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
+        ),
+        warning=markup.SIMULATED,
+        trials=_trials(compared),
+        paper_trials=PAPER_TRIALS,
+        epsilon=config["table_epsilon"],
+        timing=_timing(root),
+        style=Markup((source / "style.css").read_text(encoding="utf-8")),
+        script=Markup((source / "page.js").read_text(encoding="utf-8")),
+    )
+
+
+def _environment(folder: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([folder, folder / "texts"]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"inline": prose.inline, "slug": _slug}
+    return environment
+
+
+def _text(environment: jinja2.Environment, folder: Path, name: str, context: Mapping) -> Markup:
+    if not (folder / "texts" / f"{name}.md").is_file():
+        return Markup("")
+    # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
+    plain = environment.overlay(autoescape=False)
+    return prose.html(plain.get_template(f"{name}.md").render(context))
+
+
+def _item(root: Path, name: str, command: str) -> dict[str, Any]:
+    """Return what the template needs to show the table or figure called ``name``."""
+    stem = name.rpartition("/")[2]
+    if name.startswith("figures/"):
+        return _figure(root, stem) | {"id": _slug(name), "command": command}
+    table = _table(root / f"{name}.csv")
+    title = table.name or stem.replace("_", " ").capitalize()
+    return {
+        "kind": "table",
+        "id": _slug(name),
+        "title": title,
+        "table": table,
+        "command": command,
+        "data": f"{name}.csv",
+        "download": Markup(pictures.download(root / f"{name}.csv")),
+    }
+
+
+def _table(path: Path) -> prose.Table:
+    """Return a table as its Markdown shows it, or where there is none, as its CSV does."""
+    readable = path.with_suffix(".md")
+    try:
+        if readable.is_file():
+            return prose.from_markdown(readable.read_text(encoding="utf-8"))
+        return prose.from_frame(pd.read_csv(path, dtype=str))
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"{path} cannot be read ({reason}); delete it and run again") from error
+
+
+def _figure(root: Path, name: str) -> dict[str, Any]:
+    known = figures.registry().get(name)
+    title = known.title if known else name.replace("_", " ").capitalize()
+    picture = pictures.read(root / "figures" / f"{name}.svg")
+    return {
+        "kind": "figure",
+        "title": title,
+        "caption": known.describe(known.frame(root)) if known else f"{title}.",
+        # Escaped for its place by `pictures`; escaping again would double its size.
+        "source": Markup(picture.source),
+        "width": picture.width,
+        "height": picture.height,
+        "data": f"figures/data/{name}.csv",
+        "download": Markup(pictures.download(root / "figures" / "data" / f"{name}.csv")),
+    }
+
+
+def _builtins(
+    root: Path,
+    config: Mapping[str, Any],
+    labels: Mapping[str, str],
+    compared: Mapping[int, pd.DataFrame],
+    data: prose.Table,
+    facts: Mapping[str, str],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the page's own tables, by the name of the place that the layout gives them."""
+    summaries = [summary.read(path) for path in sorted((root / "summary").glob("*.csv"))]
+    settings = {**config, "data": {**config.get("data", {}), "mirror": "(not shown)"}}
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    versions = appendix.listing("Packages", "The versions that made this page.", machine.versions())
+    where = appendix.listing("Machine", "Where this page was made.", facts)
+    return {
+        "privacy": [_own(appendix.delivered(compared, findings.TITLES))],
+        "gaps": [_own(appendix.gaps(summaries, labels))],
+        "provenance": [
+            _own(data),
+            {"kind": "text", "id": "configuration", "title": "Configuration", "text": text},
+            _own(where) | {"run": True},
+            _own(versions) | {"run": True},
+        ],
+    }
+
+
+def _own(table: prose.Table) -> dict[str, Any]:
+    return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
+
+
+def _claims(root: Path) -> dict[str, int]:
+    """Return how many claims have which verdict, if they have been judged."""
+    path = root / "claims.csv"
+    if not path.is_file():
+        return {}
+    verdicts = pd.read_csv(path, dtype=str, keep_default_na=False).get("verdict", pd.Series())
+    return verdicts.value_counts().to_dict()
+
+
+def _trials(compared: Mapping[int, pd.DataFrame]) -> list[int]:
+    """Return the smallest and the largest number of trials of a cell; empty without trials."""
+    counts = {int(n) for table in compared.values() for n in table["n_trials"].dropna() if n > 0}
+    return sorted({min(counts), max(counts)}) if counts else []
+
+
+def _timing(root: Path) -> dict[str, str]:
+    """Return what the jobs took as a person reads it; empty if nothing was measured."""
+    try:
+        measured = timing.collect(root / "benchmarks")
+    except InputError:
+        return {}
+    return {
+        "jobs": str(measured["jobs"].sum()),
+        "wall": _duration(measured["wall_s"].sum()),
+        "cpu": _duration(measured["cpu_s"].sum()),
+        "memory": f"{measured['max_rss_mb'].max():.0f} MB",
+    }
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

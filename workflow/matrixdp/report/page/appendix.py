@@ -1,0 +1,156 @@
+"""Tables that only the page has: what each row delivers, what was not run, where data come from."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy.special import ndtr
+
+from matrixdp.checks import InputError
+from matrixdp.report import summary
+from matrixdp.report.markup import short
+from matrixdp.report.page import prose
+from matrixdp.report.tables import setups
+
+
+def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> prose.Table:
+    """Return the guarantee of each private row of Tables 3 to 5, one group per table.
+
+    The last column is the largest advantage of an attacker who has to tell two neighbours apart
+    (the total variation distance): 2 Phi(mu / 2) - 1 where the noise is Gaussian, and at most
+    tanh(epsilon / 2) where delta is 0.
+    """
+    groups: list[tuple[str, list[tuple[str, ...]]]] = []
+    for number, table in tables.items():
+        rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
+        shown = rows.drop_duplicates("mechanism").to_dict("records")
+        groups.append((titles[number], [_guarantee(row) for row in shown]))
+    header = ("Mechanism", "Nominal epsilon", "delta", "Actual epsilon", "mu", "Noise std")
+    return prose.table(
+        (*header, "Attacker's advantage"),
+        groups,
+        name="What the rows deliver",
+        caption=(
+            "The guarantee that each private row of the tables really gives. Actual epsilon and "
+            "mu are exact, or upper bounds where no exact value is known. Noise std: root mean "
+            "square over the released entries. Attacker's advantage: 0 is a coin toss, 1 is "
+            "certainty."
+        ),
+    )
+
+
+def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.Table:
+    """Return the cells that were not run and why, one row per mechanism and kind of reason.
+
+    Last come the papers' experiments that cannot be run here.
+    """
+    rows: list[tuple[str, ...]] = []
+    for results in summaries:
+        noted = results[results["mean"].isna() & results["note"].ne("")]
+        kind = noted["note"].str.split(":", n=1).str[0]
+        for (experiment, mechanism, _), cells in noted.groupby(
+            ["experiment", "mechanism", kind], sort=True
+        ):
+            at = sorted({cell for cell in cells["epsilon"] if cell}, key=float)
+            # The reason's numbers are those of the smallest epsilon.
+            first = cells[cells["epsilon"].eq(at[0])] if at else cells
+            rows.append(
+                (
+                    experiment,
+                    labels.get(mechanism, mechanism),
+                    ", ".join(at) or "all",
+                    first["note"].iloc[0],
+                )
+            )
+    rows += [
+        (table.columns[experiment], "all", "all", f"not run; it would need {needs}")
+        for table in setups.TABLES.values()
+        for experiment, needs in table.needs.items()
+    ]
+    return prose.table(
+        ("Experiment", "Mechanism", "epsilon", "Reason"),
+        [("", rows)],
+        name="Not run",
+        caption=(
+            "Cells that were left out, with the reason. Where several epsilons share a reason, "
+            "its numbers are those of the smallest."
+        ),
+    )
+
+
+def provenance(folder: str | os.PathLike) -> tuple[prose.Table, list[dict[str, Any]]]:
+    """Return the data sets as a table, and what each ``<folder>/*/provenance.json`` says.
+
+    Raises:
+        InputError: one of the files is damaged.
+    """
+    paths = sorted(Path(folder).glob("*/provenance.json"))
+    facts = [_read(path) for path in paths]
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{one.get('title', '')} ({path.parent.name})",
+            str(one.get("status", "")),
+            _shapes(one),
+            "; ".join(f"{file['file']} {file['sha256']}" for file in one.get("files", ()))
+            or "generated",
+            _match(one),
+            one.get("licence", ""),
+        )
+        for path, one in zip(paths, facts, strict=True)
+    ]
+    header = ("Data set", "Status", "Matrix", "File, SHA-256", "Content check", "Licence")
+    caption = (
+        "The files that were read and their checksums. The content check compares the records "
+        "themselves, whatever container they came in. Matrix: features x records, as released; for "
+        "networks the arrays that they are trained on."
+    )
+    return prose.table(header, [("", rows)], name="Data", caption=caption), facts
+
+
+def listing(name: str, caption: str, items: Mapping[str, str]) -> prose.Table:
+    """Return names and values as a table of two columns."""
+    return prose.table(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
+
+
+def _guarantee(row: Mapping[str, Any]) -> tuple[str, ...]:
+    mu, epsilon, delta = row["mu_actual"], row["epsilon_actual"], row["delta"]
+    if not math.isnan(mu):
+        advantage = short(2 * float(ndtr(mu / 2)) - 1, 2)
+    elif delta == 0:
+        advantage = f"≤ {short(math.tanh(epsilon / 2), 2)}"
+    else:
+        advantage = ""
+    values = [short(value) for value in (delta, epsilon, mu, row["noise_std"])]
+    return (row["method"], row["epsilon"], *values, advantage)
+
+
+def _shapes(facts: Mapping[str, Any]) -> str:
+    """Return the shape of the matrix, or those of the arrays of a learning set."""
+    if "arrays" not in facts:
+        return " x ".join(map(str, facts.get("shape", ())))
+    shapes = {name: about["shape"] for name, about in facts["arrays"].items()}
+    return "; ".join(f"{name}: {' x '.join(map(str, shape))}" for name, shape in shapes.items())
+
+
+def _match(facts: Mapping[str, Any]) -> str:
+    if facts.get("status") == summary.SIMULATED:
+        return "a stand-in"
+    content = facts.get("content_sha256") or {}
+    if content.get("expected") is None:
+        return "none"
+    return "matches" if content["expected"] == content.get("found") else "differs"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} cannot be read ({error}); delete it and run `snakemake data`"
+        ) from error

@@ -1,0 +1,76 @@
+"""What every reading gives: from the trial rows of sweeps to one row per mechanism and reading."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import pandas as pd
+
+from matrixdp import files
+from matrixdp.experiments import readings
+from matrixdp.experiments.readings import DEFAULT, ROW, Reading
+from matrixdp.report import summary
+from matrixdp.report.tables import comparison
+
+#: Columns of the table; that of a knob is empty where it does not act.
+COLUMNS = (
+    *("experiment", "mechanism", "ran", "reading", *readings.knobs(), "private", "metric"),
+    *("mean", "ci95", "n_trials", "epsilon", "epsilon_actual", "data_status", "variant"),
+    *("direction", "note"),
+)
+
+
+def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
+    """Return one row per mechanism and reading, the default reading of a mechanism first.
+
+    Where several of our mechanisms may stand for a row of the paper, ``mechanism`` is the one of
+    the default reading and ``ran`` the one whose trials these are.
+
+    Args:
+        trial_files: what the verb sweep has written, one file per mechanism, of one experiment.
+
+    Returns:
+        A frame with the columns ``COLUMNS``. ``private`` is whether the guarantee holds.
+
+    Raises:
+        InputError: see :func:`matrixdp.report.summary.summarise`.
+    """
+    rows = summary.summarise(trial_files)
+    rows = rows[rows["chosen"] & ~rows["note"].str.startswith(comparison.SKIPPED)]
+    rows = rows.assign(ran=rows["mechanism"], metric=rows["metric"].max())
+    rows = pd.concat([rows, *_alternatives(rows)], ignore_index=True)
+    found = {name: readings.find(name) for name in rows["reading"].unique()}
+    rows["private"] = rows["reading"].map(lambda name: found[name].private)
+    rows["private"] &= rows["mechanism"].ne("nonprivate")
+    choices = pd.DataFrame([dict(found[name].choices) for name in rows["reading"]], rows.index)
+    choices = choices.reindex(columns=list(readings.knobs())).astype(object)
+    for name, knob in readings.knobs().items():
+        # A knob that never moves for a mechanism does not act on it.
+        acts = choices[name].notna().groupby(rows["mechanism"]).transform("any")
+        rows[name] = choices[name].fillna(knob.default).where(acts, "")
+    default = rows["reading"].eq(DEFAULT)
+    order = rows.assign(_default=~default).sort_values(["mechanism", "_default", "reading"])
+    return order[[*COLUMNS]].reset_index(drop=True)
+
+
+def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
+    """Yield the rows of mechanisms that stand for those of others under some reading."""
+    experiment = rows["experiment"].iloc[0]
+    for knob in readings.knobs().values():
+        if knob.acts_on != ROW or experiment not in knob.cross:
+            continue
+        for value, replaced in knob.values.items():
+            for usual, other in replaced.items():
+                own = rows[rows["mechanism"].eq(other)]
+                if rows["mechanism"].eq(usual).any() and len(own):
+                    names = {
+                        name: Reading({**readings.find(name).choices, knob.name: value}).name
+                        for name in own["reading"].unique()
+                    }
+                    yield own.assign(mechanism=usual, reading=own["reading"].map(names))
+
+
+def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+    """Write :func:`table` to the CSV ``out``."""
+    files.write_text(out, table(trial_files).to_csv(index=False, lineterminator="\n"))
