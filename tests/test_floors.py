@@ -16,6 +16,8 @@ SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 
 #: What the modules that match a pattern may import from the package, lowest floor first.
 FLOORS = {
+    "catalogue": [],
+    "places": ["checks"],
     "checks": [],
     "discovery": [],
     "trials": [],
@@ -37,7 +39,7 @@ FLOORS = {
     # mathematics.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "experiments", "experiments.readings", "report*"),
+        *(*GROUND, "catalogue", "places", "experiments", "experiments.readings", "report*"),
         *("mechanisms", "mechanisms.base", "experiments.schemes", "experiments.schemes.base"),
     ],
     "config": [*MECHANISMS, "experiments.readings", "sources", "experiments.tasks*"],

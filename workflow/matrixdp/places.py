@@ -1,0 +1,38 @@
+"""Where results lie: one name for each file that a job reads, below a run's folder or beside it.
+
+``summary/regression``, ``comparisons/regression``, ``readings/regression``, ``theory/exact``,
+``audit/regression``, ``tables/table3`` and ``claims`` are CSV files below the results' folder;
+``published/table3`` is what a paper prints; ``data/liver`` is the provenance of a data set, and
+``settings`` the configuration that a run was made with.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: What the papers print.
+PUBLISHED = Path(__file__).parents[1] / "published"
+
+#: The configuration of a run, below its folder.
+SETTINGS = "settings.yaml"
+
+
+def place(name: str, results: str | Path = "results", reading: str = "default") -> Path:
+    """Return the file that a name stands for.
+
+    Args:
+        name: see above.
+        results: a run's folder.
+        reading: summaries and tables of another reading than the default one lie apart.
+    """
+    folder, _, stem = name.partition("/")
+    if folder == "published":
+        return PUBLISHED / f"{stem}.csv"
+    root = Path(results)
+    if name == "settings":
+        return root / SETTINGS
+    if folder == "data":
+        return root / "data" / stem / "provenance.json"
+    if reading != "default" and folder in ("summary", "comparisons", "tables"):
+        root = root / "readings" / reading
+    return root / f"{name}.csv"
