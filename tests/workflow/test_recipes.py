@@ -1,0 +1,107 @@
+"""The recipes of CONTRIBUTING.md, followed from their text in a copy of the project."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.datasets import load_wine
+from tinyproject import ROOT, TINY
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(title):
+    """Return the fenced blocks of a recipe as (language, file, content)."""
+    (recipe,) = re.findall(rf"^### {title}\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
+    return BLOCK.findall(recipe)
+
+
+def merged(old, new):
+    """Return YAML with another one put in: keys below their keys, list items at the end."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+    return [*old, *new] if isinstance(old, list) and isinstance(new, list) else new
+
+
+def follow(project, title):
+    """Do what a recipe says, and return the words of its commands."""
+    commands = []
+    for language, name, content in blocks(title):
+        file = project.folder / name
+        if language == "python":
+            assert not file.exists(), f"{name} is there already: it is no new file"
+            file.write_text(content)
+        elif language == "yaml":
+            both = merged(yaml.safe_load(file.read_text()), yaml.safe_load(content))
+            file.write_text(yaml.safe_dump(both, sort_keys=False))
+        else:
+            commands += [line.split()[1:] for line in content.splitlines()]
+    return commands
+
+
+def page(project):
+    """Return the page on what is there."""
+    out = project.folder / "page.html"
+    done = project.verb("report", "--results", "results", "--out", str(out))
+    assert done.code == 0, done.output
+    return out.read_text(encoding="utf-8")
+
+
+def test_every_recipe_is_there():
+    titles = re.findall(r"^### (.*)$", TEXT, re.MULTILINE)
+    kinds = ("mechanism", "scheme", "data set", "figure", "table", "claim")
+    for kind in kinds:
+        assert any(kind in title for title in titles), kind
+
+
+def test_the_audit_judges_the_mechanism_of_the_recipe(tmp_path):
+    content = next(text for language, _, text in blocks("A mechanism") if language == "python")
+    space: dict = {"__name__": "recipe"}
+    exec(compile(content, "recipe", "exec"), space)
+    assert list(space["MECHANISMS"]) == ["independent_laplace"]
+
+
+@pytest.mark.slow
+def test_a_mechanism_and_a_figure(fresh):
+    first_pc = TINY["experiments"]["first_pc"]
+    fresh.configure(experiments={"first_pc": first_pc}, audit_runs=2000)
+    drawn = follow(fresh, "A figure")
+    made = follow(fresh, "A mechanism")
+    for command in [*made, *drawn]:
+        fresh.make(*command, "-c2")
+    results = fresh.folder / "results"
+    assert "independent_laplace" in (results / "tables" / "table4.md").read_text()
+    assert (results / "figures" / "noise_first_pc.png").stat().st_size > 10_000
+    data = pd.read_csv(results / "figures" / "data" / "noise_first_pc.csv")
+    assert "independent_laplace" in set(data["mechanism"])
+    audit = pd.read_csv(results / "tables" / "audit.csv").set_index("mechanism")
+    assert audit.loc["independent_laplace", "verdict"].startswith("private")
+    html = page(fresh)
+    assert "independent_laplace" in html
+    assert "Noise against epsilon" in html
+
+
+@pytest.mark.slow
+def test_a_data_set_with_an_experiment(fresh, tmp_path):
+    bunch = load_wine()
+    rows = np.column_stack([bunch.target + 1, bunch.data])
+    (tmp_path / "mirror").mkdir()
+    lines = [",".join(map(repr, map(float, row))) for row in rows]
+    (tmp_path / "mirror" / "wine.data").write_text("\n".join(lines))
+    fresh.configure(experiments={}, data={"source": "original"}, audit_runs=2000)
+    for command in follow(fresh, "A data set with an experiment"):
+        fresh.make(*command, "-c2", DATA_MIRROR=str(tmp_path / "mirror"))
+    results = fresh.folder / "results"
+    assert "analyze_gauss_analytic" in (results / "tables" / "wine.csv").read_text()
+    assert "Analyze Gauss, analytic" in (results / "tables" / "wine.md").read_text()
+    assert (results / "figures" / "curves_wine.png").stat().st_size > 10_000
+    audit = pd.read_csv(results / "tables" / "audit.csv")
+    assert set(audit["experiment"]) == {"wine"}
+    html = page(fresh)
+    assert 'id="tables-wine"' in html
+    assert 'id="figures-curves-wine"' in html
