@@ -13,8 +13,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from matrixdp import files
 
 #: Columns of a trial file, in order.
@@ -23,6 +21,12 @@ COLUMNS = (
     *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std"),
     *("phase", "trial", "metric", "value", "note"),
 )
+
+#: What the column ``mechanism`` says of rows that need none: those of no privacy, and of guesses,
+#: which use no record.
+NONPRIVATE, RANDOM, ZERO = "nonprivate", "random", "zero"
+GUESSES = (ZERO, RANDOM)
+REFERENCES = (NONPRIVATE, *GUESSES)
 
 #: Rows in blocks: a block maps a column to one value for all its rows, or to an array with one
 #: value per row; a block without arrays is one row. What a block leaves out, or is None or NaN
@@ -43,10 +47,12 @@ def columns(rows: Rows, names: Sequence[str] = COLUMNS) -> dict[str, list]:
     """
     found: dict[str, list] = {name: [] for name in names}
     for block in rows:
-        length = max((len(value) for value in block.values() if np.ndim(value)), default=1)
-        for name, cells in found.items():
-            cells += _cells(block.get(name), length)
-    return {name: _as_floats(cells) for name, cells in found.items()}
+        cells = {name: _cells(value) for name, value in block.items()}
+        length = max((len(many) for many in cells.values() if isinstance(many, list)), default=1)
+        for name, column in found.items():
+            own = cells.get(name)
+            column += own if isinstance(own, list) else [own] * length
+    return {name: _as_floats(column) for name, column in found.items()}
 
 
 def write(rows: Rows, path: str | os.PathLike) -> None:
@@ -73,12 +79,13 @@ def _text(rows: Rows, names: Sequence[str]) -> str:
     return stream.getvalue()
 
 
-def _cells(value: Any, length: int) -> list:
-    many = np.ndim(value) > 0
-    cells = np.asarray(value).tolist() if many or isinstance(value, np.generic) else value
+def _cells(value: Any) -> Any:
+    """Return an array or a list as a list of cells, a single value as a cell."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, list):
+        return [_cells(each) for each in plain]
     # NaN alone is not itself.
-    found = (None if cell != cell else cell for cell in (cells if many else [cells]))
-    return list(found) if many else list(found) * length
+    return plain if plain == plain else None
 
 
 def _as_floats(cells: list) -> list:

@@ -111,11 +111,9 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
     stream, provenance = _content(place(folder, scaling), MATRIX)
     matrix = np.load(stream, allow_pickle=False)
     matrix.setflags(write=False)
+    features, lower, upper = (tuple(provenance[key]) for key in MATRIX.keys)
     return Dataset(
-        matrix=matrix,
-        provenance=provenance,
-        **{key: provenance[key] for key in ("name", "status")},
-        **{key: tuple(provenance[key]) for key in MATRIX.keys},
+        provenance["name"], matrix, features, lower, upper, provenance["status"], provenance
     )
 
 
