@@ -189,7 +189,9 @@ def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
     assert set(swept["reading"]) == {"default", "ctg=centred"}
     assert swept["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
     for name in ("default", "ctg=centred"):
-        alone = frame(study.trials({**part, "reading": name}, "imgm", folder / "ctg"))
+        alone = frame(
+            dict(study.trials({**part, "reading": name}, ["imgm"], folder / "ctg"))["imgm"]
+        )
         own = swept[swept["mechanism"].eq("imgm") & swept["reading"].eq(name)]
         assert own["value"].tolist() == alone["value"].tolist()
 

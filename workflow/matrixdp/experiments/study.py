@@ -78,12 +78,14 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
     return found
 
 
-def trials(part: Mapping[str, Any], mechanism: str, folder: str | os.PathLike) -> Rows:
-    """Return the trial rows of one mechanism or reference row of an experiment.
+def trials(
+    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
+) -> Iterator[tuple[str, Rows]]:
+    """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
 
     Args:
         part: the experiment's settings (see :func:`prepared`).
-        mechanism: a mechanism or a reference row.
+        names: mechanisms and reference rows.
         folder: of the prepared data set.
 
     Raises:
@@ -91,17 +93,18 @@ def trials(part: Mapping[str, Any], mechanism: str, folder: str | os.PathLike) -
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
-    return run(task, mechanism, data, settings)
+    for name in names:
+        yield name, run(task, name, data, settings)
 
 
 def specifications(
-    part: Mapping[str, Any], mechanisms: Sequence[str], folder: str | os.PathLike
+    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Rows:
     """Return the trial rows of mechanisms and reference rows under all their readings.
 
     Args:
         part: the experiment's settings (see :func:`prepared`), under the default reading.
-        mechanisms: in the order of the rows.
+        names: mechanisms and reference rows, in the order of the rows.
         folder: of the prepared data set, with its scalings.
 
     Raises:
@@ -114,7 +117,7 @@ def specifications(
         return found.of(part.get("features") or found.features)
 
     task, _, settings = prepared(part, scaled(readings.DEFAULT))
-    return [row for name in mechanisms for row in sweep(task, name, scaled, settings)]
+    return [row for name in names for row in sweep(task, name, scaled, settings)]
 
 
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
