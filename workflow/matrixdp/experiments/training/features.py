@@ -98,7 +98,9 @@ class _Classifier(Trainer):
         lots = batches.shuffled(stream, len(self.labels), training.lot, training.epochs)
 
         def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            deviation = np.ravel(at_least(noise.deviations["features"] if noise else 0))
+            # One shape for all schemes, so that they share one compilation.
+            wide = noise.deviations["features"] if noise else 0
+            deviation = np.broadcast_to(np.ravel(at_least(wide)), self._private.shape[1])
             trained = classify(self._private, self.labels, lots, deviation, key)
             return {
                 reading: accuracy(self._test @ weights + bias, self.test_labels)

@@ -105,7 +105,8 @@ class _Descent(Trainer):
         lots, sizes = batches.poisson(stream, len(self.labels), plan.rate, plan.steps)
 
         def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            clip = plan.clip if noise else np.inf
+            # Always a float, so that one compilation serves with and without privacy.
+            clip = float(plan.clip if noise else np.inf)
             deviations = {
                 name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
             }
