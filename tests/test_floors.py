@@ -11,16 +11,17 @@ import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
 MECHANISMS = [*GROUND, "laws", "privacy*", "mechanisms*"]
-STUDIES = ["experiments", "experiments.readings", "experiments.study", "experiments.tasks*"]
+STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
+STUDIES += ["experiments.tasks*", "data.prepared"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
 
 #: What the modules that match a pattern may import from the package, lowest floor first.
 FLOORS = {
-    "catalogue": [],
+    "catalogue": ["trials"],
     "places": ["checks"],
     "checks": [],
     "discovery": [],
-    "trials": [],
+    "trials": ["files"],
     "seeds": ["checks"],
     "sources": ["checks"],
     "files": ["checks"],
@@ -29,10 +30,13 @@ FLOORS = {
     "mechanisms*": MECHANISMS,
     "experiments": [],
     "experiments.readings": ["checks"],
+    "experiments.settings": [],
     "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
     "experiments.study": [*MECHANISMS, *STUDIES],
     "experiments.schemes*": [*MECHANISMS, "experiments.schemes*"],
-    "experiments.training*": [*MECHANISMS, *SCHEMES, "experiments.training*"],
+    "experiments.training*": [
+        *(*MECHANISMS, *SCHEMES, "experiments.settings", "experiments.training*", "data.prepared")
+    ],
     "theory*": [*MECHANISMS, *SCHEMES, "theory*"],
     "audit*": [*MECHANISMS, *STUDIES, "audit*"],
     # These two stand apart; the report takes the labels of mechanisms and schemes, not their

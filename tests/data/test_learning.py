@@ -10,7 +10,7 @@ from localserver import ONCE
 
 from matrixdp import data
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, learning, simulate, store
+from matrixdp.data import catalogue, prepared, simulate, store
 from matrixdp.data.fetch import Mismatch
 from matrixdp.data.learning import Encoded, content_sha256
 
@@ -66,7 +66,7 @@ def tiny(monkeypatch, tmp_path):
 
 def test_arrays_are_prepared_with_their_provenance(tiny, server, tmp_path):
     tiny(server.gives("/tiny.txt", TEXT))
-    data.prepare("tiny", out=tmp_path / "o", network=ONCE)
+    store.prepare("tiny", out=tmp_path / "o", network=ONCE)
     made = data.load_arrays(tmp_path / "o")
     assert (made.name, made.status, set(made.arrays)) == ("tiny", "original", {"inputs", "labels"})
     for name, array in read({"tiny.txt": TEXT}).arrays.items():
@@ -99,10 +99,10 @@ def test_the_same_input_gives_the_same_bytes_at_any_time(
     for year in (1, 30):
         monkeypatch.setattr(time, "time", lambda year=year: year * 3e7)
         out = tmp_path / str(year)
-        data.prepare("tiny", out=out, source=source, seed=5, network=ONCE)
+        store.prepare("tiny", out=out, source=source, seed=5, network=ONCE)
         made.append([(out / name).read_bytes() for name in ("arrays.npz", "provenance.json")])
     assert made[0] == made[1]
-    data.prepare("tiny", out=tmp_path / "6", source="simulated", seed=6)
+    store.prepare("tiny", out=tmp_path / "6", source="simulated", seed=6)
     assert (tmp_path / "6/arrays.npz").read_bytes() != made[0][0]
 
 
@@ -140,16 +140,10 @@ def test_other_records_are_an_error_and_never_a_reason_to_simulate(
 ):
     tiny(server.gives("/tiny.txt", body))
     with pytest.raises(Mismatch, match=rf"data set tiny \(tiny\.txt\) {said}") as caught:
-        data.prepare("tiny", out=tmp_path / "o", network=ONCE)
+        store.prepare("tiny", out=tmp_path / "o", network=ONCE)
     assert "\n" not in str(caught.value)
     assert "kept aside as tiny.txt.rejected" in str(caught.value)
     assert not (tmp_path / "o/arrays.npz").exists()
-
-
-def test_a_learning_set_has_no_scalings(tiny, tmp_path):
-    tiny("https://example.org/tiny.txt")
-    with pytest.raises(InputError, match="scaling is 'half'; it must be one of default"):
-        data.prepare("tiny", out=tmp_path, source="simulated", scaling_name="half")
 
 
 def test_load_checks_what_it_reads(tiny, tmp_path):
@@ -157,7 +151,7 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
     out = tmp_path / "o"
     with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
         data.load_arrays(out)
-    data.prepare("tiny", out=out, source="simulated")
+    store.prepare("tiny", out=out, source="simulated")
     with pytest.raises(InputError, match=r"holds tiny, which has no matrix\.npy; name the"):
         data.load(out)
     whole = (out / "arrays.npz").read_bytes()
@@ -178,7 +172,7 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
 
 
 def test_a_matrix_is_no_learning_set(tmp_path):
-    data.prepare("liver", out=tmp_path, source="simulated")
+    store.prepare("liver", out=tmp_path, source="simulated")
     with pytest.raises(InputError, match=r"holds liver, which has no arrays\.npz; name the"):
         data.load_arrays(tmp_path)
 
@@ -186,19 +180,19 @@ def test_a_matrix_is_no_learning_set(tmp_path):
 def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
     folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
     tiny(f"{nowhere}/tiny.txt")
-    data.prepare("tiny", out=folders[0], network=ONCE)
-    data.prepare("tiny", out=folders[1], source="simulated")
+    store.prepare("tiny", out=folders[0], network=ONCE)
+    store.prepare("tiny", out=folders[1], source="simulated")
     warning = capsys.readouterr().err
     assert "simulated stand-ins take the place of tiny" in warning
     assert "`snakemake data --forcerun dataset learning`" in warning
-    assert data.refresh(folders, network=ONCE) == []
-    data.warn_of_stand_ins(folders)
+    assert store.refresh(folders, network=ONCE) == []
+    store.warn_of_stand_ins(folders)
     assert capsys.readouterr().err.count("take the place of tiny: results") == 2
 
     tiny(server.gives("/tiny.txt", TEXT))
-    assert data.refresh(folders, network=ONCE) == ["tiny"]
+    assert store.refresh(folders, network=ONCE) == ["tiny"]
     assert capsys.readouterr().err == "originals have replaced the stand-ins of tiny\n"
     assert [data.load_arrays(folder).status for folder in folders[:2]] == ["original", "simulated"]
-    data.prepare("tiny", out=tmp_path / "fresh", network=ONCE)
-    for name in (learning.FILE, "provenance.json"):
+    store.prepare("tiny", out=tmp_path / "fresh", network=ONCE)
+    for name in (prepared.ARRAYS.file, "provenance.json"):
         assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()

@@ -9,7 +9,7 @@ import classifiers
 import numpy as np
 import pytest
 
-from matrixdp.data import catalogue, simulate, store
+from matrixdp.data import catalogue, load, load_arrays, simulate, store
 from matrixdp.data.fetch import fetch
 
 MIRROR = Path(__file__).parents[3] / "shared" / "data"
@@ -32,11 +32,9 @@ def prepared(tmp_path_factory):
         "ctg": ("ctg", "default"),
         "centred": ("ctg", "centred"),
     }
-    for label, (name, scaling) in wanted.items():
-        store.prepare(
-            name, out=folder / label, source="original", mirror=MIRROR, scaling_name=scaling
-        )
-    return {label: store.load(folder / label) for label in wanted}
+    for name in ("liver", "movement", "ctg"):
+        store.prepare(name, out=folder / name, source="original", mirror=MIRROR)
+    return {label: load(folder / name, scaling) for label, (name, scaling) in wanted.items()}
 
 
 def eigenvalues(data):
@@ -127,7 +125,7 @@ def arrays(tmp_path_factory):
     def load(name):
         folder = tmp_path_factory.mktemp(name)
         store.prepare(name, out=folder, source="original", mirror=MIRROR)
-        return store.load_arrays(folder).arrays
+        return load_arrays(folder).arrays
 
     return load
 

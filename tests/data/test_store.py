@@ -5,9 +5,9 @@ import pytest
 from localserver import ONCE
 
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, matrices, simulate
+from matrixdp.data import catalogue, load, matrices, simulate
 from matrixdp.data.fetch import Mismatch, Unreachable
-from matrixdp.data.store import load, prepare, refresh, warn_of_stand_ins
+from matrixdp.data.store import prepare, refresh, warn_of_stand_ins
 
 RECORDS = np.column_stack([np.arange(40.0) % m for m in (40, 7, 3, 11, 13, 2)]) / 2
 TEXT = "".join(",".join(map(str, record)) + ",1\n" for record in RECORDS.tolist()).encode()
@@ -87,11 +87,23 @@ def test_a_mirror_is_named_without_its_path(tiny, nowhere, tmp_path):
 
 def test_another_scaling(tiny, server, tmp_path):
     tiny(server.gives("/bupa.data", TEXT))
-    prepare("liver", out=tmp_path / "o", scaling_name="half", network=ONCE)
-    data = load(tmp_path / "o")
+    prepare("liver", out=tmp_path / "o", network=ONCE)
+    data = load(tmp_path / "o", "half")
     assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
-    with pytest.raises(InputError, match="scaling is 'halve'; did you mean 'half'"):
-        prepare("liver", out=tmp_path / "o", scaling_name="halve")
+    assert data.provenance["scaling"]["name"] == "half"
+    with pytest.raises(InputError, match="halve/provenance.json does not exist"):
+        load(tmp_path / "o", "halve")
+
+
+def test_some_features_of_a_matrix(tiny, tmp_path):
+    tiny("http://127.0.0.1:9/bupa.data")
+    prepare("liver", out=tmp_path, source="simulated")
+    data = load(tmp_path, "half")
+    some = data.of(["drinks", "mcv"])
+    np.testing.assert_array_equal(some.matrix, data.matrix[[5, 0]])
+    assert (some.features, len(some.lower), some.name) == (("drinks", "mcv"), 2, "liver")
+    with pytest.raises(InputError, match="features is 'drink'; did you mean 'drinks'"):
+        data.of(["drink"])
 
 
 def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, capsys):
@@ -166,7 +178,7 @@ def test_a_failure_while_writing_leaves_no_half_file(tiny, server, tmp_path, mon
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match="no space left on device"):
         prepare("liver", out=tmp_path / "o", source="simulated")
-    assert list((tmp_path / "o").iterdir()) == []
+    assert [path for path in (tmp_path / "o").rglob("*") if path.is_file()] == []
 
 
 def test_load_checks_what_it_reads(tiny, tmp_path):
@@ -193,7 +205,7 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
 def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
     folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
     tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=folders[0], scaling_name="half", network=ONCE)
+    prepare("liver", out=folders[0], network=ONCE)
     prepare("liver", out=folders[1], source="simulated")
     before = (folders[0] / "matrix.npy").read_bytes()
     capsys.readouterr()
@@ -208,8 +220,8 @@ def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp
     assert refresh(folders, network=ONCE) == ["liver"]
     assert capsys.readouterr().err == "originals have replaced the stand-ins of liver\n"
     assert [load(folder).status for folder in folders[:2]] == ["original", "simulated"]
-    prepare("liver", out=tmp_path / "fresh", scaling_name="half", network=ONCE)
-    for name in ("matrix.npy", "provenance.json"):
+    prepare("liver", out=tmp_path / "fresh", network=ONCE)
+    for name in ("matrix.npy", "provenance.json", "half/matrix.npy"):
         assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
 
     asked = len(server.asked)

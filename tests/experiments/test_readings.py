@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from rowframes import run, sweep
 
-from matrixdp import cli, config
+from matrixdp import config
 from matrixdp.checks import InputError
 from matrixdp.data.catalogue import catalogue
 from matrixdp.experiments import readings, study, tasks
 from matrixdp.experiments.readings import Reading, adjusted, cross, find, knobs, parameters
-from matrixdp.experiments.study import Settings
+from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import registry
@@ -170,7 +171,7 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
                 "regression", name, dataset="liver", things=[mechanism], adjacent=True
             ):
                 changes = {k: 1.0 if v == "data" else v for k, v in reading.parameters.items()}
-                asked = query(data.domain, 40, reading.adjacency("replace"))
+                asked = query(Box(data.lower, data.upper), 40, reading.adjacency("replace"))
                 made = adjusted(mechanism, changes).calibrate(asked, epsilon=1.0, delta=1 / 40)
                 assert (made.epsilon_actual <= 1 + 1e-9) == reading.private
                 if not reading.private:
@@ -207,7 +208,7 @@ def values(table, reading="default"):
 
 def test_readings_share_their_base_draws(data):
     probe = Probe(target=3, train=40)
-    table = study.sweep(probe, "knorm_frob", {"default": data}, SETTINGS)
+    table = sweep(probe, "knorm_frob", {"default": data}, SETTINGS)
     np.testing.assert_allclose(values(table, "factor_two=half"), 2 * values(table), rtol=1e-12)
     # What one record can change is halved in [-1, 1].
     halved = values(table, "adjacency=add_remove")
@@ -218,12 +219,12 @@ def test_gamma_of_the_data_is_that_of_the_private_records(data):
     probe = Probe(target=3, train=40)
     # Gamma weighs where epsilon is large.
     settings = replace(SETTINGS, epsilons=("1000000",))
-    table = study.sweep(probe, "mvg_binary", {"default": data}, settings)
+    table = sweep(probe, "mvg_binary", {"default": data}, settings)
     splits = probe.instance(
         data.matrix, streams(7, "split", "regression", "report", trials=range(3000))
     )
     square = (np.linalg.norm(splits.matrix, axis=(1, 2)) ** 2).mean()
-    query = Identity(data.domain, 40)
+    query = Identity(Box(data.lower, data.upper), 40)
     noise = [
         MVG(gamma=gamma).calibrate(query, epsilon=1e6, delta=1 / 40).noise_std
         for gamma in (None, np.sqrt(square))
@@ -238,10 +239,10 @@ def test_gamma_of_the_data_is_that_of_the_private_records(data):
 
 @pytest.mark.parametrize("mechanism", ["mvg_maxpnr", "jl_exact", "laplace", "nonprivate", "zero"])
 def test_a_sweep_is_what_each_reading_gives_alone_and_the_default_is_the_plain_run(mechanism, data):
-    table = study.sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
+    table = sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
     names = list(dict.fromkeys(table["reading"]))
     assert "default" in names
-    again = study.sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
+    again = sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
     assert table.to_csv() == again.to_csv()
     for name in names[:: max(1, len(names) // 6)]:
         reading = find(name)
@@ -251,9 +252,9 @@ def test_a_sweep_is_what_each_reading_gives_alone_and_the_default_is_the_plain_r
             reading=name,
             changes=reading.parameters,
         )
-        alone = study.run(adjusted(REGRESSION, reading.parameters), mechanism, data, own)
+        alone = run(adjusted(REGRESSION, reading.parameters), mechanism, data, own)
         assert_same(table[table["reading"].eq(name)], alone)
-    plain = study.run(REGRESSION, mechanism, data, SETTINGS)
+    plain = run(REGRESSION, mechanism, data, SETTINGS)
     assert_same(table[table["reading"].eq("default")], plain)
 
 
@@ -288,11 +289,9 @@ def test_scalings_are_data_of_their_own(data):
     other = replace(data, matrix=data.matrix / 2)
     pair = {"default": replace(data, name="ctg"), "centred": replace(other, name="ctg")}
     settings = replace(SETTINGS, experiment="covariance")
-    table = study.sweep(AllComponents(), "random", pair, settings)
+    table = sweep(AllComponents(), "random", pair, settings)
     # Variances are a quarter, and their squares a sixteenth.
     np.testing.assert_allclose(values(table, "ctg=centred"), values(table) / 16)
-    with pytest.raises(InputError, match="scaling is 'centred'"):
-        study.sweep(AllComponents(), "random", {"default": pair["default"]}, settings)
 
 
 # From trials to tables
@@ -301,7 +300,7 @@ def test_scalings_are_data_of_their_own(data):
 def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_path):
     names = ["knorm_frob", "knorm_l2", "jl_2012", "jl_exact", "mvg_binary", "nonprivate"]
     for name in names:
-        table = study.sweep(REGRESSION, name, {"default": data}, SETTINGS)
+        table = sweep(REGRESSION, name, {"default": data}, SETTINGS)
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     table = results.table([tmp_path / f"{name}.csv" for name in names])
     assert list(table.columns) == list(results.COLUMNS)
@@ -329,39 +328,3 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
     bare = table[~table["private"] & table["mechanism"].eq("mvg_binary")]
     assert (bare["gamma"] == "data").all()
     assert np.isinf(bare["epsilon_actual"]).all()
-
-
-def test_from_data_to_a_table_under_a_reading(tmp_path, capsys):
-    def run(*words, code=0):
-        assert cli.main([str(word) for word in words]) == code
-        return capsys.readouterr().err
-
-    raw, centred = tmp_path / "ctg", tmp_path / "ctg-centred"
-    run("data", "ctg", "--source", "simulated", "--seed", 3, "--out", raw)
-    run("data", "ctg", "--scaling", "centred", "--like", raw, "--out", centred)
-    words = ("--trials", 2, "--epsilons", 1, "--out", tmp_path / "rows.csv.gz")
-    sentence = run("trials", "covariance", "imgm", "--data", raw, *words, "--reading", "centred",
-                   code=2)  # fmt: skip
-    assert "has the scaling 'default'; the reading ctg=centred needs 'centred'" in sentence
-    run("sweep", "covariance", "imgm", "--data", raw, "--scaled", centred, *words)
-    run("readings", tmp_path / "rows.csv.gz", "--out", tmp_path / "readings.csv")
-    table = pd.read_csv(tmp_path / "readings.csv")
-    assert table["reading"].tolist() == ["default", "ctg=centred"]
-    assert set(table["data_status"]) == {"simulated"}
-
-    parts = []
-    reading = ("--reading", "gaussian=analytic+ctg=centred")
-    for name in ("gaussian_2006", "analytic_gaussian"):
-        parts.append(tmp_path / f"{name}.csv.gz")
-        run("trials", "covariance", name, "--data", centred, *words[:-1], parts[-1], *reading)
-    run("summary", *parts, "--out", tmp_path / "summary.csv")
-    run("table", 5, "--summary", tmp_path / "summary.csv", *reading, "--out", tmp_path)
-    rows = pd.read_csv(tmp_path / "table5.csv").set_index("method")
-    row = rows.loc["Gaussian (Dwork et al. [2])"]
-    assert row["mechanism"] == "analytic_gaussian"
-    assert row["reading"] == "gaussian=analytic+ctg=centred"
-    assert row["mean"] > 0
-    assert (
-        "Reading: gaussian=analytic+ctg=centred, not the default one"
-        in (tmp_path / "table5.md").read_text()
-    )

@@ -1,12 +1,17 @@
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rowframes import frame, run
 
 from matrixdp.checks import InputError
+from matrixdp.data import load, store
 from matrixdp.experiments import study
-from matrixdp.experiments.study import Settings
+from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import registry
@@ -31,7 +36,7 @@ def values(table):
 @pytest.mark.parametrize("mechanism", sorted(registry()))
 @pytest.mark.parametrize("task", [REGRESSION, FirstComponent(), AllComponents()])
 def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, task, data):
-    table = study.run(task, mechanism, data, SETTINGS)
+    table = run(task, mechanism, data, SETTINGS)
     assert tuple(table.columns) == COLUMNS
     if table["note"].notna().any():
         assert len(table) == 1
@@ -43,59 +48,59 @@ def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, task, data):
 
 
 def test_axes_make_variants_and_iid_has_no_tau(data):
-    table = study.run(REGRESSION, "mvg_binary", data, SETTINGS)
+    table = run(REGRESSION, "mvg_binary", data, SETTINGS)
     found = set(zip(table["direction"], table["variant"], table["phase"], strict=True))
     taus = {("a", f"tau={tau}", phase) for tau in SETTINGS.taus for phase in ("report", "select")}
     assert found == taus | {("iid", "", "report")}
 
 
 def test_a_single_variant_is_not_selected(data):
-    table = study.run(REGRESSION, "laplace", data, SETTINGS)
+    table = run(REGRESSION, "laplace", data, SETTINGS)
     assert set(table["phase"]) == {"report"}
     assert (table["delta"] == 0).all()
 
 
 def test_delta_is_one_over_the_private_records(data):
-    assert (study.run(REGRESSION, "imgm", data, SETTINGS)["delta"] == 1 / 40).all()
+    assert (run(REGRESSION, "imgm", data, SETTINGS)["delta"] == 1 / 40).all()
     given = replace(SETTINGS, delta=1e-5)
-    assert (study.run(REGRESSION, "imgm", data, given)["delta"] == 1e-5).all()
+    assert (run(REGRESSION, "imgm", data, given)["delta"] == 1e-5).all()
 
 
 def test_a_batch_equals_its_trials_alone(data, monkeypatch):
     for mechanism in ("mvg_binary", "mvg_maxpnr", "jl_exact", "knorm_frob", "laplace"):
-        together = study.run(REGRESSION, mechanism, data, SETTINGS)
+        together = run(REGRESSION, mechanism, data, SETTINGS)
         with monkeypatch.context() as patch:
             patch.setattr(study, "STACK", 1)
-            alone = study.run(REGRESSION, mechanism, data, SETTINGS)
+            alone = run(REGRESSION, mechanism, data, SETTINGS)
         pd.testing.assert_frame_equal(together, alone, rtol=1e-12)
 
 
 def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
-    few = values(study.run(REGRESSION, "mvg_binary", data, SETTINGS))
+    few = values(run(REGRESSION, "mvg_binary", data, SETTINGS))
     wider = replace(SETTINGS, epsilons=("0.1", "0.5", "1"), trials=9)
-    many = values(study.run(REGRESSION, "mvg_binary", data, wider))
+    many = values(run(REGRESSION, "mvg_binary", data, wider))
     pd.testing.assert_series_equal(many.loc[few.index], few, rtol=0, atol=0)
 
 
 def test_seed_experiment_and_mechanism_have_noise_of_their_own(data):
-    base = study.run(REGRESSION, "imgm", data, SETTINGS)["value"]
-    other_seed = study.run(REGRESSION, "imgm", data, replace(SETTINGS, seed=8))["value"]
-    other_mechanism = study.run(REGRESSION, "analytic_gaussian", data, SETTINGS)["value"]
+    base = run(REGRESSION, "imgm", data, SETTINGS)["value"]
+    other_seed = run(REGRESSION, "imgm", data, replace(SETTINGS, seed=8))["value"]
+    other_mechanism = run(REGRESSION, "analytic_gaussian", data, SETTINGS)["value"]
     assert not np.isin(other_seed, base).any()
     assert not np.isin(other_mechanism, base).any()
 
 
 def test_splits_are_paired_between_mechanisms(data):
     # Almost without noise, the error is that of the clean records of the same split.
-    clean = study.run(REGRESSION, "nonprivate", data, SETTINGS)["value"]
-    weak = study.run(REGRESSION, "imgm", data, replace(SETTINGS, epsilons=("1000000",)))["value"]
+    clean = run(REGRESSION, "nonprivate", data, SETTINGS)["value"]
+    weak = run(REGRESSION, "imgm", data, replace(SETTINGS, epsilons=("1000000",)))["value"]
     np.testing.assert_allclose(weak, clean, rtol=0.03)
     assert np.ptp(clean) > 0.1 * clean.mean()
 
 
 def test_a_budget_without_guarantee_is_one_row_with_the_reason(data):
     settings = replace(SETTINGS, epsilons=("1", "100"))
-    table = study.run(REGRESSION, "gaussian_2014", data, settings)
+    table = run(REGRESSION, "gaussian_2014", data, settings)
     (row,) = table[table["epsilon"] == "100"].to_dict("records")
     assert row["note"].startswith("no guarantee: ")
     assert np.isnan(row["value"])
@@ -104,14 +109,96 @@ def test_a_budget_without_guarantee_is_one_row_with_the_reason(data):
 
 def test_bad_settings_are_one_sentence(data):
     with pytest.raises(InputError, match="trials is 0"):
-        study.run(REGRESSION, "laplace", data, replace(SETTINGS, trials=0))
+        run(REGRESSION, "laplace", data, replace(SETTINGS, trials=0))
     with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
-        study.run(REGRESSION, "laplac", data, SETTINGS)
+        run(REGRESSION, "laplac", data, SETTINGS)
     with pytest.raises(InputError, match="tau has no values"):
-        study.run(REGRESSION, "mvg_binary", data, replace(SETTINGS, taus=()))
+        run(REGRESSION, "mvg_binary", data, replace(SETTINGS, taus=()))
 
 
 def test_values_outside_the_public_bounds_are_refused_before_any_noise(data):
     bad = replace(data, matrix=data.matrix * 1.5)
     with pytest.raises(InputError, match="outside its public bounds"):
-        study.run(REGRESSION, "laplace", bad, SETTINGS)
+        run(REGRESSION, "laplace", bad, SETTINGS)
+
+
+# From the configuration
+
+PART = {
+    "experiment": "section",
+    "task": "regression",
+    "dataset": "liver",
+    "seed": 7,
+    "trials": 2,
+    "adjacency": "replace",
+    "reading": "default",
+    "target": "drinks",
+    "train": 248,
+    "epsilons": ["1"],
+    "delta": "1/n",
+    "directions": {"a": ["sgpt", "drinks"], "iid": []},
+    "taus": ["0.75"],
+    "rows": ["4"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("liver", "ctg"):
+        store.prepare(name, out=folder / name, source="simulated")
+    return folder
+
+
+def test_names_in_the_configuration_become_places_among_the_features_that_are_kept(folder):
+    liver = load(folder / "liver")
+    task, data, settings = study.prepared(PART, liver)
+    assert (task, data.matrix.shape) == (Regression(target=5, train=248), (6, 345))
+    assert settings.directions == {"a": (2, 5), "iid": ()}
+    assert (settings.delta, settings.epsilons, settings.taus) == (None, ("1",), ("0.75",))
+    few = {**PART, "features": ["drinks", "sgpt"], "delta": "0.01", "reading": "rbf"}
+    task, data, settings = study.prepared(few, liver)
+    assert (task.target, task.kernel, data.features) == (0, "rbf", ("drinks", "sgpt"))
+    assert (settings.directions["a"], settings.delta) == ((1, 0), 0.01)
+    assert settings.reading == "kernel=rbf+ridge=chosen"
+    assert study.queries(task, data, settings)["identity"].records == 248
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"task": "regresion"}, "task is 'regresion'; did you mean 'regression'"),
+        ({"target": "drink"}, "target is 'drink'; did you mean 'drinks'"),
+        ({"train": None}, "section lacks train"),
+        ({"directions": {"a": ["sgptt"]}}, "directions.a is 'sgptt'; did you mean 'sgpt'"),
+        ({"features": ["sgptt"], "target": "sgptt"}, "features is 'sgptt'; did you mean 'sgpt'"),
+        ({"dataset": "ctg"}, "needs the data set ctg, but was given liver"),
+    ],
+)
+def test_what_cannot_be_prepared_is_one_sentence(changes, sentence, folder):
+    with pytest.raises(InputError, match=sentence):
+        study.prepared({**PART, "directions": {}, **changes}, load(folder / "liver"))
+
+
+def test_a_reading_and_a_sweep_find_their_scaling_of_the_data(folder):
+    part = {**PART, "experiment": "covariance", "task": "covariance", "dataset": "ctg"}
+    part["directions"] = {}
+    with pytest.raises(InputError, match="scaling 'default'; the reading ctg=centred needs 'cen"):
+        study.prepared({**part, "reading": "centred"}, load(folder / "ctg"))
+    swept = frame(study.specifications(part, ["nonprivate", "imgm"], folder / "ctg"))
+    assert set(swept["reading"]) == {"default", "ctg=centred"}
+    assert swept["mechanism"].drop_duplicates().tolist() == ["nonprivate", "imgm"]
+    for name in ("default", "ctg=centred"):
+        alone = frame(
+            dict(study.trials({**part, "reading": name}, ["imgm"], folder / "ctg"))["imgm"]
+        )
+        own = swept[swept["mechanism"].eq("imgm") & swept["reading"].eq(name)]
+        assert own["value"].tolist() == alone["value"].tolist()
+
+
+def test_starting_a_study_imports_nothing_that_it_does_not_need():
+    heavy = ("pandas", "scipy.stats", "jsonschema", "tqdm", "pooch", "matrixdp.data.store")
+    code = "import sys, matrixdp.experiments.study; print(*sys.modules)"
+    root = Path(study.__file__).parents[2]
+    found = subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True)
+    assert not set(heavy) & set(found.split())

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rowframes import run
 from sklearn.kernel_ridge import KernelRidge
 
 from matrixdp.checks import InputError
-from matrixdp.experiments import study
 from matrixdp.experiments.readings import adjusted, find
-from matrixdp.experiments.study import Settings
+from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import FirstComponent
 from matrixdp.experiments.tasks.regression import PENALTIES, Regression, radial_predictions
 from matrixdp.seeds import streams
@@ -80,7 +80,7 @@ def test_the_chosen_ridge_is_the_best_one_on_splits_of_its_own(data):
 @pytest.mark.parametrize("reading", ["kernel=rbf", "released=clipped"])
 def test_what_means_nothing_on_a_sketch_is_skipped_with_the_reason(reading, data):
     task = adjusted(REGRESSION, find(reading).parameters)
-    table = study.run(task, "jl_exact", data, replace(SETTINGS, reading=reading))
+    table = run(task, "jl_exact", data, replace(SETTINGS, reading=reading))
     assert table["note"].tolist() == ["skipped: it releases a sketch, the task needs a matrix"]
     assert table["reading"].tolist() == [reading]
 

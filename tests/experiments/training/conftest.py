@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.experiments.training.examples import Data
+from matrixdp.data import LearningSet
 from matrixdp.experiments.training.models import GraphNetwork, Perceptron
 
 
@@ -50,7 +50,7 @@ def features():
         "test_features": values[600:],
         "test_labels": labels[600:],
     }
-    return Data("imdb", "simulated", arrays)
+    return LearningSet("imdb", arrays, "simulated")
 
 
 @pytest.fixture(scope="session", params=["perceptron", "graph"])

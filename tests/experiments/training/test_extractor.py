@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
+from matrixdp.data import LearningSet
 from matrixdp.experiments.training import extractor
-from matrixdp.experiments.training.examples import Data
+from matrixdp.experiments.training.examples import load
 
 
 def reviews(count, length=12, seed=9):
@@ -26,7 +29,7 @@ def data():
         "test_tokens": test,
         "test_labels": test_labels,
     }
-    return Data("imdb", "simulated", arrays)
+    return LearningSet("imdb", arrays, "simulated")
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +85,16 @@ def test_a_file_that_is_not_ours_is_said(tmp_path, data):
     assert len(found["train_features"]) == len(found["test_features"]) == 60
     file = tmp_path / "features.npz"
     np.savez(file, **found)
-    assert extractor.load(file).status == "simulated"
+    assert load(file, "imdb", features=True).status == "simulated"
     for content in (b"", b"text", b"PK\x03\x04"):
         file.write_bytes(content)
         with pytest.raises(InputError, match="matrixdp extract"):
-            extractor.load(file)
+            load(file, "imdb", features=True)
     with pytest.raises(InputError, match="matrixdp extract"):
-        extractor.load(tmp_path / "none.npz")
+        load(tmp_path / "none.npz", "imdb", features=True)
 
 
 def test_one_class_is_said(data):
-    same = Data("imdb", "original", {**data.arrays, "train_labels": np.ones(512, np.int8)})
+    same = replace(data, arrays={**data.arrays, "train_labels": np.ones(512, np.int8)})
     with pytest.raises(InputError, match="labels of imdb are all"):
         extractor.run(same, seed=0, epochs=1)

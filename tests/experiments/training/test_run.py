@@ -8,30 +8,38 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from rowframes import frame
 
 from matrixdp.checks import InputError
+from matrixdp.data import LearningSet
 from matrixdp.experiments import training
-from matrixdp.experiments.training.base import Settings, run
-from matrixdp.experiments.training.examples import Data
+from matrixdp.experiments.settings import Settings
+from matrixdp.experiments.training import base
 from matrixdp.experiments.training.features import READINGS
 from matrixdp.trials import COLUMNS
 
-WORKFLOW = Path(__file__).parents[2] / "workflow"
+WORKFLOW = Path(__file__).parents[3] / "workflow"
 ADULT = replace(training.registry()["adult"], lot=50, epochs=10)
 CORA = replace(training.registry()["cora"], lot=10, epochs=10)
 IMDB = replace(training.registry()["imdb"], lot=50, epochs=5)
 SETTINGS = Settings(experiment="adult", seed=7, trials=2, epsilons=("0.5", "2"), delta=1e-5)
 
 
+def run(*arguments):
+    return frame(base.run(*arguments))
+
+
 @pytest.fixture(scope="module")
 def adult(table):
-    return Data("adult", "simulated", table)
+    return LearningSet("adult", table, "simulated")
 
 
 @pytest.mark.parametrize("scheme", ["analytic_gaussian", "imgm", "mvg_binary"])
 @pytest.mark.parametrize("experiment", ["adult", "cora", "imdb"])
 def test_every_experiment_returns_tidy_rows(experiment, scheme, adult, graph, features):
-    data = {"adult": adult, "cora": Data("cora", "simulated", graph), "imdb": features}[experiment]
+    data = {"adult": adult, "cora": LearningSet("cora", graph, "simulated"), "imdb": features}[
+        experiment
+    ]
     how = {"adult": ADULT, "cora": CORA, "imdb": IMDB}[experiment]
     rows = run(how, scheme, data, replace(SETTINGS, experiment=experiment))
     assert tuple(rows.columns) == COLUMNS
@@ -155,7 +163,7 @@ def test_noise_beyond_float32_is_said(graph):
     rows = run(
         CORA,
         "mvg_code",
-        Data("cora", "simulated", graph),
+        LearningSet("cora", graph, "simulated"),
         Settings("cora", 7, 1, ("0.0000000000000001",), 1e-5),
     )
     assert rows["note"][0].startswith("skipped: noise of ")
@@ -181,10 +189,12 @@ def test_bad_settings_are_said_in_one_sentence(change, said, adult):
 def test_bad_data_and_names_are_said_in_one_sentence(adult, table):
     with pytest.raises(InputError, match="did you mean 'imgm'"):
         run(ADULT, "imgn", adult, SETTINGS)
-    same = Data("adult", "original", table | {"train_labels": np.zeros(300, np.int8)})
+    same = LearningSet("adult", table | {"train_labels": np.zeros(300, np.int8)}, "original")
     with pytest.raises(InputError, match="labels of adult are all"):
         run(ADULT, "imgm", same, SETTINGS)
-    broken = Data("adult", "original", table | {"train_inputs": table["train_inputs"] * np.nan})
+    broken = LearningSet(
+        "adult", table | {"train_inputs": table["train_inputs"] * np.nan}, "original"
+    )
     with pytest.raises(InputError, match="diverges"):
         run(ADULT, "nonprivate", broken, SETTINGS)
 

@@ -1,7 +1,8 @@
 """Data sets: from a mirror, a download or a stand-in to arrays with their provenance.
 
 ``catalogue`` reads workflow/datasets.yaml, ``fetch`` and ``archives`` get the files, one module a
-data set reads them, and ``store`` ties these together. A data set is one of two kinds:
+data set reads them, and ``store`` ties these together and writes what ``prepared`` loads. A data
+set is one of two kinds:
 
 - a matrix for the private queries (``matrices``): ``scaling`` puts it in a public box, ``simulate``
   makes its stand-in. To add one: an entry in datasets.yaml and a module of the same name with
@@ -11,16 +12,6 @@ data set reads them, and ``store`` ties these together. A data set is one of two
   ``simulate(facts, rng) -> Encoded``, its stand-in.
 """
 
-from matrixdp.data.learning import LearningSet
-from matrixdp.data.matrices import Dataset
-from matrixdp.data.store import load, load_arrays, prepare, refresh, warn_of_stand_ins
+from matrixdp.data.prepared import Dataset, LearningSet, load, load_arrays
 
-__all__ = [
-    "Dataset",
-    "LearningSet",
-    "load",
-    "load_arrays",
-    "prepare",
-    "refresh",
-    "warn_of_stand_ins",
-]
+__all__ = ["Dataset", "LearningSet", "load", "load_arrays"]

@@ -1,4 +1,4 @@
-"""Learning sets: data sets that become several named arrays, in ``arrays.npz``."""
+"""How records become several named arrays to learn from, in ``arrays.npz``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from matrixdp.data.catalogue import Spec
-
-FILE = "arrays.npz"
-#: What provenance.json says about a learning set and about nothing else.
-KEYS = ("arrays",)
-
-Arrays = Mapping[str, NDArray]
+from matrixdp.data.prepared import Arrays
 
 
 @dataclass(frozen=True)
@@ -40,23 +34,6 @@ class Encoded:
     constants: Mapping[str, float] = field(default_factory=dict)
     treated_as_public: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class LearningSet:
-    """A prepared learning set.
-
-    Attributes:
-        name: its name in workflow/datasets.yaml.
-        arrays: read-only, by name; its module says what each one is.
-        status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
-    """
-
-    name: str
-    arrays: Arrays
-    status: str
-    provenance: Mapping[str, Any]
 
 
 def content_sha256(encoded: Encoded) -> str:
@@ -82,7 +59,7 @@ def stand_in(reader: ModuleType, facts: Mapping[str, Any], rng: np.random.Genera
 
 
 def pack(spec: Spec, encoded: Encoded, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the bytes of ``FILE`` and what provenance.json says of the arrays.
+    """Return the bytes of ``arrays.npz`` and what provenance.json says of the arrays.
 
     The bytes depend on the arrays alone: NumPy dates every entry 1980.
     """
@@ -105,17 +82,3 @@ def pack(spec: Spec, encoded: Encoded, scaling_name: str) -> tuple[bytes, dict[s
         },
         "facts": dict(encoded.facts),
     }
-
-
-def unpack(content: bytes, provenance: Mapping[str, Any]) -> LearningSet:
-    """Return the learning set that :func:`pack` made."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for array in arrays.values():
-        array.setflags(write=False)
-    return LearningSet(
-        name=provenance["name"],
-        arrays=MappingProxyType(arrays),
-        status=provenance["status"],
-        provenance=provenance,
-    )

@@ -1,4 +1,4 @@
-"""Prepared data sets: written once with their provenance, read by every experiment.
+"""Data sets are written once, with their provenance; :mod:`matrixdp.data.prepared` reads them.
 
 A data set is a matrix (:mod:`matrixdp.data.matrices`) or a learning set
 (:mod:`matrixdp.data.learning`); these two modules have the same functions.
@@ -20,7 +20,7 @@ from typing import Any
 
 from matrixdp import checks, seeds
 from matrixdp.checks import Array, InputError
-from matrixdp.data import catalogue, learning, matrices, simulate
+from matrixdp.data import catalogue, learning, matrices, prepared, simulate
 from matrixdp.data.catalogue import Spec
 from matrixdp.data.fetch import (
     HASTY,
@@ -32,12 +32,11 @@ from matrixdp.data.fetch import (
     fetch,
     reject,
 )
-from matrixdp.data.learning import Encoded, LearningSet
-from matrixdp.data.matrices import Dataset
+from matrixdp.data.learning import Encoded
+from matrixdp.data.prepared import DEFAULT, read_provenance
 from matrixdp.files import replacing, write_text
 
 SOURCES = ("auto", "original", "simulated")
-_NEEDED = ("name", "status", "requested", "scaling")
 
 
 def original(
@@ -86,12 +85,12 @@ def prepare(
     source: str = "auto",
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
-    scaling_name: str = "default",
     network: Network = PATIENT,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
-    Downloads are kept in ``out``/downloads. Same input, same bytes.
+    Further scalings of a matrix are written in the same way to the folders of their names in
+    ``out``. Downloads are kept in ``out``/downloads. Same input, same bytes.
 
     Args:
         name: a data set of workflow/datasets.yaml.
@@ -100,16 +99,14 @@ def prepare(
             warning if the network cannot be reached. A wrong checksum is an error in any case.
         mirror: a folder that is looked in before anything is downloaded.
         seed: of the stand-in.
-        scaling_name: which of the data set's scalings; a learning set has ``default`` alone.
         network: how hard to try to download.
 
     Raises:
-        InputError: the name, source or scaling is unknown, or the originals cannot be had or are
+        InputError: the name or source is unknown, or the originals cannot be had or are
             not the expected ones.
     """
     spec = catalogue.find(name)
     checks.choice(SOURCES, source=source)
-    checks.choice(spec.scalings or ["default"], scaling=scaling_name)
     try:
         if source == "simulated":
             records, origin = _stand_in(spec, seed)
@@ -120,27 +117,7 @@ def prepare(
             raise
         _warn([name], f"{error}; so ")
         records, origin = _stand_in(spec, seed)
-    _write(Path(out), spec, scaling_name, source, records, origin)
-
-
-def load(folder: str | os.PathLike) -> Dataset:
-    """Return the matrix that :func:`prepare` wrote.
-
-    Raises:
-        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
-            learning set.
-    """
-    return _load(Path(folder), matrices)
-
-
-def load_arrays(folder: str | os.PathLike) -> LearningSet:
-    """Return the learning set that :func:`prepare` wrote.
-
-    Raises:
-        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
-            matrix.
-    """
-    return _load(Path(folder), learning)
+    _write(Path(out), spec, source, records, origin)
 
 
 def refresh(
@@ -178,7 +155,7 @@ def refresh(
         except InputError as error:
             reason = f"{error}; so "
             break
-        _write(folder, spec, provenance["scaling"]["name"], "auto", records, origin)
+        _write(folder, spec, "auto", records, origin)
         replaced.append(spec.name)
     if replaced:
         print(f"originals have replaced the stand-ins of {', '.join(replaced)}", file=sys.stderr)
@@ -200,7 +177,7 @@ def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, dict[str, Any
     found = {}
     for folder in map(Path, folders):
         if (folder / "provenance.json").is_file():
-            provenance = _provenance(folder)
+            provenance = read_provenance(folder)
             if (provenance["status"], provenance["requested"]) == ("simulated", "auto"):
                 found[folder] = provenance
     return found
@@ -225,55 +202,37 @@ def _stand_in(spec: Spec, seed: int) -> tuple[Array | Encoded, dict[str, Any]]:
 
 
 def _write(
-    out: Path,
-    spec: Spec,
-    scaling_name: str,
-    requested: str,
-    records: Array | Encoded,
-    origin: Mapping[str, Any],
+    out: Path, spec: Spec, requested: str, records: Array | Encoded, origin: Mapping[str, Any]
 ) -> None:
-    """Write the matrix or the arrays and then their provenance, which has the file's checksum."""
+    """Write the numbers of every scaling, and then their provenance, which has their checksum."""
+    written = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
-    content, described = kind.pack(spec, records, scaling_name)
-    provenance = {
-        "name": spec.name,
-        "title": spec.title,
-        "publisher": spec.publisher,
-        "requested": requested,
-        **origin,
-        "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
-        "records_shape": list(records.shape),
-        **described,
-        "licence": spec.licence,
-        "doi": spec.doi,
-        "citation": spec.citation,
-        "software": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in ("numpy", "pandas", "python-calamine")},
-        },
-        _checksum(kind): hashlib.sha256(content).hexdigest(),
-    }
-    with replacing(out / kind.FILE) as temporary:
-        temporary.write_bytes(content)
-    text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text(out / "provenance.json", text + "\n")
-
-
-def _load(folder: Path, kind: ModuleType) -> Any:
-    provenance = _provenance(folder)
-    path = folder / kind.FILE
-    if _checksum(kind) not in provenance:
-        raise InputError(
-            f"{folder} holds {provenance['name']}, which has no {kind.FILE}; name the folder of "
-            "another data set"
-        )
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; run `snakemake data`") from None
-    if hashlib.sha256(content).hexdigest() != provenance[_checksum(kind)]:
-        raise _damaged(path)
-    return kind.unpack(content, provenance)
+    # The default scaling comes last: where it is whole, all are.
+    for scaling_name in sorted(spec.scalings or [DEFAULT], key=DEFAULT.__eq__):
+        content, described = kind.pack(spec, records, scaling_name)
+        provenance = {
+            "name": spec.name,
+            "title": spec.title,
+            "publisher": spec.publisher,
+            "requested": requested,
+            **origin,
+            "content_sha256": {"expected": spec.sha256, "found": kind.content_sha256(records)},
+            "records_shape": list(records.shape),
+            **described,
+            "licence": spec.licence,
+            "doi": spec.doi,
+            "citation": spec.citation,
+            "software": {
+                "python": platform.python_version(),
+                **{name: version(name) for name in ("numpy", "pandas", "python-calamine")},
+            },
+            written.checksum: hashlib.sha256(content).hexdigest(),
+        }
+        folder = prepared.place(out, scaling_name)
+        with replacing(folder / written.file) as temporary:
+            temporary.write_bytes(content)
+        text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
+        write_text(folder / "provenance.json", text + "\n")
 
 
 def _kind(spec: Spec) -> ModuleType:
@@ -283,33 +242,6 @@ def _kind(spec: Spec) -> ModuleType:
 def _module(spec: Spec) -> ModuleType:
     """Return the data set's own module."""
     return importlib.import_module(f"matrixdp.data.{spec.name}")
-
-
-def _checksum(kind: ModuleType) -> str:
-    """Return where provenance.json has the checksum of the matrix or the arrays."""
-    return f"{Path(kind.FILE).stem}_sha256"
-
-
-def _provenance(folder: Path) -> dict[str, Any]:
-    path = folder / "provenance.json"
-    try:
-        provenance = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; run `snakemake data`") from None
-    except ValueError:
-        raise _damaged(path) from None
-    if isinstance(provenance, dict):
-        for kind in (matrices, learning):
-            if {*_NEEDED, *kind.KEYS, _checksum(kind)} <= set(provenance):
-                return provenance
-    raise _damaged(path)
-
-
-def _damaged(path: Path) -> InputError:
-    return InputError(
-        f"{path} is damaged or of another run than its neighbours; delete it and run "
-        "`snakemake data`"
-    )
 
 
 def _refuse(spec: Spec, fetched: Fetched, what: str) -> Mismatch:

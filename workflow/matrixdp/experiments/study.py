@@ -6,24 +6,28 @@ differences are paired; its noise has streams of its own.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from tqdm import tqdm
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.data.prepared import Dataset, load
+from matrixdp.experiments import readings, tasks
 from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
-from matrixdp.experiments.tasks.base import Task, second_moments
+from matrixdp.experiments.settings import Settings, progress
+from matrixdp.experiments.tasks.base import Shared, Task, second_moments
 from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.seeds import streams
-from matrixdp.trials import COLUMNS
+from matrixdp.trials import Block, Rows, assigned
 
 QUERIES: dict[str, type[Identity] | type[Covariance]] = {
     "identity": Identity,
@@ -35,53 +39,6 @@ STACK = 2**23
 
 #: Splits on which a task may choose its options, none of them of a reported trial.
 TUNING = 20
-
-
-@dataclass(frozen=True)
-class Data:
-    """What a study needs to know of a data set.
-
-    Attributes:
-        name, status: which data set, and whether it is ``original`` or ``simulated``.
-        matrix: m x n, records as columns.
-        domain: public bounds of a record.
-    """
-
-    name: str
-    status: str
-    matrix: Array
-    domain: Box
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What config.yaml says of one experiment.
-
-    Attributes:
-        experiment: its name.
-        seed: root seed.
-        trials: trials per row; trial numbers start at 0.
-        epsilons: canonical tokens, e.g. ``"0.1"``; they name the noise streams.
-        delta: the nominal delta; None stands for 1 / n, n the number of private records.
-        directions: name of a noise direction -> indices of its features, none for i.i.d. noise.
-        taus: canonical tokens of the shares tried for the important directions.
-        rows: numbers of sketch rows tried, as multiples of m.
-        adjacency: what neighbours are (see :mod:`matrixdp.privacy.sensitivity`).
-        reading: name of the choices made where the papers leave something open.
-        changes: the parameters of mechanisms that it changes.
-    """
-
-    experiment: str
-    seed: int
-    trials: int
-    epsilons: tuple[str, ...]
-    delta: float | None = None
-    directions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    taus: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
-    adjacency: str = "replace"
-    reading: str = "default"
-    changes: Parameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -121,7 +78,104 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
     return found
 
 
-def run(task: Task, mechanism: str, data: Data, settings: Settings) -> pd.DataFrame:
+def trials(
+    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
+) -> Iterator[tuple[str, Rows]]:
+    """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
+
+    Args:
+        part: the experiment's settings (see :func:`prepared`).
+        names: mechanisms and reference rows.
+        folder: of the prepared data set.
+
+    Raises:
+        InputError: as for :func:`prepared` and :func:`run`, or the data cannot be read.
+    """
+    scaling = readings.find(part["reading"]).scaling(part["dataset"])
+    task, data, settings = prepared(part, load(folder, scaling))
+    for name in names:
+        yield name, run(task, name, data, settings)
+
+
+def specifications(
+    part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
+) -> Rows:
+    """Return the trial rows of mechanisms and reference rows under all their readings.
+
+    Args:
+        part: the experiment's settings (see :func:`prepared`), under the default reading.
+        names: mechanisms and reference rows, in the order of the rows.
+        folder: of the prepared data set, with its scalings.
+
+    Raises:
+        InputError: as for :func:`prepared` and :func:`run`, or the data cannot be read.
+    """
+
+    @functools.cache
+    def scaled(scaling: str) -> Dataset:
+        found = load(folder, scaling)
+        return found.of(part.get("features") or found.features)
+
+    task, _, settings = prepared(part, scaled(readings.DEFAULT))
+    return [row for name in names for row in sweep(task, name, scaled, settings)]
+
+
+def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
+    """Return the task, the private data and the settings of an experiment.
+
+    Args:
+        part: its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
+            ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of
+            its own name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``,
+            ``directions`` (names of features by name of the direction), ``taus`` and ``rows``.
+        data: the prepared data set, in the scaling of the reading.
+
+    Raises:
+        InputError: a name is unknown, the task lacks something, or the data are not those of the
+            experiment or of the reading.
+    """
+    name, reading = part["experiment"], readings.find(part["reading"])
+    if data.name != part["dataset"]:
+        raise InputError(f"{name} needs the data set {part['dataset']}, but was given {data.name}")
+    scaling = data.provenance.get("scaling", {}).get("name", readings.DEFAULT)
+    if scaling != reading.scaling(data.name):
+        raise InputError(
+            f"the data have the scaling {scaling!r}; the reading {reading.name} needs "
+            f"{reading.scaling(data.name)!r}"
+        )
+    features = tuple(part.get("features") or data.features)
+    entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
+    given = {}
+    for need in entry.needs:
+        if part.get(need) is None:
+            raise InputError(f"{name} lacks {need}, which its task needs; give it in config.yaml")
+        given[need] = part[need]
+    if "target" in given:
+        given["target"] = features.index(checks.choice(features, target=given["target"]))
+    directions = {
+        direction: tuple(
+            features.index(checks.choice(features, **{f"directions.{direction}": member}))
+            for member in members
+        )
+        for direction, members in part.get("directions", {}).items()
+    }
+    settings = Settings.of(
+        part,
+        directions=directions,
+        adjacency=reading.adjacency(part["adjacency"]),
+        reading=reading.name,
+        changes=reading.parameters,
+    )
+    return adjusted(entry.build(**given), reading.parameters), data.of(features), settings
+
+
+def queries(task: Task, data: Dataset, settings: Settings) -> dict[str, Query]:
+    """Return the queries that serve a task, by name, the paper's own first."""
+    box, records = Box(data.lower, data.upper), task.records(data.matrix)
+    return {name: QUERIES[name](box, records, settings.adjacency) for name in task.queries}
+
+
+def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     """Return the tidy trial rows of one mechanism, or of one of the task's reference rows.
 
     A budget without a guarantee, or a mechanism that cannot serve the task, is one row whose
@@ -134,9 +188,7 @@ def run(task: Task, mechanism: str, data: Data, settings: Settings) -> pd.DataFr
     return _run({settings.reading: task}, mechanism, data, settings)
 
 
-def sweep(
-    task: Task, mechanism: str, scaled: Mapping[str, Data], settings: Settings
-) -> pd.DataFrame:
+def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
     """Return the trial rows of one mechanism under all its readings (see :func:`run`).
 
     All readings share their base draws, and those that differ in the task alone the releases.
@@ -144,72 +196,75 @@ def sweep(
     Args:
         task: as in the default reading.
         mechanism: a mechanism or a reference row.
-        scaled: the data by the name of the scaling.
+        scaled: returns the data in the scaling of that name.
         settings: ``reading`` and ``changes`` are not used.
 
     Raises:
-        InputError: as for :func:`run`; or a scaling is missing.
+        InputError: as for :func:`run`.
     """
     things: list[object] = [task]
     if mechanism in registry():
         things.append(variants(registry()[mechanism], settings)[0].mechanism)
-    name = next(iter(scaled.values())).name
+    name = scaled(readings.DEFAULT).name
     own = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
     for reading in cross(
         settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
     ):
         changes = {k: v for k, v in reading.parameters.items() if k not in own}
-        place = checks.choice(scaled, scaling=reading.scaling(name))
-        group = place, reading.adjacency(settings.adjacency), tuple(changes.items())
+        near = reading.adjacency(settings.adjacency)
+        group = reading.scaling(name), near, tuple(changes.items())
         groups.setdefault(group, {})[reading.name] = adjusted(task, reading.parameters)
-    parts = [
-        _run(
-            tasks,
+    return [
+        row
+        for (scaling, near, changes), readers in groups.items()
+        for row in _run(
+            readers,
             mechanism,
-            scaled[place],
+            scaled(scaling),
             replace(settings, adjacency=near, changes=dict(changes)),
         )
-        for (place, near, changes), tasks in groups.items()
     ]
-    return pd.concat(parts, ignore_index=True)
 
 
-def _run(tasks: Mapping[str, Task], mechanism: str, data: Data, settings: Settings) -> pd.DataFrame:
+def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings) -> Rows:
     """Return the trial rows of one mechanism under readings, each with its own task."""
     checks.count(trials=settings.trials)
-    tuning = ("split", settings.experiment, "tune")
     tuned = {
-        reading: task.tuned(data.matrix, streams(settings.seed, *tuning, trials=range(TUNING)))
-        for reading, task in tasks.items()
+        reading: _tuned(task, data, settings.seed, settings.experiment)
+        for reading, task in readers.items()
     }
     task = next(iter(tuned.values()))
     if mechanism in task.references:
-        parts = [
-            _reference_rows(one, mechanism, data, settings).assign(reading=reading)
+        rows: Rows = [
+            {**_reference_rows(one, mechanism, data, settings), "reading": reading}
             for reading, one in tuned.items()
         ]
     else:
         checks.choice([*task.references, *registry()], mechanism=mechanism)
-        parts = list(_mechanism_rows(tuned, mechanism, data, settings))
-    table = pd.concat(parts, ignore_index=True)
-    table = table.assign(
+        rows = list(_mechanism_rows(tuned, mechanism, data, settings))
+    return assigned(
+        rows,
         experiment=settings.experiment,
         dataset=data.name,
         data_status=data.status,
         mechanism=mechanism,
         metric=task.metric,
     )
-    return table.reindex(columns=list(COLUMNS))
 
 
-def _reference_rows(task: Task, name: str, data: Data, settings: Settings) -> pd.DataFrame:
+@functools.cache
+def _tuned(task: Task, data: Dataset, seed: int, experiment: str) -> Task:
+    return task.tuned(data.matrix, streams(seed, "split", experiment, "tune", trials=range(TUNING)))
+
+
+def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     values = np.empty(settings.trials)
     for trials in _blocks(settings.trials, data.matrix.size):
         instance = task.instance(data.matrix, _split_streams(settings, "report", trials))
         own = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         values[trials.start : trials.stop] = instance.reference(name, own)
-    return pd.DataFrame({"phase": "report", "trial": np.arange(settings.trials), "value": values})
+    return {"phase": "report", "trial": np.arange(settings.trials), "value": values}
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +284,8 @@ class _Cell:
 
 
 def _mechanism_rows(
-    tasks: Mapping[str, Task], mechanism: str, data: Data, settings: Settings
-) -> Iterator[pd.DataFrame]:
+    tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings
+) -> Iterator[Block]:
     found = variants(registry()[mechanism], settings)
     query, reason = _query(next(iter(tasks.values())), found[0].mechanism, data, settings)
     if query is None:
@@ -259,24 +314,21 @@ def _mechanism_rows(
     selected = _scores(serving, mechanism, "select", compared, data, settings)
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
-            yield _note(cell.note, reading).assign(**cell.where, delta=delta)
+            yield {**_note(cell.note, reading), **cell.where, "delta": delta}
             continue
         for phase, scores in (("report", reported), ("select", selected)):
             if (reading, cell) in scores:
-                yield pd.DataFrame(
-                    cell.where
-                    | {
-                        "reading": reading,
-                        "delta": cell.release.delta,
-                        "epsilon_actual": cell.release.epsilon_actual,
-                        "mu_actual": cell.release.mu,
-                        "mu_exact": None if cell.release.mu is None else cell.release.mu_exact,
-                        "noise_std": cell.release.noise_std,
-                        "phase": phase,
-                        "trial": np.arange(settings.trials),
-                        "value": scores[reading, cell],
-                    }
-                )
+                yield cell.where | {
+                    "reading": reading,
+                    "delta": cell.release.delta,
+                    "epsilon_actual": cell.release.epsilon_actual,
+                    "mu_actual": cell.release.mu,
+                    "mu_exact": None if cell.release.mu is None else cell.release.mu_exact,
+                    "noise_std": cell.release.noise_std,
+                    "phase": phase,
+                    "trial": np.arange(settings.trials),
+                    "value": scores[reading, cell],
+                }
 
 
 def _scores(
@@ -284,7 +336,7 @@ def _scores(
     mechanism: str,
     phase: str,
     cells: Sequence[_Cell],
-    data: Data,
+    data: Dataset,
     settings: Settings,
 ) -> dict[tuple[str, _Cell], Array]:
     """Return the metric of all trials by reading and cell that has a release, shape (trials,).
@@ -295,7 +347,7 @@ def _scores(
     scores = {pair: np.empty(settings.trials) for pair in itertools.product(tasks, releases)}
     blocks = list(_blocks(settings.trials, data.matrix.size)) if scores else []
     total = len(blocks) * len(releases)
-    with tqdm(total=total, desc=f"{mechanism}, {phase}", leave=False, disable=None) as bar:
+    with progress(total, f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
                 reading: task.instance(data.matrix, _split_streams(settings, phase, trials))
@@ -309,15 +361,16 @@ def _scores(
                 own = streams(settings.seed, "noise", settings.experiment, *names, trials=trials)
                 fits = release.yields in ("matrix", "second_moments")
                 released = release.sample(value, own, out=buffer if fits else None)
+                shared: Shared = {}
                 for reading, instance in instances.items():
                     scores[reading, cell][trials.start : trials.stop] = instance.score(
-                        released, yields=release.yields, ridge=release.ridge
+                        released, yields=release.yields, ridge=release.ridge, shared=shared
                     )
-                bar.update()
+                advance()
     return scores
 
 
-def _resolved(changes: Parameters, query: Query, data: Data) -> Parameters:
+def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     """Return the changes with the norm of the private data in place of ``FROM_DATA``."""
     if isinstance(query, Identity):
         # Where trials split the data, the root mean square over splits.
@@ -328,13 +381,12 @@ def _resolved(changes: Parameters, query: Query, data: Data) -> Parameters:
 
 
 def _query(
-    task: Task, mechanism: Mechanism, data: Data, settings: Settings
+    task: Task, mechanism: Mechanism, data: Dataset, settings: Settings
 ) -> tuple[Query | None, str]:
     """Return the first of the task's queries that the mechanism can answer, or a reason."""
-    for name in task.queries:
+    for name, query in queries(task, data, settings).items():
         if name in mechanism.queries:
-            records = task.records(data.matrix)
-            return QUERIES[name](data.domain, records, settings.adjacency), ""
+            return query, ""
     answers = " and ".join(sorted(mechanism.queries))
     return None, f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
 
@@ -347,8 +399,8 @@ def _cell(variant: Variant, epsilon: str, query: Query, delta: float) -> _Cell:
     return _Cell(variant, epsilon, release)
 
 
-def _note(reason: str, reading: str) -> pd.DataFrame:
-    return pd.DataFrame({"reading": [reading], "phase": ["report"], "note": [reason]})
+def _note(reason: str, reading: str) -> Block:
+    return {"reading": reading, "phase": "report", "note": reason}
 
 
 def _split_streams(settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from matrixdp.discovery import collect
-from matrixdp.experiments.tasks.base import Task
+from matrixdp.experiments.tasks.base import Entry
 
 
-def registry() -> dict[str, type[Task]]:
-    """Return the task of every experiment by the experiment's name."""
+def registry() -> dict[str, Entry]:
+    """Return every task by the name that config.yaml calls it."""
     return collect(sys.modules[__name__], "TASKS")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.trials import NONPRIVATE, RANDOM
 
 Streams = Sequence[np.random.Generator]
+
+#: Results by the options that they depend on.
+Shared = dict[tuple, Array]
 
 
 class Instance(abc.ABC):
@@ -24,12 +29,15 @@ class Instance(abc.ABC):
         return self.matrix if query == "identity" else second_moments(self.matrix)
 
     @abc.abstractmethod
-    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+    def score(
+        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
+    ) -> Array:
         """Return the metric of each trial, shape (trials,).
 
         Args:
             released: what a release returned, trials along the first axis.
             yields, ridge: the attributes of that release.
+            shared: what instances of the same trials have computed from the same release.
         """
 
     @abc.abstractmethod
@@ -44,13 +52,13 @@ class Task(abc.ABC):
         metric: name of the metric.
         queries: names of the queries that serve it, the paper's own first.
         accepts: the yields of a release that it can work with.
-        references: rows that need no mechanism: ``nonprivate``, ``random`` and others.
+        references: rows that need no mechanism, of ``trials.REFERENCES``.
     """
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
     accepts: ClassVar[frozenset[str]]
-    references: ClassVar[tuple[str, ...]] = ("nonprivate", "random")
+    references: ClassVar[tuple[str, ...]] = (NONPRIVATE, RANDOM)
 
     def records(self, matrix: Array) -> int:
         """Return how many records of the data are private."""
@@ -68,6 +76,20 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the instance of one trial per stream; ``matrix`` is m x n."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a task appears in config.yaml.
+
+    Attributes:
+        build: makes the task from what it needs.
+        needs: keys that an experiment must have: ``target``, the name of a feature, whose index the
+            task is given, and ``train``, a number of records.
+    """
+
+    build: Callable[..., Task]
+    needs: tuple[str, ...] = ()
 
 
 def second_moments(matrix: Array) -> Array:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.experiments.tasks.base import Instance, Streams, Task, second_moments
+from matrixdp.experiments.tasks.base import Entry, Instance, Shared, Streams, Task, second_moments
+from matrixdp.trials import RANDOM
 
 
 class _Moments(Instance):
@@ -26,6 +28,16 @@ class _Moments(Instance):
         gram = released @ np.swapaxes(released, 1, 2)
         return (gram - ridge * np.eye(gram.shape[-1])) / self.matrix.shape[1]
 
+    def reference(self, name: str, streams: Streams) -> Array:
+        if name == RANDOM:
+            return self.guess(streams)
+        stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
+        return self.score(stack, yields="second_moments")
+
+    @abc.abstractmethod
+    def guess(self, streams: Streams) -> Array:
+        """Return the metric of random directions, shape (trials,)."""
+
     def captured(self, directions: Array) -> Array:
         """Return v^T S v of each column of ``directions``, shape (trials, k)."""
         return (directions * (self.moments @ directions)).sum(axis=1)
@@ -36,7 +48,9 @@ class _First(_Moments):
         super().__init__(matrix)
         self._vector = vector
 
-    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+    def score(
+        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
+    ) -> Array:
         if yields == "direction":
             top = released[..., None]
         elif yields == "second_moments" and self._vector == "singular":
@@ -45,10 +59,7 @@ class _First(_Moments):
             top = np.linalg.eigh(self.estimate(released, yields, ridge))[1][:, :, -1:]
         return self.eigenvalues[0] - self.captured(top)[:, 0]
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        if name == "nonprivate":
-            stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
-            return self.score(stack, yields="second_moments")
+    def guess(self, streams: Streams) -> Array:
         normals = np.stack([stream.standard_normal(len(self.moments)) for stream in streams])
         directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
         return self.score(directions, yields="direction")
@@ -58,14 +69,13 @@ class _All(_Moments):
     def _residual(self, directions: Array) -> Array:
         return ((self.eigenvalues - self.captured(directions)) ** 2).sum(axis=1)
 
-    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
+    def score(
+        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
+    ) -> Array:
         directions = np.linalg.eigh(self.estimate(released, yields, ridge))[1]
         return self._residual(directions[:, :, ::-1])
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        if name == "nonprivate":
-            stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
-            return self.score(stack, yields="second_moments")
+    def guess(self, streams: Streams) -> Array:
         shape = self.moments.shape
         normals = np.stack([stream.standard_normal(shape) for stream in streams])
         basis, triangle = np.linalg.qr(normals)
@@ -112,4 +122,4 @@ class AllComponents(Task):
         return _All(matrix)
 
 
-TASKS = {"first_pc": FirstComponent, "covariance": AllComponents}
+TASKS = {"first_pc": Entry(FirstComponent), "covariance": Entry(AllComponents)}

@@ -9,7 +9,8 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.experiments.tasks.base import Instance, Streams, Task
+from matrixdp.experiments.tasks.base import Entry, Instance, Shared, Streams, Task
+from matrixdp.trials import NONPRIVATE, REFERENCES, ZERO
 
 #: Ridge penalties to choose from.
 PENALTIES = tuple(10.0**power for power in range(-4, 4))
@@ -87,7 +88,7 @@ class Regression(Task):
     clip_predictions: bool = False
     metric = "rmse"
     queries = ("identity", "covariance")
-    references = ("nonprivate", "random", "zero")
+    references = REFERENCES
 
     def __post_init__(self) -> None:
         checks.choice(("linear", "rbf"), kernel=self.kernel)
@@ -109,7 +110,7 @@ class Regression(Task):
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
         # Generators move on as they are drawn from: all rivals see the same splits.
         train, test = self._split(matrix, streams)
-        errors = [_Split(one, train, test).reference("nonprivate", ()).mean() for one in rivals]
+        errors = [_Split(one, train, test).reference(NONPRIVATE, ()).mean() for one in rivals]
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
@@ -148,29 +149,36 @@ class _Split(Instance):
             predicted = np.clip(predicted, -1, 1)
         return np.sqrt(((predicted - self._target) ** 2).mean(axis=1))
 
-    def score(self, released: Array, *, yields: str, ridge: float = 0.0) -> Array:
-        task = self._task
+    def score(
+        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
+    ) -> Array:
+        task, found = self._task, {} if shared is None else shared
         assert task.penalty is not None, "tuned() chooses the penalty"
+        options = (task.kernel, task.penalty, task.clip_released)
+        if options not in found:
+            found[options] = self._predictions(released, task.penalty, ridge)
+        return self._rmse(found[options])
+
+    def _predictions(self, released: Array, penalty: float, ridge: float) -> Array:
+        task = self._task
         if task.clip_released:
             released = np.clip(released, -1, 1)
         if task.kernel == "rbf":
             others = np.delete(released, task.target, axis=1)
             records = others, released[:, task.target], self._features
-            gamma = 1 / others.shape[1]
-            return self._rmse(radial_predictions(*records, penalty=task.penalty, gamma=gamma))
+            return radial_predictions(*records, penalty=penalty, gamma=1 / others.shape[1])
         # A sketch's Gram matrix holds ridge * I already: only what is missing is added.
-        penalty = max(task.penalty - ridge, 0.0)
         gram = released @ np.swapaxes(released, 1, 2)
-        coefficients = ridge_coefficients(gram, task.target, penalty)
-        return self._rmse((coefficients[:, None, :] @ self._features)[:, 0])
+        coefficients = ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0))
+        return (coefficients[:, None, :] @ self._features)[:, 0]
 
     def reference(self, name: str, streams: Streams) -> Array:
-        if name == "nonprivate":
+        if name == NONPRIVATE:
             return self.score(self.matrix, yields="matrix")
-        if name == "zero":
+        if name == ZERO:
             return self._rmse(0.0)
         guesses = np.stack([stream.uniform(-1, 1, self._target.shape[1]) for stream in streams])
         return self._rmse(guesses)
 
 
-TASKS = {"regression": Regression, "section10_2": Regression}
+TASKS = {"regression": Entry(Regression, needs=("target", "train"))}

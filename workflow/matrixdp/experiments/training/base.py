@@ -7,55 +7,35 @@ scheme and epsilon, so that differences are paired; its noise has a stream of it
 from __future__ import annotations
 
 import abc
+import functools
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.experiments import schemes
+from matrixdp.data.prepared import Arrays, LearningSet
+from matrixdp.experiments import schemes, training
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.experiments.schemes.base import Noise, Plan, Scheme
-from matrixdp.experiments.training.examples import Arrays, Data, classes, limited
+from matrixdp.experiments.settings import Settings, progress
+from matrixdp.experiments.training.examples import classes, limited, load
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.seeds import streams
-from matrixdp.trials import COLUMNS
-
-REFERENCES = ("nonprivate", "random")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What config.yaml says of one experiment, beside its :class:`Training`.
-
-    Attributes:
-        experiment: its name.
-        seed: root seed.
-        trials: trials per row; trial numbers start at 0.
-        epsilons: canonical tokens, e.g. ``"0.1"``; they name the noise streams.
-        delta: the nominal delta.
-    """
-
-    experiment: str
-    seed: int
-    trials: int
-    epsilons: tuple[str, ...]
-    delta: float
-
+from matrixdp.trials import NONPRIVATE, RANDOM, Block, Rows, assigned
 
 #: Trains once and returns the test accuracy by reading of the paper. It takes the noise, None for
 #: training without privacy, and the key of the noise.
 Score = Callable[[Noise | None, jax.Array], Mapping[str, float]]
 
 
-class Instance(abc.ABC):
+class Trainer(abc.ABC):
     """A training set up for its records.
 
     Attributes:
@@ -100,11 +80,37 @@ class Training(abc.ABC):
             checks.count(records=self.records)
 
     @abc.abstractmethod
-    def instance(self, arrays: Arrays) -> Instance:
+    def trainer(self, arrays: Arrays) -> Trainer:
         """Return the training set up for these arrays."""
 
 
-def run(training: Training, scheme: str, data: Data, settings: Settings) -> pd.DataFrame:
+def trials(
+    part: Mapping[str, Any], names: Sequence[str], place: str | os.PathLike
+) -> Iterator[tuple[str, Rows]]:
+    """Yield the name and the trial rows of schemes and reference rows; they share what they can.
+
+    Args:
+        part: the experiment's settings in the resolved configuration: ``experiment``, ``dataset``,
+            ``seed``, ``trials`` and, for schemes, ``epsilons`` and ``delta``; ``lot``, ``epochs``,
+            ``clip`` and ``records`` where they are not those of ``TRAININGS``.
+        names: schemes, ``nonprivate`` or ``random``.
+        place: the folder of the prepared data set, or the file of the features made of it.
+
+    Raises:
+        InputError: as for :func:`run`; the experiment is unknown or clips nothing but has
+            ``clip``; or the data cannot be read or are of another data set.
+    """
+    experiment, known = part["experiment"], training.registry()
+    chosen: Training = known[checks.choice(known, experiment=experiment)]
+    given = {key: part[key] for key in ("lot", "epochs", "clip", "records") if part.get(key)}
+    if "clip" in given and chosen.kind == "features":
+        raise InputError(f"clip is {part['clip']}, but {experiment} clips nothing; omit it")
+    data = load(place, part["dataset"], features=chosen.kind == "features")
+    for name in names:
+        yield name, run(replace(chosen, **given), name, data, Settings.of(part))
+
+
+def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> Rows:
     """Return the tidy trial rows of one scheme, or of a reference row.
 
     ``nonprivate`` trains in the same way, on the same examples, without clipping and noise;
@@ -116,42 +122,53 @@ def run(training: Training, scheme: str, data: Data, settings: Settings) -> pd.D
             all labels are of one class, or training without privacy diverges.
     """
     checks.count(trials=settings.trials)
-    known = schemes.registry(training.kind)
-    checks.choice([*REFERENCES, *known], scheme=scheme)
-    words = settings.seed, "split", settings.experiment
-    (choosing,) = streams(*words, "records", trials=[0])
-    instance = training.instance(limited(data.arrays, training.records, choosing, "train"))
-    count = classes(instance.labels, data.name)
-    if scheme == "random":
-        guessers = streams(*_noise_words(scheme, "", settings), trials=range(settings.trials))
-        guesses = (g.integers(count, size=len(instance.test_labels)) for g in guessers)
-        values = [np.mean(guess == instance.test_labels) for guess in guesses]
-        parts = [_rows({}, [{DEFAULT: value} for value in values])]
-    elif scheme == "nonprivate":
-        scores = _scores(instance, scheme, {"": None}, settings)[""]
+    known = schemes.registry(chosen.kind)
+    checks.choice([NONPRIVATE, RANDOM, *known], scheme=name)
+    trainer = _trainer(chosen, data, settings.seed, settings.experiment)
+    count = classes(trainer.labels, data.name)
+    rows: Rows
+    if name == RANDOM:
+        guessers = streams(*_noise_words(name, "", settings), trials=range(settings.trials))
+        guesses = (g.integers(count, size=len(trainer.test_labels)) for g in guessers)
+        rows = _rows({}, [{DEFAULT: float(np.mean(g == trainer.test_labels))} for g in guesses])
+    elif name == NONPRIVATE:
+        scores = _scores(trainer, name, {"": None}, settings)[""]
         if not _finite(scores):
             raise InputError(
                 f"{settings.experiment} without privacy has no finite outputs, as its training "
                 f"diverges; check the data in {data.name}"
             )
-        parts = [_rows({}, scores)]
+        rows = _rows({}, scores)
     else:
-        parts = list(_scheme_rows(instance, known[scheme], scheme, settings))
-    table = pd.concat(parts, ignore_index=True).assign(
+        rows = list(_scheme_rows(trainer, known[name], name, settings))
+    return assigned(
+        rows,
         experiment=settings.experiment,
         dataset=data.name,
         data_status=data.status,
-        mechanism=scheme,
+        mechanism=name,
         phase="report",
         metric="accuracy",
     )
-    return table.reindex(columns=list(COLUMNS))
 
 
-def _rows(columns: Mapping[str, Any], scores: Sequence[Mapping[str, float]]) -> pd.DataFrame:
+@functools.cache
+def _trainer(chosen: Training, data: LearningSet, seed: int, experiment: str) -> Trainer:
+    (choosing,) = streams(seed, "split", experiment, "records", trials=[0])
+    return chosen.trainer(limited(data.arrays, chosen.records, choosing, "train"))
+
+
+def _rows(columns: Block, scores: Sequence[Mapping[str, float]]) -> list[Block]:
     """Return one row per trial and reading."""
-    rows = pd.DataFrame(scores).rename_axis("trial").reset_index()
-    return rows.melt("trial", var_name="reading", value_name="value").assign(**columns)
+    return [
+        {
+            "reading": reading,
+            "trial": np.arange(len(scores)),
+            "value": [score[reading] for score in scores],
+            **columns,
+        }
+        for reading in scores[0]
+    ]
 
 
 def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
@@ -159,46 +176,45 @@ def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
 
 
 def _scheme_rows(
-    instance: Instance, scheme: Scheme, name: str, settings: Settings
-) -> Iterator[pd.DataFrame]:
+    trainer: Trainer, scheme: Scheme, name: str, settings: Settings
+) -> Iterator[Block]:
     noises, notes = {}, {}
+    delta = checks.open_unit(delta=settings.delta)
     for token in settings.epsilons:
         try:
-            noises[token] = scheme.calibrate(
-                instance.plan, epsilon=float(token), delta=settings.delta
-            )
+            noises[token] = scheme.calibrate(trainer.plan, epsilon=float(token), delta=delta)
         except NoGuarantee as reason:
             notes[token] = f"no guarantee: {reason}"
-    scores = _scores(instance, name, noises, settings)
+    scores = _scores(trainer, name, noises, settings)
     for token, found in scores.items():
         if not _finite(found):
             notes[token] = f"skipped: noise of {noises[token].noise_std:.2g} overflows float32"
     for token in settings.epsilons:
-        columns = {"epsilon": token, "delta": settings.delta}
+        columns: dict[str, Any] = {"epsilon": token, "delta": delta}
         if token in notes:
-            yield pd.DataFrame([{**columns, "reading": DEFAULT, "note": notes[token]}])
+            yield {**columns, "reading": DEFAULT, "note": notes[token]}
             continue
         noise = noises[token]
         columns |= {"epsilon_actual": noise.epsilon_actual, "noise_std": noise.noise_std}
-        if instance.released_once:
+        if trainer.released_once:
             columns |= {"mu_actual": noise.mu, "mu_exact": True}
-        yield _rows(columns, scores[token])
+        yield from _rows(columns, scores[token])
 
 
 def _scores(
-    instance: Instance, name: str, noises: Mapping[str, Noise | None], settings: Settings
+    trainer: Trainer, name: str, noises: Mapping[str, Noise | None], settings: Settings
 ) -> dict[str, list[Mapping[str, float]]]:
     """Return the accuracies of all trials, each by reading, by the token of epsilon."""
     scores: dict[str, list[Mapping[str, float]]] = {token: [] for token in noises}
     trials = range(settings.trials)
     splits = streams(settings.seed, "split", settings.experiment, "report", trials=trials)
-    with tqdm(total=len(trials) * len(noises), desc=name, leave=False, disable=None) as bar:
+    with progress(len(trials) * len(noises), name) as advance:
         for trial, split in zip(trials, splits, strict=True):
-            score = instance.trial(split)
+            score = trainer.trial(split)
             for token, noise in noises.items():
                 (stream,) = streams(*_noise_words(name, token, settings), trials=[trial])
                 scores[token].append(score(noise, key(stream)))
-                bar.update()
+                advance()
     return scores
 
 

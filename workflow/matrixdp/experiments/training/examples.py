@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+import zipfile
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp.checks import InputError
+from matrixdp.data.prepared import Arrays, LearningSet, load_arrays
 
-Arrays = Mapping[str, NDArray]
+#: What an extractor makes of the records.
+MADE = tuple(f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels"))
 
 
-@dataclass(frozen=True)
-class Data:
-    """What a training needs to know of a data set.
+def load(place: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
+    """Return a prepared data set, or the features that ``extractor.write`` has made of it.
 
-    Attributes:
-        name, status: which data set, and whether it is ``original`` or ``simulated``.
-        arrays: by name; those whose names start with ``train`` have a row per training record.
+    Args:
+        place: its folder, or the file of the features.
+        dataset: its name.
+        features: whether they are features.
+
+    Raises:
+        InputError: it cannot be read, lacks something, or is another data set.
     """
+    found = _features(place) if features else load_arrays(place)
+    if found.name != dataset:
+        raise InputError(f"{place} holds {found.name} data, not those of {dataset}")
+    return found
 
-    name: str
-    status: str
-    arrays: Arrays
+
+def _features(file: str | os.PathLike) -> LearningSet:
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in (*MADE, "name", "status")}
+        return LearningSet(str(arrays.pop("name")), arrays, str(arrays.pop("status")))
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{file} holds no features ({error}); make it by `matrixdp extract`"
+        ) from None
 
 
 def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:

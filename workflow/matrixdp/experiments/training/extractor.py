@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import zipfile
+from collections.abc import Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,17 +14,17 @@ from jax import Array
 from numpy.typing import NDArray
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
-from matrixdp import checks
+from matrixdp import checks, files
 from matrixdp.checks import InputError
+from matrixdp.data.prepared import LearningSet
+from matrixdp.experiments import training
 from matrixdp.experiments.training import batches
-from matrixdp.experiments.training.examples import Data, accuracy, classes, limited
+from matrixdp.experiments.training.examples import accuracy, classes, limited, load
 from matrixdp.experiments.training.models import Params, glorot
 from matrixdp.seeds import streams
 
 #: Sizes: embedding of a word, units per direction, features, classes.
 EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2
-#: What is made of the records.
-MADE = tuple(f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels"))
 #: How it is trained, and how many reviews pass it at a time.
 RATE, BATCH = 1e-3, 128
 
@@ -104,7 +105,35 @@ def extract(params: Params, tokens: Array) -> Array:
     return found.reshape(-1, FEATURES)[: len(tokens)]
 
 
-def run(data: Data, *, seed: int, epochs: int, records: int | None = None) -> dict[str, NDArray]:
+def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Train the extractor of an experiment and write features, labels and settings (npz).
+
+    Args:
+        part: the experiment's settings in the resolved configuration: ``experiment``, ``dataset``,
+            ``seed``, ``extractor_epochs`` and, if not all, ``records``.
+        folder: of the prepared data set.
+        out: the file.
+
+    Raises:
+        InputError: as for :func:`run`, the experiment has no extractor, or the data cannot be read.
+    """
+    name, known = part["experiment"], training.registry()
+    if known[checks.choice(known, experiment=name)].kind != "features":
+        raise InputError(f"{name} trains on its data as they are; it has no extractor")
+    found = run(
+        load(folder, part["dataset"]),
+        seed=part["seed"],
+        epochs=part["extractor_epochs"],
+        records=part.get("records"),
+    )
+    print(f"accuracy of the extractor on the test records: {found['accuracy']:.4f}")
+    with files.replacing(out) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, allow_pickle=False, **found)
+
+
+def run(
+    data: LearningSet, *, seed: int, epochs: int, records: int | None = None
+) -> dict[str, NDArray]:
     """Return the features of the records of a data set, and how they came about.
 
     Args:
@@ -140,19 +169,3 @@ def run(data: Data, *, seed: int, epochs: int, records: int | None = None) -> di
         **{f"{part}_labels": arrays[f"{part}_labels"] for part in found},
         **{name: np.asarray(value) for name, value in about.items()},
     }
-
-
-def load(file: str | os.PathLike) -> Data:
-    """Return the features that the verb ``extract`` has written.
-
-    Raises:
-        InputError: the file cannot be read, or lacks something.
-    """
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in (*MADE, "name", "status")}
-        return Data(str(arrays.pop("name")), str(arrays.pop("status")), arrays)
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{file} holds no features ({error}); make it by `matrixdp extract`"
-        ) from None

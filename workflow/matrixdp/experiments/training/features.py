@@ -15,12 +15,13 @@ from jax import Array
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
 from matrixdp.checks import InputError
+from matrixdp.data.prepared import Arrays
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.experiments.schemes.base import Noise
 from matrixdp.experiments.schemes.features import Features
 from matrixdp.experiments.training import batches
-from matrixdp.experiments.training.base import Instance, Score, Training, at_least
-from matrixdp.experiments.training.examples import Arrays, accuracy
+from matrixdp.experiments.training.base import Score, Trainer, Training, at_least
+from matrixdp.experiments.training.examples import accuracy
 
 #: Learning rate.
 RATE = 0.1
@@ -73,7 +74,7 @@ def classify(
     return dict(zip(READINGS, trained, strict=True))
 
 
-class _Classifier(Instance):
+class _Classifier(Trainer):
     released_once = True
 
     def __init__(self, arrays: Arrays, training: PrivateFeatures) -> None:
@@ -97,7 +98,9 @@ class _Classifier(Instance):
         lots = batches.shuffled(stream, len(self.labels), training.lot, training.epochs)
 
         def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            deviation = np.ravel(at_least(noise.deviations["features"] if noise else 0))
+            # One shape for all schemes, so that they share one compilation.
+            wide = noise.deviations["features"] if noise else 0
+            deviation = np.broadcast_to(np.ravel(at_least(wide)), self._private.shape[1])
             trained = classify(self._private, self.labels, lots, deviation, key)
             return {
                 reading: accuracy(self._test @ weights + bias, self.test_labels)
@@ -113,7 +116,7 @@ class PrivateFeatures(Training):
 
     kind = "features"
 
-    def instance(self, arrays: Arrays) -> Instance:
+    def trainer(self, arrays: Arrays) -> Trainer:
         """Return the classifier of these features, and its plan."""
         return _Classifier(arrays, self)
 

@@ -16,12 +16,13 @@ import optax
 from jax import Array
 
 from matrixdp import checks
+from matrixdp.data.prepared import Arrays
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.experiments.schemes.base import Noise
 from matrixdp.experiments.schemes.gradients import Gradients
 from matrixdp.experiments.training import batches
-from matrixdp.experiments.training.base import Instance, Score, Training, at_least
-from matrixdp.experiments.training.examples import Arrays, accuracy
+from matrixdp.experiments.training.base import Score, Trainer, Training, at_least
+from matrixdp.experiments.training.examples import accuracy
 from matrixdp.experiments.training.models import GraphNetwork, Model, Params, Perceptron
 
 #: The optimiser: where the paper is silent, what its authors' public code uses.
@@ -83,7 +84,7 @@ def descend(
     return params
 
 
-class _Descent(Instance):
+class _Descent(Trainer):
     released_once = False
 
     def __init__(self, model: Model, training: PrivateGradients) -> None:
@@ -104,7 +105,8 @@ class _Descent(Instance):
         lots, sizes = batches.poisson(stream, len(self.labels), plan.rate, plan.steps)
 
         def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            clip = plan.clip if noise else np.inf
+            # Always a float, so that one compilation serves with and without privacy.
+            clip = float(plan.clip if noise else np.inf)
             deviations = {
                 name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
             }
@@ -134,7 +136,7 @@ class PrivateGradients(Training):
         super().__post_init__()
         checks.positive(clip=self.clip)
 
-    def instance(self, arrays: Arrays) -> Instance:
+    def trainer(self, arrays: Arrays) -> Trainer:
         """Return the network of these arrays, and its plan."""
         return _Descent(self.model.of(arrays), self)
 

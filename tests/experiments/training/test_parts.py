@@ -1,0 +1,72 @@
+"""Training from the configuration."""
+
+import numpy as np
+import pytest
+from rowframes import frame
+
+from matrixdp.checks import InputError
+from matrixdp.data import LearningSet
+from matrixdp.experiments.training import base, examples, extractor
+
+PART = {"experiment": "adult", "dataset": "adult", "seed": 7, "trials": 2, "lot": 20, "epochs": 2}
+SCHEME = {"clip": 0.5, "epsilons": ["1", "2"], "delta": "0.00001"}
+IMDB = {**PART, **SCHEME, "experiment": "imdb", "dataset": "imdb", "clip": None}
+
+
+@pytest.fixture(autouse=True)
+def folders(monkeypatch, table, graph):
+    """The folders ``adult``, ``cora`` and ``imdb`` hold learning sets."""
+    rng = np.random.default_rng(0)
+    reviews = {
+        f"{part}_{what}": rng.integers(0, 50 if what == "tokens" else 2, shape).astype(np.int16)
+        for part in ("train", "test")
+        for what, shape in (("tokens", (90, 7)), ("labels", 90))
+    }
+    sets = {"adult": table, "cora": graph, "imdb": reviews}
+    monkeypatch.setattr(
+        examples, "load_arrays", lambda at: LearningSet(at, sets[at], "simulated", {})
+    )
+
+
+def test_schemes_that_run_together_are_what_each_is_alone():
+    names = ["nonprivate", "imgm", "random"]
+    together = dict(base.trials({**PART, **SCHEME}, names, "adult"))
+    assert list(together) == names
+    for name in names:
+        part = {**PART, **(SCHEME if name == "imgm" else {})}
+        alone = dict(base.trials(part, [name], "adult"))[name]
+        assert frame(alone).to_csv() == frame(together[name]).to_csv()
+    assert frame(together["imgm"])["epsilon"].tolist() == ["1", "1", "2", "2"]
+
+
+def test_the_extractor_writes_what_training_reads(tmp_path):
+    part = {**IMDB, "extractor_epochs": 1}
+    for file in ("a.npz", "b.npz"):
+        extractor.write(part, "imdb", tmp_path / file)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    ((_, rows),) = base.trials(IMDB, ["imgm"], tmp_path / "a.npz")
+    assert set(frame(rows)["data_status"]) == {"simulated"}
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "said"),
+    [
+        ({**PART, "experiment": "adlt"}, "adult", "did you mean 'adult'"),
+        (PART, "cora", "cora holds cora data, not those of adult"),
+        (IMDB, "none.npz", "none.npz holds no features"),
+        ({**IMDB, "clip": 1}, "none.npz", "clips nothing"),
+        ({**PART, **SCHEME, "delta": "2"}, "adult", "delta is 2"),
+        ({**PART, **SCHEME, "clip": float("nan")}, "adult", "clip is nan"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_sentence(part, place, said):
+    with pytest.raises(InputError, match=said):
+        dict(base.trials(part, ["imgm"], place))
+
+
+def test_what_has_no_extractor_is_said(tmp_path):
+    with pytest.raises(InputError, match="it has no extractor"):
+        extractor.write({**PART, "extractor_epochs": 1}, "adult", tmp_path / "out.npz")
+    with pytest.raises(InputError, match="adult holds adult data"):
+        extractor.write({**IMDB, "extractor_epochs": 1}, "adult", tmp_path / "out.npz")
+    assert not list(tmp_path.iterdir())

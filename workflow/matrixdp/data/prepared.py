@@ -1,0 +1,187 @@
+"""Prepared data sets, as every experiment reads them; :mod:`matrixdp.data.store` writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+
+#: The scaling that lies in a data set's own folder; others are in folders of their names in it.
+DEFAULT = "default"
+
+Arrays = Mapping[str, NDArray]
+
+_NEEDED = ("name", "status", "requested", "scaling")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data set: the file with its numbers, and what provenance.json says of it alone."""
+
+    file: str
+    keys: tuple[str, ...]
+
+    @property
+    def checksum(self) -> str:
+        """Where provenance.json has the checksum of the file."""
+        return f"{Path(self.file).stem}_sha256"
+
+
+MATRIX = Kind("matrix.npy", ("features", "lower", "upper"))
+ARRAYS = Kind("arrays.npz", ("arrays",))
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A matrix in a public box.
+
+    Attributes:
+        name: its name in workflow/datasets.yaml.
+        matrix: m features x n records, float64, read-only.
+        features: m names.
+        lower, upper: the public bounds of each feature; the matrix keeps to them exactly.
+        status: ``original`` or ``simulated``.
+        provenance: everything in provenance.json.
+    """
+
+    name: str
+    matrix: Array
+    features: tuple[str, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    status: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, features: Sequence[str]) -> Dataset:
+        """Return the data set with these features alone.
+
+        Raises:
+            InputError: it does not have one of them.
+        """
+        kept = [self.features.index(checks.choice(self.features, features=f)) for f in features]
+        return replace(
+            self,
+            matrix=self.matrix[kept],
+            features=tuple(features),
+            lower=tuple(self.lower[i] for i in kept),
+            upper=tuple(self.upper[i] for i in kept),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LearningSet:
+    """Named arrays to learn from.
+
+    Attributes:
+        name: its name in workflow/datasets.yaml.
+        arrays: read-only, by name; the data set's module says what each one is.
+        status: ``original`` or ``simulated``.
+        provenance: everything in provenance.json.
+    """
+
+    name: str
+    arrays: Arrays
+    status: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
+    """Return the matrix that :func:`matrixdp.data.store.prepare` wrote.
+
+    Args:
+        folder: of the data set.
+        scaling: which of the data set's scalings.
+
+    Raises:
+        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
+            learning set.
+    """
+    stream, provenance = _content(place(folder, scaling), MATRIX)
+    matrix = np.load(stream, allow_pickle=False)
+    matrix.setflags(write=False)
+    features, lower, upper = (tuple(provenance[key]) for key in MATRIX.keys)
+    return Dataset(
+        provenance["name"], matrix, features, lower, upper, provenance["status"], provenance
+    )
+
+
+def load_arrays(folder: str | os.PathLike) -> LearningSet:
+    """Return the learning set that :func:`matrixdp.data.store.prepare` wrote.
+
+    Raises:
+        InputError: a file is missing, damaged, or belongs to another run, or the folder has a
+            matrix.
+    """
+    stream, provenance = _content(Path(folder), ARRAYS)
+    with np.load(stream, allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for array in arrays.values():
+        array.setflags(write=False)
+    return LearningSet(
+        provenance["name"], MappingProxyType(arrays), provenance["status"], provenance
+    )
+
+
+def place(folder: str | os.PathLike, scaling: str = DEFAULT) -> Path:
+    """Return where a scaling of the data set in a folder lies."""
+    return Path(folder) if scaling == DEFAULT else Path(folder, scaling)
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """Return what the provenance.json of a folder says.
+
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    path = folder / "provenance.json"
+    try:
+        provenance = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except ValueError:
+        raise _damaged(path) from None
+    if isinstance(provenance, dict):
+        for kind in (MATRIX, ARRAYS):
+            if {*_NEEDED, *kind.keys, kind.checksum} <= set(provenance):
+                return provenance
+    raise _damaged(path)
+
+
+def _content(folder: Path, kind: Kind) -> tuple[io.BytesIO, dict[str, Any]]:
+    provenance = read_provenance(folder)
+    path = folder / kind.file
+    if kind.checksum not in provenance:
+        raise InputError(
+            f"{folder} holds {provenance['name']}, which has no {kind.file}; name the folder of "
+            "another data set"
+        )
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise _missing(path) from None
+    if hashlib.sha256(content).hexdigest() != provenance[kind.checksum]:
+        raise _damaged(path)
+    return io.BytesIO(content), provenance
+
+
+def _missing(path: Path) -> InputError:
+    return InputError(f"{path} does not exist; run `snakemake data`")
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path} is damaged or of another run than its neighbours; delete it and run "
+        "`snakemake data`"
+    )
