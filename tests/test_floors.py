@@ -19,7 +19,7 @@ FLOORS = {
     "catalogue": [],
     "places": ["checks"],
     "checks": [],
-    "discovery": [],
+    "discovery": ["checks"],
     "trials": [],
     "seeds": ["checks"],
     "sources": ["checks"],
