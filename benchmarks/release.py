@@ -53,20 +53,21 @@ def additive(trials: int, m: int, n: int) -> list[Case]:
     scales = np.linspace(1, 2, m)
     directions = np.linalg.qr(np.random.default_rng(1).normal(size=(m, m)))[0] * scales
 
-    def plus(sampler: Callable[..., np.ndarray], *law: object) -> Callable[[], object]:
-        return lambda: np.add(sampler(each, (m, n), *law, out=out), value, out=out)
+    def plus(law: laws.Law) -> Callable[[], object]:
+        return lambda: np.add(law.sample(each, out), value, out=out)
 
-    size = f"{trials} x {m} x {n}"
+    size, shape = f"{trials} x {m} x {n}", (m, n)
+    rows = [laws.MatrixNormal(shape, factor) for factor in (scales, directions)]
     return [
-        Case(f"unimodal, row scaling, {size}", out.size, plus(laws.matrix_normal, scales), 1.15),
-        Case(f"unimodal, dense, {size}", out.size, plus(laws.matrix_normal, directions), 1.3),
-        Case(f"Laplace, {size}", out.size, plus(laws.laplace, 2.0), 1.6),
-        Case(f"K-norm, Frobenius, {size}", out.size, plus(laws.frobenius_exponential, 2.0)),
-        Case(f"K-norm, column l2, {size}", out.size, plus(laws.column_l2_exponential, 2.0)),
+        Case(f"unimodal, row scaling, {size}", out.size, plus(rows[0]), 1.15),
+        Case(f"unimodal, dense, {size}", out.size, plus(rows[1]), 1.3),
+        Case(f"Laplace, {size}", out.size, plus(laws.Laplace(shape, 2.0)), 1.6),
+        Case(f"K-norm, Frobenius, {size}", out.size, plus(laws.FrobeniusExponential(shape, 2.0))),
+        Case(f"K-norm, column l2, {size}", out.size, plus(laws.ColumnL2Exponential(shape, 2.0))),
         Case(
             f"K-norm, column l_inf, {size}",
             out.size,
-            plus(laws.column_linf_exponential, scales, 2.0),
+            plus(laws.ColumnLinfExponential(shape, 2.0, scales)),
         ),
     ]
 
@@ -85,7 +86,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
     return Case(
         f"bimodal, dense, {trials} x {m} x {n}",
         out.size,
-        lambda: np.add(laws.matrix_normal(each, (m, n), a, b, out=out), value, out=out),
+        lambda: np.add(laws.MatrixNormal((m, n), a, b).sample(each, out), value, out=out),
         1.1,
         products,
     )
@@ -101,10 +102,14 @@ def bingham(epsilon: float, count: int) -> list[Case]:
         Case(
             f"Bingham, d = 21, {count} draws of one stream",
             21 * count,
-            lambda: laws.bingham_draws(stream, form, count),
+            lambda: laws.Bingham(form).draws(stream, count),
             10,
         ),
-        Case("Bingham, d = 21, one draw of 1000 streams", 21_000, lambda: laws.bingham(each, form)),
+        Case(
+            "Bingham, d = 21, one draw of 1000 streams",
+            21_000,
+            lambda: laws.Bingham(form).sample(each),
+        ),
     ]
 
 

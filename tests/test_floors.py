@@ -20,7 +20,7 @@ FLOORS = {
     "catalogue": ["trials"],
     "places": ["checks"],
     "checks": [],
-    "discovery": [],
+    "discovery": ["checks"],
     "trials": ["files"],
     "seeds": ["checks"],
     "sources": ["checks"],

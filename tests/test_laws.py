@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -54,7 +55,7 @@ def whitened_p(sample: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 def test_whitened_norm_sees_half_a_percent_of_scale(method):
     a, b = factor(3), factor(40, 1)
     if method == "factors":
-        sample = laws.matrix_normal(repeated(16_000), (3, 40), a, b)
+        sample = laws.MatrixNormal((3, 40), a, b).sample(repeated(16_000))
     else:
         sample = laws.kronecker_normal(repeated(16_000), a @ a.T, b @ b.T)
         a, b = np.linalg.cholesky(a @ a.T), np.linalg.cholesky(b @ b.T)
@@ -66,7 +67,7 @@ def test_whitened_norm_sees_half_a_percent_of_scale(method):
 def test_covariance_is_the_kronecker_product():
     a, b = factor(3), factor(4, 1)
     sigma, psi = a @ a.T, b @ b.T
-    factored = laws.matrix_normal(repeated(40_000), (3, 4), a, b)
+    factored = laws.MatrixNormal((3, 4), a, b).sample(repeated(40_000))
     joint = laws.kronecker_normal(repeated(40_000, 1), sigma, psi)
     for sample in (factored, joint):
         by_columns = np.swapaxes(sample, 1, 2).reshape(-1, 12)
@@ -108,7 +109,7 @@ def as_matrices(value: object, trials: int, size: int) -> np.ndarray:
 @pytest.mark.parametrize(("trials", "m", "n"), [(700, 3, 20), (5, 1, 1), (3, 3, 3), (2, 2, 1)])
 def test_matrix_normal_is_the_product_of_its_factors(row, column, trials, m, n):
     a, b = FACTORS[row](trials, m, 0), FACTORS[column](trials, n, 1)
-    drawn = laws.matrix_normal(independent(trials), (m, n), a, b)
+    drawn = laws.MatrixNormal((m, n), a, b).sample(independent(trials))
     plain = np.stack([stream.standard_normal((m, n)) for stream in independent(trials)])
     expected = np.einsum(
         "tij,tjk,tlk->til", as_matrices(a, trials, m), plain, as_matrices(b, trials, n)
@@ -119,14 +120,14 @@ def test_matrix_normal_is_the_product_of_its_factors(row, column, trials, m, n):
 def test_dense_column_factor_in_several_blocks():
     """More rows than one product takes, with a last block that is not full."""
     trials, b = 1500, factor(20, 1)
-    drawn = laws.matrix_normal(independent(trials), (3, 20), None, b)
+    drawn = laws.MatrixNormal((3, 20), None, b).sample(independent(trials))
     plain = laws.normals(independent(trials), (3, 20))
     np.testing.assert_allclose(drawn, plain @ b.T, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("off_diagonal", [2.0, 2.0 / np.sqrt(2)])
 def test_symmetric_normals(off_diagonal):
-    sample = laws.symmetric_normals(repeated(60_000), 4, 2.0, off_diagonal)
+    sample = laws.SymmetricNormal((4, 4), 2.0, off_diagonal).sample(repeated(60_000))
     assert np.array_equal(sample, np.swapaxes(sample, 1, 2))
     upper = sample[:, *np.triu_indices(4)]
     std = np.where(np.equal(*np.triu_indices(4)), 2.0, off_diagonal)
@@ -134,19 +135,11 @@ def test_symmetric_normals(off_diagonal):
     assert covariance_score(upper, np.diag(std**2 * 1.05)) > 5
 
 
-def test_mirror_upper_keeps_the_upper_triangle():
-    stack = np.arange(18.0).reshape(2, 3, 3)
-    mirrored = laws.mirror_upper(stack)
-    assert mirrored is stack
-    assert mirrored[1].tolist() == [[9, 10, 11], [10, 13, 14], [11, 14, 17]]
-
-
 # Laplace
 
 
 def test_laplace_law():
-    scale = np.array([[0.5], [3.0]])
-    sample = laws.laplace(repeated(100), (2, 10_000), scale) / scale
+    sample = laws.Laplace((2, 10_000), 3.0).sample(repeated(100)) / 3.0
     # The sum of |z| / scale is Gamma, so that half a percent of scale is seen on both sides.
     law = stats.gamma(sample.size)
     total = np.abs(sample).sum()
@@ -157,7 +150,7 @@ def test_laplace_law():
 
 
 def test_laplace_signs_are_fair_and_independent():
-    sample = laws.laplace(repeated(50), (1, 20_001), 1.0)[:, 0]
+    sample = laws.Laplace((1, 20_001), 1.0).sample(repeated(50))[:, 0]
     signs, sizes = np.sign(sample), np.abs(sample) - 1
     pairs = [np.ones_like(signs[:, 1:]), signs[:, :-1], sizes[:, 1:], sizes[:, :-1]]
     pairs.append(np.roll(signs, 8, axis=1)[:, 1:])
@@ -171,19 +164,19 @@ def test_laplace_signs_are_fair_and_independent():
 SHAPE = (4, 3)
 WEIGHTS = np.array([0.5, 1.0, 2.0, 4.0])
 KNORMS = {
-    # sampler, norms of a sample that follow Gamma(k), k
+    # law, norms of a sample that follow Gamma(k), k
     "frobenius": (
-        partial(laws.frobenius_exponential, shape=SHAPE),
+        partial(laws.FrobeniusExponential, SHAPE),
         lambda z: np.linalg.norm(z, axis=(1, 2)),
         12,
     ),
     "record_l2": (
-        partial(laws.column_l2_exponential, shape=SHAPE),
+        partial(laws.ColumnL2Exponential, SHAPE),
         lambda z: np.linalg.norm(z, axis=1).ravel(),
         4,
     ),
     "record_linf": (
-        partial(laws.column_linf_exponential, shape=SHAPE, weights=WEIGHTS),
+        partial(laws.ColumnLinfExponential, SHAPE, weights=WEIGHTS),
         lambda z: np.max(np.abs(z) / WEIGHTS[:, None], axis=1).ravel(),
         4,
     ),
@@ -193,8 +186,8 @@ KNORMS = {
 @pytest.mark.parametrize("law", KNORMS)
 def test_knorm_radius(law):
     """A density of exp(-norm) in k dimensions has a norm of Gamma(k), no other."""
-    sampler, norm, k = KNORMS[law]
-    sample = sampler(repeated(40_000), scale=0.25)
+    build, norm, k = KNORMS[law]
+    sample = build(scale=0.25).sample(repeated(40_000))
     radii = norm(sample) / 0.25
     assert stats.kstest(radii, stats.gamma(k).cdf).pvalue > 1e-3
     for wrong in (
@@ -220,8 +213,8 @@ def test_exponential_radius_is_rejected():
 
 @pytest.mark.parametrize("law", ["frobenius", "record_l2"])
 def test_round_knorms_have_uniform_directions(law):
-    sampler, _, d = KNORMS[law]
-    sample = sampler(repeated(30_000), scale=1.0)
+    build, _, d = KNORMS[law]
+    sample = build(scale=1.0).sample(repeated(30_000))
     vectors = sample.reshape(-1, 12) if law == "frobenius" else sample[:, :, 1]
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     for axis in np.vstack([np.eye(d), np.ones(d) / np.sqrt(d)]):
@@ -233,7 +226,7 @@ def test_round_knorms_have_uniform_directions(law):
 
 def test_linf_knorm_has_the_moments_of_its_box():
     """z_i = w_i r u_i: given the largest, the other entries are uniform in the box it spans."""
-    sample = laws.column_linf_exponential(repeated(40_000), SHAPE, WEIGHTS, 1.0)
+    sample = laws.ColumnLinfExponential(SHAPE, 1.0, WEIGHTS).sample(repeated(40_000))
     z = np.swapaxes(sample, 1, 2).reshape(-1, 4) / WEIGHTS
     assert np.abs(z.mean(axis=0)).max() < 4.5 * z.std() / np.sqrt(len(z))
     assert covariance_like(z, 5 * 6 / 3) < 5
@@ -253,18 +246,21 @@ def covariance_like(sample: np.ndarray, variance: float) -> float:
 
 # One stream per trial, and input
 
+LAWS = {
+    "rows": laws.MatrixNormal((3, 5), [1.0, 2.0, 3.0]),
+    "dense rows": laws.MatrixNormal((3, 5), factor(3)),
+    "symmetric": laws.SymmetricNormal((4, 4), 1.0, 2.0),
+    "symmetrised": laws.SymmetrisedNormal((4, 4), [1.0, 2.0, 3.0, 4.0]),
+    "laplace": laws.Laplace((3, 5), 2.0),
+    "symmetric laplace": laws.SymmetricLaplace((4, 4), 2.0),
+    "frobenius": laws.FrobeniusExponential((3, 5), 2.0),
+    "record_l2": laws.ColumnL2Exponential((3, 5), 2.0),
+    "record_linf": laws.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
+}
 SAMPLERS = {
     "normals": partial(laws.normals, shape=(3, 5)),
-    "laplace": partial(laws.laplace, shape=(3, 5), scale=2.0),
-    "rows": partial(laws.matrix_normal, shape=(3, 5), row_factor=[1.0, 2.0, 3.0]),
-    "dense rows": partial(laws.matrix_normal, shape=(3, 5), row_factor=factor(3)),
-    "symmetric": partial(laws.symmetric_normals, size=4, diagonal_std=1.0, off_diagonal_std=2.0),
-    "frobenius": partial(laws.frobenius_exponential, shape=(3, 5), scale=2.0),
-    "record_l2": partial(laws.column_l2_exponential, shape=(3, 5), scale=2.0),
-    "record_linf": partial(
-        laws.column_linf_exponential, shape=(3, 5), weights=[1.0, 2.0, 3.0], scale=2.0
-    ),
-    "bingham": partial(laws.bingham, form=np.diag([0.0, -30.0, -50.0, -80.0])),
+    **{name: law.sample for name, law in LAWS.items()},
+    "bingham": laws.Bingham(np.diag([0.0, -30.0, -50.0, -80.0])).sample,
 }
 
 
@@ -276,7 +272,7 @@ def test_a_trial_does_not_depend_on_its_batch(sampler):
 
 
 def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
-    sampler = partial(laws.matrix_normal, shape=(3, 50), column_factor=factor(50))
+    sampler = laws.MatrixNormal((3, 50), column_factor=factor(50)).sample
     batch = sampler(independent(50))
     alone = sampler(independent(1, first=17))
     np.testing.assert_allclose(alone[0], batch[17], rtol=1e-12, atol=1e-12)
@@ -294,30 +290,75 @@ def test_out_is_filled(sampler):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("build", "message"),
     [
-        (partial(laws.matrix_normal, shape=(3, 5), row_factor=np.ones(5)), "row_factor has shape"),
-        (
-            partial(laws.matrix_normal, shape=(3, 5), column_factor=np.ones((3, 5))),
-            "column_factor",
-        ),
-        (partial(laws.matrix_normal, shape=(3, 5), row_factor=np.nan), "must be finite"),
-        (partial(laws.laplace, shape=(3, 5), scale=np.inf), "must be finite"),
-        (partial(laws.frobenius_exponential, shape=(3, 5), scale=0.0), "scale is 0"),
-        (partial(laws.column_l2_exponential, shape=(3, 5), scale=-1.0), "scale is -1"),
-        (
-            partial(laws.column_linf_exponential, shape=(3, 5), weights=[1.0], scale=1.0),
-            "weights has shape",
-        ),
-        (partial(laws.bingham, form=[[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
-        (partial(laws.bingham, form=np.ones((2, 3))), "must end in 3 x 3"),
-        (partial(laws.bingham, form=np.stack([np.eye(3)] * 3)), "for 2 streams"),
-        (
-            partial(laws.kronecker_normal, row_covariance=-np.eye(2), column_covariance=np.eye(2)),
-            "no Cholesky factor",
-        ),
+        (partial(laws.MatrixNormal, (3, 5), np.ones(5)), "row_factor has shape"),
+        (partial(laws.MatrixNormal, (3, 5), None, np.ones((3, 5))), "column_factor has shape"),
+        (partial(laws.MatrixNormal, (3, 5), np.nan), "must be finite"),
+        (partial(laws.Laplace, (3, 5), np.inf), "scale is inf"),
+        (partial(laws.FrobeniusExponential, (3, 5), 0.0), "scale is 0"),
+        (partial(laws.ColumnL2Exponential, (3, 5), -1.0), "scale is -1"),
+        (partial(laws.ColumnLinfExponential, (3, 5), 1.0, [1.0]), "weights has shape"),
+        (partial(laws.Bingham, [[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
+        (partial(laws.Bingham, np.ones((2, 3))), "must end in 3 x 3"),
+        (partial(laws.Bingham, np.stack([np.eye(3)] * 3)), "for 2 streams"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_bad_input_is_named(build, message):
     with pytest.raises(InputError, match=message):
-        call(independent(2))
+        build().sample(independent(2))
+
+
+def test_a_covariance_without_a_factor_is_named():
+    with pytest.raises(InputError, match="no Cholesky factor"):
+        laws.kronecker_normal(independent(2), -np.eye(2), np.eye(2))
+
+
+# What auditors ask of a law
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        laws.MatrixNormal((3, 5), 2.0),
+        laws.MatrixNormal((3, 5), factor(3), factor(5, 1)),
+        LAWS["rows"],
+        LAWS["symmetric"],
+        LAWS["symmetrised"],
+        laws.SymmetrisedNormal((4, 4), factor(4)),
+    ],
+)
+def test_whitened_noise_is_standard_normal(law):
+    white = law.whiten(law.sample(repeated(20_000)))
+    d = law.shape[0] * law.shape[1] if law.shape == (3, 5) else 10
+    assert white.shape == (20_000, d)
+    assert covariance_score(white, np.eye(d)) < 5
+    squares = float((white**2).sum())
+    assert two_sided(stats.chi2(white.size), squares) > ALPHA
+    assert two_sided(stats.chi2(white.size), 0.99**2 * squares) < ALPHA
+
+
+@pytest.mark.parametrize("name", [n for n, law in LAWS.items() if isinstance(law, laws.NormLaw)])
+def test_the_size_of_noise_follows_its_gamma_law(name):
+    law = LAWS[name]
+    sizes = law.size(law.sample(repeated(20_000)))
+    assert law.free == (10 if name == "symmetric laplace" else 15)
+    total = stats.gamma(law.free * len(sizes))
+    assert two_sided(total, float(sizes.sum())) > ALPHA
+    assert two_sided(total, 0.985 * float(sizes.sum())) < ALPHA
+    assert stats.kstest(sizes, stats.gamma(law.free).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_alike_columns_can_be_drawn_in_any_number(law):
+    if not law.columns_alike:
+        return
+    wide = replace(law, shape=(3, 400)).sample(independent(1))[0]
+    many = law.sample(repeated(400))
+    for row in range(3):
+        assert stats.ks_2samp(wide[row], many[:, row, 0]).pvalue > 1e-3
+
+
+def test_columns_that_are_not_alike_say_so():
+    assert not laws.MatrixNormal((3, 5), column_factor=2.0).columns_alike
+    assert not LAWS["frobenius"].columns_alike

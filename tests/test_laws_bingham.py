@@ -63,16 +63,16 @@ def test_bingham_second_moments_and_the_inverted_rule_fails(k, monkeypatch):
     expected = moments_by_quadrature(k) if expected is None else np.array(expected)
     axes = np.linalg.qr(np.random.default_rng(1).normal(size=(len(k), len(k))))[0]
     form = (axes * k) @ axes.T
-    draws = laws.bingham_draws(np.random.default_rng(0), form, 200_000) @ axes
+    draws = laws.Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
     assert moment_score(draws, expected) < 5
     monkeypatch.setattr(laws._Envelope, "log_acceptance", inverted)
-    wrong = laws.bingham_draws(np.random.default_rng(0), form, 200_000) @ axes
+    wrong = laws.Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
     assert moment_score(wrong, expected) > 10
 
 
 def test_bingham_in_many_dimensions(monkeypatch):
     k = -np.concatenate([[0.0, 1.0], np.linspace(4.0, 9.0, 5)])
-    draw = partial(laws.bingham_draws, np.random.default_rng(0), np.diag(k), 100_000)
+    draw = partial(laws.Bingham(np.diag(k)).draws, np.random.default_rng(0), 100_000)
     assert stein_score(draw(), k) < 5
     assert stein_score(draw(), 1.1 * k) > 10
     monkeypatch.setattr(laws._Envelope, "log_acceptance", inverted)
@@ -81,7 +81,9 @@ def test_bingham_in_many_dimensions(monkeypatch):
 
 def test_one_draw_per_stream_has_the_same_law():
     forms = np.stack([np.diag([2.0, 1.0, -3.0]), np.diag([0.0, -40.0, -41.0])])
-    draws = laws.bingham([np.random.default_rng(0)] * 40_000, np.repeat(forms, 20_000, axis=0))
+    draws = laws.Bingham(np.repeat(forms, 20_000, axis=0)).sample(
+        [np.random.default_rng(0)] * 40_000
+    )
     np.testing.assert_allclose(np.linalg.norm(draws, axis=1), 1, rtol=1e-12)
     for part, form in zip((draws[:20_000], draws[20_000:]), forms, strict=True):
         assert moment_score(part, moments_by_quadrature(np.diag(form))) < 5
@@ -120,11 +122,11 @@ def test_acceptance_is_a_probability(losses, places):
 
 
 def test_the_steepest_forms_end():
-    steep = laws.bingham([np.random.default_rng(0)], np.diag([8e307, -8e307, 0.0]))
+    steep = laws.Bingham(np.diag([8e307, -8e307, 0.0])).sample([np.random.default_rng(0)])
     np.testing.assert_allclose(np.abs(steep), [[1, 0, 0]], atol=1e-12)
 
 
 def test_one_dimension_is_a_fair_sign():
-    signs = laws.bingham_draws(np.random.default_rng(0), [[3.0]], 10_000)
+    signs = laws.Bingham([[3.0]]).draws(np.random.default_rng(0), 10_000)
     assert np.array_equal(np.abs(signs), np.ones((10_000, 1)))
     assert abs(signs.mean()) < 0.05

@@ -1,10 +1,11 @@
 import numpy as np
 
+from matrixdp.audit import evidence
 from matrixdp.audit.blackbox import Event, prove
-from matrixdp.privacy import audit, gaussian
+from matrixdp.privacy import gaussian
 
 DELTA = 1 / 248
-RUNS = int(audit.runs_needed(1.0, DELTA))
+RUNS = int(evidence.runs_needed(1.0, DELTA))
 
 
 def shifted(mu):

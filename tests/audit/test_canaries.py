@@ -5,23 +5,23 @@ from matrixdp.audit import canaries
 
 @pytest.fixture(scope="module")
 def table():
-    return canaries.run(seed=7).set_index("canary")
+    return {row["canary"]: row for row in canaries.run(seed=7)}
 
 
 @pytest.mark.parametrize("name", canaries.CANARIES)
 def test_the_tool_that_a_canary_names_catches_it_and_passes_the_control(name, table):
-    row = table.loc[name]
+    row = table[name]
     assert row["tool"] == canaries.CANARIES[name].tool
     assert row["caught"], row["evidence"]
     assert row["control"]
 
 
 def test_all_tools_have_canaries(table):
-    assert set(table["tool"]) == {
+    assert {row["tool"] for row in table.values()} == {
         "constructor",
         "exact curve",
         "sensitivity search",
         "black box",
         "statistical test",
     }
-    assert list(table.index) == list(canaries.CANARIES)
+    assert list(table) == list(canaries.CANARIES)

@@ -1,7 +1,6 @@
 """Known ways to get privacy wrong; each names the tool that must catch it, and the tool does."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def test_exact_mu_catches_directional_noise_that_is_a_tenth_too_small(rotated):
     release = DirectionalGaussian(Binary((0,), 0.75), directions=basis).calibrate(
         query, epsilon=1, delta=0.01
     )
-    factor = 0.9 * release.noise.keywords["row_factor"]
+    factor = 0.9 * release.noise.row_factor
     variances = factor**2 if basis is None else np.diag(basis.T @ factor @ factor.T @ basis)
     mu = query.directional_mu(variances, basis)
     assert mu.exact
@@ -70,13 +69,13 @@ def sampled_squares(release, deviations):
 def test_the_chi_square_test_catches_a_wrong_scale(kind):
     numbers = 1000 * 6 * 248
     release = MVG(allocation=Binary((0, 5), 0.75)).calibrate(LIVER, **budget(LIVER))
-    deviations = release.noise.keywords["row_factor"]
+    deviations = release.noise.row_factor
     wrong = {
         "inverted": 1 / deviations,
         "variance as deviation": deviations**2,
         "deviation 1 % small": 0.99 * deviations,
     }[kind]
-    bad = replace(release, noise=partial(laws.matrix_normal, shape=LIVER.shape, row_factor=wrong))
+    bad = replace(release, noise=laws.MatrixNormal(LIVER.shape, wrong))
     assert scale_is_right(sampled_squares(release, deviations[:, None]), numbers)
     assert not scale_is_right(sampled_squares(bad, deviations[:, None]), numbers)
 

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
+from matrixdp.laws import SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directional import DirectionalGaussian, optimal_variances
 from matrixdp.mechanisms.gaussian import GOE, IMGM
@@ -23,7 +24,8 @@ FIXED = {"epsilon": 1, "delta": 1e-3}
 
 def variances_of(release, directions=None):
     """Return the variance along each direction from the factor that the noise is drawn with."""
-    factor = release.noise.keywords.get("row_factor", release.noise.keywords.get("factor"))
+    law = release.noise
+    factor = law.factor if isinstance(law, SymmetrisedNormal) else law.row_factor
     return (
         factor**2 if directions is None else np.diag(directions.T @ factor @ factor.T @ directions)
     )
@@ -120,7 +122,7 @@ def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
 
     def cost(mechanism):
         release = mechanism.calibrate(query, **FIXED)
-        deviations = np.broadcast_to(release.noise.keywords["row_factor"], widths.shape)
+        deviations = np.broadcast_to(release.noise.row_factor, widths.shape)
         return weights @ deviations**2
 
     optimal = cost(DirectionalGaussian(weights=tuple(weights)))

@@ -144,14 +144,15 @@ class TestGeneralFactors:
 
     def test_theorem_2_holds_with_equality(self):
         release = IMGM(self.rows, self.columns).calibrate(LIVER, **budget(LIVER))
-        law = release.noise.keywords
+        law = release.noise
         smallest = [
-            np.linalg.svd(law[f"{side}_factor"], compute_uv=False)[-1] for side in ("row", "column")
+            np.linalg.svd(side, compute_uv=False)[-1]
+            for side in (law.row_factor, law.column_factor)
         ]
         limit = LIVER.l2 / gaussian.mu(1, 1 / 248)
         assert np.prod(smallest) == pytest.approx(limit, rel=1e-9)
-        covariance = np.trace(law["row_factor"] @ law["row_factor"].T) * np.trace(
-            law["column_factor"] @ law["column_factor"].T
+        covariance = np.trace(law.row_factor @ law.row_factor.T) * np.trace(
+            law.column_factor @ law.column_factor.T
         )
         assert release.noise_std == pytest.approx(np.sqrt(covariance / (6 * 248)))
         assert not release.mu_exact

@@ -61,7 +61,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
 
 def test_a_binary_allocation_moves_the_noise_by_a_fourth_root():
     release = MVG(allocation=Binary((0, 5), 0.75)).calibrate(LIVER, **budget(LIVER))
-    deviations = release.noise.keywords["row_factor"]
+    deviations = release.noise.row_factor
     np.testing.assert_allclose(deviations[[0, 5]], 15503.8, rtol=1e-5)
     np.testing.assert_allclose(deviations[[1, 2, 3, 4]], 24264.7, rtol=1e-5)
     assert release.mu == pytest.approx(2.459e-4, rel=1e-3)
@@ -139,9 +139,9 @@ def test_the_theorems_limit_is_spent_whole(theorem):
     allocation = Shares((0.5, 0.3, 0.15, 0.05))
     for query in (Identity(Box.cube(4, -1, 1), 30), MOVEMENT):
         mechanism = MVG(theorem=theorem, allocation=allocation)
-        law = mechanism.calibrate(query, **budget(query)).noise.keywords
-        rows = np.linalg.norm(law["row_factor"] ** -2)
-        columns = law["column_factor"]
+        law = mechanism.calibrate(query, **budget(query)).noise
+        rows = np.linalg.norm(law.row_factor**-2)
+        columns = law.column_factor
         columns = np.sqrt(query.records) if columns is None else np.linalg.norm(columns**-2)
         phi = precision_budget(query, **budget(query), theorem=theorem)
         assert rows * columns == pytest.approx(phi**2, rel=1e-12)

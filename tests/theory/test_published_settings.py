@@ -3,19 +3,19 @@ import pytest
 
 from matrixdp.privacy import gaussian
 from matrixdp.report import published
-from matrixdp.theory import settings
+from matrixdp.theory import published_settings
 
 
 @pytest.fixture(scope="module")
 def table():
-    return settings.settings(0)
+    return published_settings.settings(0)
 
 
 def test_every_published_setting_is_there(table):
     runs = table.groupby("kind")["dataset"].unique()
     assert sorted(runs["gradients"]) == ["adult", "cifar10", "cora", "mnist", "svhn"]
     assert sorted(runs["features"]) == ["cifar10", "imdb", "mnist", "svhn"]
-    for kind, grid in settings.EPSILONS.items():
+    for kind, grid in published_settings.EPSILONS.items():
         counts = table[table["kind"].eq(kind)].groupby(["dataset", "scheme"])["epsilon"].count()
         assert (counts == len(grid)).all()
 
@@ -28,9 +28,9 @@ def test_settings_are_those_that_the_paper_prints():
         return None if cell == "-" else tuple(map(number, cell.split(" x ")))
 
     cells = published.read("table1").pivot(index="experiment", columns="item", values="value")
-    assert {*settings.SETTINGS} == {*cells.index}
+    assert {*published_settings.SETTINGS} == {*cells.index}
     for dataset, row in cells.iterrows():
-        assert settings.SETTINGS[dataset] == settings.Setting(
+        assert published_settings.SETTINGS[dataset] == published_settings.Setting(
             records=number(row["training"]),
             lot=number(row["lot"]),
             epochs=number(row["type1_epochs"]),

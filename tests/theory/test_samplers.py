@@ -35,7 +35,7 @@ def test_covariances_are_those_of_the_definition(table):
 def test_each_test_rejects_a_wrong_scale(test, scale):
     factors = [np.linalg.cholesky(matrix) for matrix in (samplers.SIGMA, samplers.PSI)]
     stream = np.random.default_rng(0)
-    stack = laws.matrix_normal([stream] * samplers.DRAWS, (4, 3), *factors)
+    stack = laws.MatrixNormal((4, 3), *factors).sample([stream] * samplers.DRAWS)
     p = samplers.compare(stack).set_index("name").loc[test, "p_value"]
     assert p > 1e-3
     p = samplers.compare(scale * stack).set_index("name").loc[test, "p_value"]

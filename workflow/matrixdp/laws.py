@@ -1,10 +1,11 @@
-"""Samplers of the noise laws, as stacks with one trial per Generator.
+"""The noise laws as values, drawn as stacks with one trial per Generator.
 
-Every sampler takes ``streams``, one independent Generator per trial, and returns an array whose
+Every ``sample`` takes ``streams``, one independent Generator per trial, and returns an array whose
 first axis is the trial. Trial k draws from ``streams[k]`` alone, so that it does not depend on the
-other trials (products with a dense column factor differ in the last digits). ``shape`` is that of
-one trial. ``out``, C-contiguous float64 of the result's shape, spares the allocation; anything else
-raises InputError.
+other trials (products with a dense column factor differ in the last digits). ``out``, C-contiguous
+float64 of the result's shape, spares the allocation; anything else raises InputError. A law also
+says what an auditor must know of it, so that nobody else reads its parameters: how to whiten noise
+(:class:`GaussianLaw`), or the norm that its density falls with (:class:`NormLaw`).
 
 A few trials at a time are drawn and then transformed together: few enough to stay in the
 processor's cache, enough to make the cost of a call small. The noise is idealised: float64 samples
@@ -13,7 +14,9 @@ of continuous laws, open to attacks on their rounding (Mironov, CCS 2012).
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,74 +42,291 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
     return stack
 
 
-def laplace(
-    streams: Streams, shape: Sequence[int], scale: ArrayLike, out: Array | None = None
-) -> Array:
-    """Return independent Laplace numbers of density exp(-|z| / scale) / (2 scale).
+@dataclass(frozen=True, eq=False)
+class Law(abc.ABC):
+    """Noise that does not depend on what it is added to.
 
     Args:
-        streams, shape, out: as for every sampler.
-        scale: one number, or an array that broadcasts to ``shape``. The standard deviation is
-            sqrt(2) scale.
-
-    Returns:
-        Shape (trials, *shape).
+        shape: (m, n) of one trial.
     """
-    stack, scale = _stack(streams, shape, out), checks.array(scale=scale)
-    for stream, trial in zip(streams, stack, strict=True):
-        # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
-        stream.standard_exponential(out=trial)
-        trial *= _signs(stream, trial.size).reshape(trial.shape)
-        trial *= scale
-    return stack
+
+    shape: tuple[int, int]
+
+    @abc.abstractmethod
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+
+    @property
+    def columns_alike(self) -> bool:
+        """Whether columns are independent and alike: ``shape`` may then have any number of them."""
+        return False
 
 
-def matrix_normal(
-    streams: Streams,
-    shape: tuple[int, int],
-    row_factor: ArrayLike | None = None,
-    column_factor: ArrayLike | None = None,
-    out: Array | None = None,
-) -> Array:
-    """Return matrix-variate normals Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
+class GaussianLaw(Law):
+    """Centred Gaussian noise."""
+
+    @abc.abstractmethod
+    def whiten(self, z: Array) -> Array:
+        """Map noise (..., m, n') to independent standard normals (..., k).
+
+        Fewer columns n' than those of ``shape`` will do where columns are alike.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class NormLaw(Law):
+    """Noise of density proportional to exp(-norm / scale).
+
+    Its norm over ``scale`` follows Gamma(``free``).
+
+    Args:
+        scale: above 0.
+
+    Raises:
+        InputError: the scale is not a finite number above 0.
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        checks.positive(scale=self.scale)
+
+    @abc.abstractmethod
+    def norm(self, z: Array) -> Array:
+        """Return the norm of noise, (..., m, n') -> (...)."""
+
+    def size(self, z: Array) -> Array:
+        """Return the norm over the scale, (..., m, n') -> (...)."""
+        return self.norm(z) / self.scale
+
+    @property
+    def free(self) -> int:
+        """Number of entries that are not copies of others."""
+        return self.shape[0] * self.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixNormal(GaussianLaw):
+    """Matrix-variate normal Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
 
     vec(Z) ~ N(0, Psi (x) Sigma) with row covariance Sigma = A A^T and column covariance
     Psi = B B^T, of which neither is formed, nor is anything n x n that was not given.
 
     Args:
-        streams, out: as for every sampler.
-        shape: (m, n).
         row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
             or one per trial: diagonals as (trials, m, 1), matrices as (trials, m, m).
         column_factor: B, the same with n in place of m.
 
-    Returns:
-        Shape (trials, m, n).
-
     Raises:
-        InputError: a factor has another shape or is not finite.
+        InputError: when sampled, if a factor has another shape or is not finite.
     """
-    rows, columns = shape
-    left = _factor(len(streams), rows, row_factor=row_factor)
-    right = _factor(len(streams), columns, column_factor=column_factor)
-    right = None if right is None else np.swapaxes(right, 1, 2)
-    stack = _stack(streams, shape, out)
-    one_product = right is not None and _dense(right) and len(right) == 1
-    for block in _blocks(len(streams), rows * columns, GEMM_ROWS // rows if one_product else 1):
-        target = stack[block]
-        drawn = normals(streams[block], shape, None if _dense(left) or _dense(right) else target)
-        if right is not None and _dense(right):
-            product = np.empty_like(drawn) if _dense(left) else target
-            flat = (1, -1, columns) if one_product else drawn.shape
-            np.matmul(drawn.reshape(flat), _part(right, block), out=product.reshape(flat))
-            drawn = product
-        elif right is not None:
-            drawn *= _part(right, block)
-        if left is not None and _dense(left):
-            np.matmul(_part(left, block), drawn, out=target)
-        elif left is not None:
-            drawn *= _part(left, block)
-    return stack
+
+    row_factor: ArrayLike | None = None
+    column_factor: ArrayLike | None = None
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        rows, columns = self.shape
+        left = _factor(len(streams), rows, "row_factor", self.row_factor)
+        right = _factor(len(streams), columns, "column_factor", self.column_factor)
+        right = None if right is None else np.swapaxes(right, 1, 2)
+        stack = _stack(streams, self.shape, out)
+        one_product = right is not None and _dense(right) and len(right) == 1
+        for block in _blocks(len(streams), rows * columns, GEMM_ROWS // rows if one_product else 1):
+            target = stack[block]
+            into = None if _dense(left) or _dense(right) else target
+            drawn = normals(streams[block], self.shape, into)
+            if right is not None and _dense(right):
+                product = np.empty_like(drawn) if _dense(left) else target
+                flat = (1, -1, columns) if one_product else drawn.shape
+                np.matmul(drawn.reshape(flat), _part(right, block), out=product.reshape(flat))
+                drawn = product
+            elif right is not None:
+                drawn *= _part(right, block)
+            if left is not None and _dense(left):
+                np.matmul(_part(left, block), drawn, out=target)
+            elif left is not None:
+                drawn *= _part(left, block)
+        return stack
+
+    @property
+    def columns_alike(self) -> bool:
+        """Without a column factor."""
+        return self.column_factor is None
+
+    def whiten(self, z: Array) -> Array:
+        """Return A^-1 Z B^-T, flat, for factors that are the same in all trials."""
+        white = _unscale(_unscale(z, self.row_factor), self.column_factor, columns=True)
+        return white.reshape(*z.shape[:-2], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricNormal(GaussianLaw):
+    """Symmetric matrices, independent on and above the diagonal.
+
+    Both deviations equal: Analyze Gauss (Dwork et al., STOC 2014). ``off_diagonal_std`` smaller
+    by sqrt(2): the Gaussian orthogonal ensemble, the law of (N + N^T) / 2.
+    """
+
+    diagonal_std: float
+    off_diagonal_std: float
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, m)."""
+        std = np.full(self.shape, float(self.off_diagonal_std))
+        np.fill_diagonal(std, self.diagonal_std)
+        stack = normals(streams, self.shape, out)
+        stack *= std
+        return _mirror_upper(stack)
+
+    def whiten(self, z: Array) -> Array:
+        """Return the upper triangle with the diagonal over its standard deviations."""
+        row, column = np.triu_indices(z.shape[-1])
+        std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
+        return z[..., row, column] / std
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetrisedNormal(GaussianLaw):
+    """Symmetric part of the equi-modal noise A N A^T.
+
+    Args:
+        factor: A, a vector (m,) for a diagonal or a matrix (m, m).
+    """
+
+    factor: ArrayLike
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, m)."""
+        drawn = MatrixNormal(self.shape, self.factor, self.factor).sample(streams, out)
+        drawn += np.swapaxes(drawn, 1, 2).copy()
+        drawn /= 2
+        return drawn
+
+    def whiten(self, z: Array) -> Array:
+        """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
+        white = _unscale(_unscale(z, self.factor), self.factor, columns=True)
+        return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5))).whiten(white)
+
+
+class Laplace(NormLaw):
+    """Independent entries of density exp(-|z| / scale) / (2 scale), and deviation sqrt(2) scale."""
+
+    columns_alike = True
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        stack = _stack(streams, self.shape, out)
+        for stream, trial in zip(streams, stack, strict=True):
+            # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
+            stream.standard_exponential(out=trial)
+            trial *= _signs(stream, trial.size).reshape(trial.shape)
+            trial *= self.scale
+        return stack
+
+    def norm(self, z: Array) -> Array:
+        """Return the sum of absolute entries."""
+        return np.abs(z).sum(axis=(-2, -1))
+
+
+class SymmetricLaplace(Laplace):
+    """Symmetric matrices, independent Laplace numbers on and above the diagonal."""
+
+    columns_alike = False
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, m)."""
+        return _mirror_upper(super().sample(streams, out))
+
+    def norm(self, z: Array) -> Array:
+        """Return the sum of absolute entries of the upper triangle with the diagonal."""
+        return np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
+
+    @property
+    def free(self) -> int:
+        """Entries of the upper triangle with the diagonal."""
+        return self.shape[0] * (self.shape[0] + 1) // 2
+
+
+class FrobeniusExponential(NormLaw):
+    """Matrices of density proportional to exp(-|Z|_F / scale).
+
+    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr. With an
+    exponential radius the density would be infinite at 0, and the release not private.
+    """
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        stack = _stack(streams, self.shape, out)
+        for stream, trial in zip(streams, stack, strict=True):
+            stream.standard_normal(out=trial)
+            trial *= self.scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
+        return stack
+
+    def norm(self, z: Array) -> Array:
+        """Return |Z|_F."""
+        return np.sqrt((z**2).sum(axis=(-2, -1)))
+
+
+class ColumnL2Exponential(NormLaw):
+    """Matrices of density proportional to exp(-sum_j |z_j|_2 / scale).
+
+    Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
+    """
+
+    columns_alike = True
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        rows, columns = self.shape
+        stack = _stack(streams, self.shape, out)
+        for stream, trial in zip(streams, stack, strict=True):
+            stream.standard_normal(out=trial)
+            radius = stream.standard_gamma(rows, size=columns)
+            trial *= self.scale * radius / np.sqrt(np.einsum("ij,ij->j", trial, trial))
+        return stack
+
+    def norm(self, z: Array) -> Array:
+        """Return sum_j |z_j|_2."""
+        return np.sqrt((z**2).sum(axis=-2)).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnLinfExponential(NormLaw):
+    """Matrices of density proportional to exp(-sum_j max_i |z_ij| / (w_i scale)).
+
+    Columns are independent: a uniform point of the box prod_i [-w_i, w_i] times a Gamma(m + 1)
+    number (Hardt & Talwar, STOC 2010, section 4).
+
+    Args:
+        weights: w, shape (m,).
+    """
+
+    weights: ArrayLike
+    columns_alike = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.array(shape=self.shape[:1], weights=self.weights)
+
+    @property
+    def _sides(self) -> Array:
+        return np.asarray(self.weights, dtype=float)[:, None]
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        rows, columns = self.shape
+        sides, stack = self._sides, _stack(streams, self.shape, out)
+        for stream, trial in zip(streams, stack, strict=True):
+            stream.random(out=trial)
+            trial -= 0.5
+            trial *= 2 * self.scale * stream.standard_gamma(rows + 1, size=columns)
+            trial *= sides
+        return stack
+
+    def norm(self, z: Array) -> Array:
+        """Return sum_j max_i |z_ij| / w_i."""
+        return (np.abs(z) / self._sides).max(axis=-2).sum(axis=-1)
 
 
 def kronecker_normal(
@@ -115,13 +335,13 @@ def kronecker_normal(
     column_covariance: ArrayLike,
     out: Array | None = None,
 ) -> Array:
-    """Return the law of ``matrix_normal`` through its mn x mn covariance, for comparison only.
+    """Return draws of :class:`MatrixNormal` through its mn x mn covariance, for comparison only.
 
     The second sampling method of the MVG paper (section 6): a multivariate normal with Kronecker
     covariance. It needs (mn)^2 numbers and (mn)^3 operations.
 
     Args:
-        streams, out: as for every sampler.
+        streams, out: as for every ``sample``.
         row_covariance, column_covariance: Sigma (m, m) and Psi (n, n), positive definite.
 
     Returns:
@@ -146,129 +366,55 @@ def kronecker_normal(
     return stack
 
 
-def mirror_upper(stack: Array) -> Array:
-    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
-    row, column = np.tril_indices(stack.shape[-1], -1)
-    stack[..., row, column] = stack[..., column, row]
-    return stack
-
-
-def symmetric_normals(
-    streams: Streams,
-    size: int,
-    diagonal_std: float,
-    off_diagonal_std: float,
-    out: Array | None = None,
-) -> Array:
-    """Return symmetric matrices (trials, size, size), independent on and above the diagonal.
-
-    Both deviations equal: Analyze Gauss (Dwork et al., STOC 2014). ``off_diagonal_std`` smaller
-    by sqrt(2): the Gaussian orthogonal ensemble, the law of (N + N^T) / 2.
-    """
-    std = np.full((size, size), float(off_diagonal_std))
-    np.fill_diagonal(std, diagonal_std)
-    stack = normals(streams, (size, size), out)
-    stack *= std
-    return mirror_upper(stack)
-
-
-def frobenius_exponential(
-    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
-) -> Array:
-    """Return matrices (trials, m, n) of density proportional to exp(-|Z|_F / scale).
-
-    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr. With an
-    exponential radius the density would be infinite at 0, and the release not private.
-    """
-    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
-    for stream, trial in zip(streams, stack, strict=True):
-        stream.standard_normal(out=trial)
-        trial *= scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
-    return stack
-
-
-def column_l2_exponential(
-    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
-) -> Array:
-    """Return matrices (trials, m, n) of density proportional to exp(-sum_j |z_j|_2 / scale).
-
-    Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
-    """
-    rows, columns = shape
-    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
-    for stream, trial in zip(streams, stack, strict=True):
-        stream.standard_normal(out=trial)
-        radius = stream.standard_gamma(rows, size=columns)
-        trial *= scale * radius / np.sqrt(np.einsum("ij,ij->j", trial, trial))
-    return stack
-
-
-def column_linf_exponential(
-    streams: Streams,
-    shape: tuple[int, int],
-    weights: ArrayLike,
-    scale: float,
-    out: Array | None = None,
-) -> Array:
-    """Return matrices (trials, m, n) of density prop. to exp(-sum_j max_i |z_ij| / (w_i scale)).
-
-    ``weights`` w has shape (m,). Columns are independent: a uniform point of the box
-    prod_i [-w_i, w_i] times a Gamma(m + 1) number (Hardt & Talwar, STOC 2010, section 4).
-    """
-    rows, columns = shape
-    sides = checks.array(shape=(rows,), weights=weights)[:, None]
-    stack, scale = _stack(streams, shape, out), checks.positive(scale=scale)
-    for stream, trial in zip(streams, stack, strict=True):
-        stream.random(out=trial)
-        trial -= 0.5
-        trial *= 2 * scale * stream.standard_gamma(rows + 1, size=columns)
-        trial *= sides
-    return stack
-
-
-def bingham(streams: Streams, form: ArrayLike, out: Array | None = None) -> Array:
-    """Return one exact draw per stream of density proportional to exp(v^T K v) on the sphere.
+@dataclass(frozen=True, eq=False)
+class Bingham:
+    """Unit vectors of density proportional to exp(v^T K v), drawn exactly.
 
     Args:
-        streams, out: as for every sampler.
         form: symmetric K, shape (m, m), or one per trial (trials, m, m).
 
-    Returns:
-        Unit vectors, shape (trials, m).
-
     Raises:
-        InputError: a form is not finite and symmetric, or there is not one form per stream.
+        InputError: when sampled, if a form is not finite and symmetric.
     """
-    envelope = _envelope(form)
-    size = envelope.losses.shape[-1]
-    stack = _stack(streams, (size,), out)
-    if len(envelope.losses) not in (1, len(streams)):
-        raise InputError(
-            f"form has shape {np.shape(form)} for {len(streams)} streams; give one, or one each"
-        )
-    waiting, proposals = np.arange(len(streams)), 8
-    while len(waiting):
-        part = envelope.select(waiting)
-        noise, accepted = _propose([streams[k] for k in waiting.tolist()], part, proposals)
-        done = np.flatnonzero(accepted.any(axis=1))
-        first = noise[done, accepted[done].argmax(axis=1), None]
-        stack[waiting[done]] = part.select(done).directions(first)[:, 0]
-        waiting, proposals = np.delete(waiting, done), 2 * proposals
-    return stack
 
+    form: ArrayLike
 
-def bingham_draws(stream: np.random.Generator, form: ArrayLike, count: int) -> Array:
-    """Return ``count`` draws of ``bingham`` from one stream and one form, shape (count, m)."""
-    envelope = _envelope(form)
-    m = envelope.losses.shape[-1]
-    spare = np.empty((1, max(1, BLOCK // m), m))
-    draws, filled = np.empty((count, m)), 0
-    while filled < count:
-        noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
-        found = envelope.directions(noise[accepted][None])[0, : count - filled]
-        draws[filled : filled + len(found)] = found
-        filled += len(found)
-    return draws
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m).
+
+        Raises:
+            InputError: there is not one form per stream.
+        """
+        envelope = _envelope(self.form)
+        size = envelope.losses.shape[-1]
+        stack = _stack(streams, (size,), out)
+        if len(envelope.losses) not in (1, len(streams)):
+            raise InputError(
+                f"form has shape {np.shape(self.form)} for {len(streams)} streams; give one, or "
+                "one each"
+            )
+        waiting, proposals = np.arange(len(streams)), 8
+        while len(waiting):
+            part = envelope.select(waiting)
+            noise, accepted = _propose([streams[k] for k in waiting.tolist()], part, proposals)
+            done = np.flatnonzero(accepted.any(axis=1))
+            first = noise[done, accepted[done].argmax(axis=1), None]
+            stack[waiting[done]] = part.select(done).directions(first)[:, 0]
+            waiting, proposals = np.delete(waiting, done), 2 * proposals
+        return stack
+
+    def draws(self, stream: np.random.Generator, count: int) -> Array:
+        """Return ``count`` draws from one stream and one form, shape (count, m)."""
+        envelope = _envelope(self.form)
+        m = envelope.losses.shape[-1]
+        spare = np.empty((1, max(1, BLOCK // m), m))
+        draws, filled = np.empty((count, m)), 0
+        while filled < count:
+            noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
+            found = envelope.directions(noise[accepted][None])[0, : count - filled]
+            draws[filled : filled + len(found)] = found
+            filled += len(found)
+        return draws
 
 
 class _Envelope(NamedTuple):
@@ -344,12 +490,11 @@ def _envelope(form: ArrayLike) -> _Envelope:
     return _Envelope(axes, losses, b, 1 + 2 * losses / b)
 
 
-def _factor(trials: int, size: int, **named: ArrayLike | None) -> Array | None:
+def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array | None:
     """Return diagonals (T or 1, size or 1, 1) or matrices (T or 1, size, size)."""
-    ((name, value),) = named.items()
     if value is None:
         return None
-    values = checks.array(**named)  # type: ignore[arg-type]
+    values = checks.array(shape=(), **{name: value})
     if values.shape in ((), (size,), (trials, size, 1)):
         return values.reshape(len(values) if values.ndim == 3 else 1, -1, 1)
     if values.shape in ((size, size), (trials, size, size)):
@@ -358,6 +503,24 @@ def _factor(trials: int, size: int, **named: ArrayLike | None) -> Array | None:
         f"{name} has shape {values.shape}; it must be a number, ({size},), ({size}, {size}), or "
         f"one per trial: ({trials}, {size}, 1) or ({trials}, {size}, {size})"
     )
+
+
+def _unscale(z: Array, factor: ArrayLike | None, columns: bool = False) -> Array:
+    """Return A^-1 Z, or Z A^-T, for a factor given as a number, a diagonal or a matrix."""
+    if factor is None:
+        return z
+    given = np.asarray(factor, dtype=float)
+    if given.ndim < 2:
+        return z / (given if columns or not given.ndim else given[:, None])
+    inverse = np.linalg.inv(given)
+    return z @ inverse.T if columns else inverse @ z
+
+
+def _mirror_upper(stack: Array) -> Array:
+    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
+    row, column = np.tril_indices(stack.shape[-1], -1)
+    stack[..., row, column] = stack[..., column, row]
+    return stack
 
 
 def _dense(factor: Array | None) -> bool:

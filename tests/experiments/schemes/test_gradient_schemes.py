@@ -7,7 +7,7 @@ from matrixdp.checks import InputError
 from matrixdp.experiments import schemes
 from matrixdp.experiments.schemes.gradients import Gradients, best_strategy
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.privacy import composition, gaussian
+from matrixdp.privacy import accountants, gaussian
 
 DELTA = 1e-5
 EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -53,7 +53,7 @@ def test_noise_knows_its_privacy(noise, name):
     smallest = min(np.min(value) for value in found.deviations.values())
     assert found.mu == 1 / smallest
     assert found.multiplier == pytest.approx(smallest)
-    assert found.epsilon_actual == composition.pld_epsilon(
+    assert found.epsilon_actual == accountants.pld_epsilon(
         1 / found.mu, rate=ADULT.rate, steps=ADULT.steps, delta=DELTA
     )
     assert found.deviations.keys() == ADULT.shapes.keys()
@@ -100,7 +100,7 @@ def test_the_formulas_of_the_code(noise):
     # Conservative: 0.53 at a nominal 1 (0.58 by the moments accountant).
     real = noise["adult", "gaussian_code", 1.0]
     assert real.epsilon_actual == pytest.approx(0.5265, abs=1e-4)
-    renyi = composition.rdp_epsilon(real.multiplier, rate=q, steps=steps, delta=DELTA)
+    renyi = accountants.rdp_epsilon(real.multiplier, rate=q, steps=steps, delta=DELTA)
     assert renyi == pytest.approx(0.578, abs=1e-3)
 
 

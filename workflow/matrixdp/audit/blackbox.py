@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from matrixdp.audit import evidence
 from matrixdp.checks import Array
-from matrixdp.privacy import audit
 
 #: ``statistic(count, stream)`` returns it for ``count`` runs on each of the two neighbours; it is
 #: large where the first is the likelier.
@@ -44,7 +44,7 @@ class Proof(NamedTuple):
     """What was proved.
 
     Attributes:
-        epsilon: lower bound at the nominal delta, with confidence ``audit.CONFIDENCE``.
+        epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
         mu: the same for Gaussian DP, from an event of its own.
         largest: the epsilon that the event could have proved at most with these runs.
         runs: counted runs on each neighbour.
@@ -78,15 +78,15 @@ def prove(
     sample = _all(statistic, pilot, streams[0])
     events = [_best(sample, delta, gaussian) for gaussian in (False, True)]
     counted = _count(statistic, events, runs, streams[1])
-    bound = float(audit.epsilon(*counted[0], runs, delta))
+    bound = float(evidence.epsilon(*counted[0], runs, delta))
     refuted = bound > nominal
     if refuted:
         again = _count(statistic, events[:1], runs, streams[2])[0]
-        refuted = bool(audit.epsilon(*again, runs, delta) > nominal)
+        refuted = bool(evidence.epsilon(*again, runs, delta) > nominal)
     return Proof(
         epsilon=bound,
-        mu=float(audit.mu(*counted[1], runs)),
-        largest=float(audit.largest(runs, delta, event=counted[0][0] / runs)),
+        mu=float(evidence.mu(*counted[1], runs)),
+        largest=float(evidence.largest(runs, delta, event=counted[0][0] / runs)),
         runs=runs,
         refuted=refuted,
     )
@@ -131,9 +131,9 @@ def _best(sample: tuple[Array, Array], delta: float, gaussian: bool) -> Event:
         own, other = (np.searchsorted(part, thresholds, side=side) for part in (first, second))
         hits, neighbour = (other, own) if swapped else (size - own, size - other)
         if gaussian:
-            bound = audit.mu(hits, neighbour, size)
+            bound = evidence.mu(hits, neighbour, size)
         else:
-            bound = audit.epsilon(hits, neighbour, size, delta)
+            bound = evidence.epsilon(hits, neighbour, size, delta)
         # Where nothing tells the neighbours apart, the event in the middle could prove most.
         best = int(bound.argmax()) if bound.any() else len(thresholds) // 2
         found.append((float(bound[best]), Event(float(thresholds[best]), swapped)))

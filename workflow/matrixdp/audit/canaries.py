@@ -7,39 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from matrixdp import laws
-from matrixdp.audit import sensitivities
-from matrixdp.audit.bingham import Bingham
+from matrixdp.audit import evidence, sensitivities
+from matrixdp.audit.base import Audit
 from matrixdp.audit.blackbox import prove
-from matrixdp.audit.gaussians import GaussianNoise
-from matrixdp.audit.laws import Law
-from matrixdp.audit.norms import NormNoise
-from matrixdp.audit.releases import ROUNDING
+from matrixdp.audit.releases import ROUNDING, audit_of
 from matrixdp.checks import Array, InputError
+from matrixdp.laws import Law, Streams
 from matrixdp.mechanisms.allocation import Binary, Shares
-from matrixdp.mechanisms.base import Additive, Mechanism, Streams
+from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.jl import NonPrivateCirculantSketch
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy import audit, gaussian
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity, Query
 from matrixdp.seeds import streams
 
 Given = list[np.random.Generator]
 
-#: The MVG paper's first experiment and its budget; a small query; second moments.
-LIVER = Identity(Box.cube(6, -1, 1), 248)
+#: A small query, and second moments.
 SMALL = Identity(Box.cube(4, -1, 1), 50)
 MOMENTS = Covariance(Box.cube(4, -1, 1), 1000)
-
 
 COLUMNS = ("canary", "mistake", "tool", "caught", "evidence", "control")
 
@@ -66,8 +61,8 @@ class Canary:
     try_out: Callable[[bool, Given], Outcome]
 
 
-def run(seed: int) -> pd.DataFrame:
-    """Return ``canary, mistake, tool, caught, evidence, control``, one row per canary.
+def run(seed: int) -> list[dict[str, object]]:
+    """Return one row per canary, with the columns ``COLUMNS``.
 
     ``control`` says whether the same thing done right passes the same tool.
     """
@@ -85,25 +80,16 @@ def run(seed: int) -> pd.DataFrame:
                 "control": not right.caught,
             }
         )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return rows
 
 
-def _sampled_by(law: Law, sampler: Callable[..., Array]) -> Law:
-    """Let another sampler draw, given the same numbers, unknown to the law."""
-    release = law.release
-    assert isinstance(release, Additive)
-    assert isinstance(release.noise, partial)
-    law.release = replace(release, noise=partial(sampler, **release.noise.keywords))
-    return law
-
-
-def _by_black_box(law: Law, given: Given) -> Outcome:
-    release = law.release
+def _by_black_box(audit: Audit, given: Given) -> Outcome:
+    release = audit.release
     proof = prove(
-        law.statistic,
+        audit.statistic,
         nominal=release.epsilon,
         delta=release.delta,
-        runs=law.runs,
+        runs=audit.runs,
         streams=given,
     )
     return Outcome(
@@ -111,19 +97,19 @@ def _by_black_box(law: Law, given: Given) -> Outcome:
     )
 
 
-def _by_scale(law: Law, given: Given) -> Outcome:
-    scale = law.scale(given[1])
+def _by_scale(audit: Audit, given: Given) -> Outcome:
+    scale = audit.scale(given[1])
     return Outcome(
         scale.verdict != "right",
         f"noise of {scale.ratio:.3f} of its size, allowed [{scale.low:.3f}, {scale.high:.3f}]",
     )
 
 
-def _by_curve(law: Law) -> Outcome:
-    release = law.release
+def _by_curve(audit: Audit) -> Outcome:
+    release = audit.release
     return Outcome(
-        law.attained > release.epsilon * (1 + ROUNDING),
-        f"real epsilon {law.attained:.4g}, promised {release.epsilon:g}",
+        audit.attained > release.epsilon * (1 + ROUNDING),
+        f"real epsilon {audit.attained:.4g}, promised {release.epsilon:g}",
     )
 
 
@@ -141,64 +127,54 @@ def _by_search(query: Query, measure: str, given: Given) -> Outcome:
     return Outcome(row["verdict"] == "violated", evidence)
 
 
-def _calibrated(mechanism: Mechanism, query: Query, epsilon: float = 1.0) -> Additive:
-    release = mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.records)
-    assert isinstance(release, Additive)
-    return release
+def _drawn(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
+    """Return the release, drawn in the way of another kind of law with the same numbers."""
+    return replace(release, noise=kind(**vars(release.noise))) if wrong else release
+
+
+class _Shrunk(laws.MatrixNormal):
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return nine tenths of what is declared."""
+        return 0.9 * super().sample(streams)
 
 
 def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
-    release = _calibrated(DirectionalGaussian(Binary((0, 5), 0.75)), LIVER)
-    law: Law = GaussianNoise(release, given[0])
-    if wrong:
-        law = _sampled_by(law, _shrunk)
-    return _by_black_box(law, given[2:])
+    mechanism = DirectionalGaussian(Binary((0, 5), 0.75))
+    release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.records)
+    return _by_black_box(audit_of(_drawn(release, wrong, _Shrunk), given[0]), given[2:])
 
 
-def _shrunk(streams: Streams, out: Array | None = None, **numbers: object) -> Array:
-    return 0.9 * laws.matrix_normal(streams, **numbers)  # type: ignore[arg-type]
+class _ExponentialRadius(laws.ColumnL2Exponential):
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return columns with an exponential radius."""
+        drawn = laws.normals(streams, self.shape)
+        radii = np.stack([stream.standard_exponential(self.shape[1]) for stream in streams])
+        return drawn * (self.scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
 
 
 def _exponential_radius(wrong: bool, given: Given) -> Outcome:
-    law: Law = NormNoise(_calibrated(KNorm("record_l2"), LIVER), given[0])
-    if wrong:
-        law = _sampled_by(law, _with_exponential_radius)
-    return _by_black_box(law, given[2:])
+    release = KNorm("record_l2").calibrate(LIVER, epsilon=1.0)
+    return _by_black_box(audit_of(_drawn(release, wrong, _ExponentialRadius), given[0]), given[2:])
 
 
-def _with_exponential_radius(
-    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
-) -> Array:
-    drawn = laws.normals(streams, shape)
-    radii = np.stack([stream.standard_exponential(shape[1]) for stream in streams])
-    return drawn * (scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
+class _RadiusOneShort(laws.ColumnLinfExponential):
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return columns with a Gamma(m) radius."""
+        points = np.stack([stream.uniform(-1, 1, self.shape) for stream in streams])
+        radii = np.stack([stream.standard_gamma(*self.shape) for stream in streams])
+        return points * (self.scale * radii)[:, None] * self._sides
 
 
 def _radius_one_short(wrong: bool, given: Given) -> Outcome:
-    law: Law = NormNoise(_calibrated(KNorm("record_linf"), LIVER), given[0])
-    if wrong:
-        law = _sampled_by(law, _with_radius_one_short)
-    return _by_scale(law, given)
-
-
-def _with_radius_one_short(
-    streams: Streams,
-    shape: tuple[int, int],
-    weights: Array,
-    scale: float,
-    out: Array | None = None,
-) -> Array:
-    points = np.stack([stream.uniform(-1, 1, shape) for stream in streams])
-    radii = np.stack([stream.standard_gamma(shape[0], shape[1]) for stream in streams])
-    return points * (scale * radii)[:, None] * weights[:, None]
+    release = KNorm("record_linf").calibrate(LIVER, epsilon=1.0)
+    return _by_scale(audit_of(_drawn(release, wrong, _RadiusOneShort), given[0]), given)
 
 
 def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
     release = PPCA().calibrate(MOMENTS, epsilon=1.0)
-    assert isinstance(release, PrincipalDirection)
     if wrong:
         release = _InvertedRatio(**vars(release))
-    return _by_scale(Bingham(release, given[0]), given)
+    return _by_scale(audit_of(release, given[0]), given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +206,7 @@ def _circulant(wrong: bool, given: Given) -> Outcome:
             for _ in range(runs)
         ]
         hits.append(sum(sketch.support_residual(one, records) < 1e-9 for one in drawn))
-    bound = float(audit.epsilon(hits[0], hits[1], runs, 0.01))
+    bound = float(evidence.epsilon(hits[0], hits[1], runs, 0.01))
     return Outcome(
         bound > 1,
         f"{hits[0]} of {runs} sketches lie on a support that {hits[1]} of the neighbour's do: "
@@ -248,7 +224,7 @@ def _dense_sketch(
 
 def _own_range(wrong: bool, given: Given) -> Outcome:
     query = Identity(Box((0.0,), (1.0,)), 20)
-    release = _calibrated(Laplace(), query)
+    release = Laplace().calibrate(query, epsilon=1.0)
     # Nineteen records of 0.1; the last is 0.1 or 1. Scaled to [0, 1] by their maximum, and back.
     largest = (0.1, 1.0) if wrong else (1.0, 1.0)
 
@@ -275,25 +251,17 @@ def _classical(wrong: bool, given: Given) -> Outcome:
 
 def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
     release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
-    assert isinstance(release, Additive)
     if wrong:
-        release = _scaled(release, 1 / np.sqrt(256))
-    return _by_curve(GaussianNoise(release, given[0]))
+        smaller = laws.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
+        release = replace(release, noise=smaller)
+    return _by_curve(audit_of(release, given[0]))
 
 
 def _amplified(wrong: bool, given: Given) -> Outcome:
     query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
     release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
-    assert isinstance(release, Additive)
     promised = replace(release, epsilon=1.0, delta=1e-5)
-    return _by_curve(GaussianNoise(promised, given[0]))
-
-
-def _scaled(release: Additive, factor: float) -> Additive:
-    assert isinstance(release.noise, partial)
-    numbers = release.noise.keywords
-    smaller = numbers | {"row_factor": factor * numbers["row_factor"]}
-    return replace(release, noise=partial(release.noise.func, **smaller))
+    return _by_curve(audit_of(promised, given[0]))
 
 
 class _TwoRootP(Covariance):

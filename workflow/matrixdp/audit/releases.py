@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
-import pandas as pd
 
-from matrixdp import checks
-from matrixdp.audit import gaussians, norms
-from matrixdp.audit.bingham import Bingham
+from matrixdp.audit.base import TIGHT, Audit, Scale
 from matrixdp.audit.blackbox import Proof, prove
-from matrixdp.audit.gaussians import GaussianNoise
-from matrixdp.audit.laws import TIGHT, Law, Scale
-from matrixdp.audit.norms import NormNoise
-from matrixdp.audit.opaque import Composed, Opaque
-from matrixdp.audit.sketches import GaussianSketch
+from matrixdp.audit.direction import DirectionAudit
+from matrixdp.audit.gaussian import GaussianAudit
+from matrixdp.audit.norm import NormAudit
+from matrixdp.audit.projection import BlackBoxAudit, ComposedAudit
+from matrixdp.audit.sketch import SketchAudit
 from matrixdp.experiments.study import Settings, variants
-from matrixdp.mechanisms import mvg, registry
+from matrixdp.laws import GaussianLaw, NormLaw
+from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Additive, NoGuarantee, Release
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
+from matrixdp.mechanisms.mvg import AlongPrivateDirections
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.seeds import streams
 
 COLUMNS = (
-    ["experiment", "mechanism", "label", "variant", "direction", "query", "adjacency", "records"]
+    ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
     + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "mu_certified", "refuted"]
     + ["scale", "scale_low", "scale_high", "kappa", "rescaled_std", "verdict", "note"]
@@ -39,27 +35,25 @@ ROUNDING = 1e-9
 CURVE = 1e-6
 
 
-def law_of(release: Release, stream: np.random.Generator) -> Law:
-    """Return the law of a release: the most telling one that fits."""
+def audit_of(release: Release, stream: np.random.Generator) -> Audit:
+    """Return the audit that fits the kind of a release and of its law; else the black box."""
     if isinstance(release, Sketch):
-        return GaussianSketch(release, stream)
+        return SketchAudit(release, stream)
     if isinstance(release, PrincipalDirection):
-        return Bingham(release, stream)
-    if isinstance(release, mvg.AlongPrivateDirections):
-        first = law_of(release.moments, stream)
-        return Composed(release, first, release.limit, stream)
-    if isinstance(release, Additive) and isinstance(release.noise, partial):
-        known: dict[Callable, type] = dict.fromkeys(gaussians.SAMPLERS, GaussianNoise)
-        known |= dict.fromkeys(norms.SAMPLERS, NormNoise)
-        if release.noise.func in known:
-            law: Law = known[release.noise.func](release, stream)
-            return law
-    return Opaque(release, stream)
+        return DirectionAudit(release, stream)
+    if isinstance(release, AlongPrivateDirections):
+        first = audit_of(release.moments, stream)
+        return ComposedAudit(release, first, release.limit, stream)
+    if isinstance(release, Additive) and isinstance(release.noise, GaussianLaw):
+        return GaussianAudit(release, release.noise, stream)
+    if isinstance(release, Additive) and isinstance(release.noise, NormLaw):
+        return NormAudit(release, release.noise, stream)
+    return BlackBoxAudit(release, stream)
 
 
 def run(
     mechanism: str, queries: dict[str, Query], settings: Settings, most: int | None = None
-) -> pd.DataFrame:
+) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
     Args:
@@ -71,10 +65,8 @@ def run(
     Raises:
         InputError: the mechanism's name or a setting is not valid.
     """
-    known = registry()
-    entry = known[checks.choice(known, mechanism=mechanism)]
-    rows = []
-    for variant in variants(entry, settings):
+    rows: list[dict[str, object]] = []
+    for variant in variants(find(mechanism), settings):
         name = next((q for q in queries if q in variant.mechanism.queries), None)
         for epsilon in settings.epsilons if name else ():
             assert name is not None
@@ -85,7 +77,6 @@ def run(
             row = {
                 "experiment": settings.experiment,
                 "mechanism": mechanism,
-                "label": entry.label,
                 "variant": variant.name,
                 "direction": variant.direction,
                 "query": name,
@@ -100,7 +91,7 @@ def run(
                 rows.append(row | {"verdict": "not run: no guarantee", "note": str(reason)})
                 continue
             rows.append(row | judge(release, given, most))
-    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    return rows
 
 
 def judge(
@@ -113,84 +104,84 @@ def judge(
         given: five Generators: for the search, the scale, and the three of :func:`prove`.
         most: limit on the runs per neighbour, see :func:`run`.
     """
-    return findings(law_of(release, given[0]), given[1:], most)
+    return findings(audit_of(release, given[0]), given[1:], most)
 
 
 def findings(
-    law: Law, given: list[np.random.Generator], most: int | None = None
+    audit: Audit, given: list[np.random.Generator], most: int | None = None
 ) -> dict[str, object]:
-    """Return what the tools find on a law; four Generators, as the last of :func:`judge`."""
-    release = law.release
-    scale = law.scale(given[0])
+    """Return what the tools find in an audit; four Generators, as the last of :func:`judge`."""
+    release = audit.release
+    scale = audit.scale(given[0])
     proof = prove(
-        law.statistic,
+        audit.statistic,
         nominal=release.epsilon,
         delta=release.delta,
-        runs=law.runs if most is None else min(law.runs, most),
+        runs=audit.runs if most is None else min(audit.runs, most),
         streams=given[1:],
     )
-    error = law.curve_error()
+    error = audit.curve_error()
     return {
         "delta": release.delta,
         "noise_std": release.noise_std,
-        "tool": law.tool,
-        "epsilon_attained": law.attained,
-        "epsilon_bound": law.bound,
-        "mu": law.mu,
+        "tool": audit.tool,
+        "epsilon_attained": audit.attained,
+        "epsilon_bound": audit.bound,
+        "mu": audit.mu,
         "curve_error": error,
         "runs": proof.runs,
         "epsilon_certified": proof.epsilon,
         "epsilon_largest": proof.largest,
-        "mu_certified": proof.mu if law.mu == law.mu else np.nan,
+        "mu_certified": proof.mu if audit.mu == audit.mu else np.nan,
         "refuted": proof.refuted,
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,
-        "kappa": law.kappa,
-        "rescaled_std": release.noise_std / law.kappa,
-        "verdict": verdict(release.epsilon, law, scale, proof, error),
-        "note": note(law, proof),
+        "kappa": audit.kappa,
+        "rescaled_std": release.noise_std / audit.kappa,
+        "verdict": verdict(release.epsilon, audit, scale, proof, error),
+        "note": note(audit, proof),
     }
 
 
-def note(law: Law, proof: Proof) -> str:
+def note(audit: Audit, proof: Proof) -> str:
     """Return what the black box was too weak for, or nothing."""
-    if law.needed is None or proof.runs >= law.needed or proof.refuted:
+    if audit.needed is None or proof.runs >= audit.needed or proof.refuted:
         return ""
     return (
         f"{proof.runs} runs are too few for the black box to reject a tenth too little noise "
-        f"({law.needed:.2g} would do): they certify epsilon {proof.epsilon:.3g}, and could have "
+        f"({audit.needed:.2g} would do): they certify epsilon {proof.epsilon:.3g}, and could have "
         f"certified {proof.largest:.3g} at most"
     )
 
 
-def verdict(nominal: float, law: Law, scale: Scale, proof: Proof, error: float = 0.0) -> str:
+def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float = 0.0) -> str:
     """Return the verdict on a release in words; the first that applies.
 
     Args:
         nominal: the epsilon that is promised.
-        law, scale, proof, error: what the tools found; ``error`` of the closed form.
+        audit, scale, proof, error: what the tools found; ``error`` of the closed form.
     """
     allowed = nominal * (1 + ROUNDING)
     if proof.refuted:
         return "violated: the black box proves it"
-    if law.attained > allowed:
-        return f"violated: the {law.tool} shows it"
+    if audit.attained > allowed:
+        return f"violated: the {audit.tool} shows it"
     if scale.verdict == "too small":
         return "violated: less noise is drawn than declared"
     if scale.verdict == "too large":
         return "undecided: more noise is drawn than declared"
     if error > CURVE:
         return "undecided: the closed form disagrees with numerical integration"
-    if law.tool == "black box":
+    if audit.tool == "black box":
         return (
             "not certifiable at this sample size: the runs could have proved "
             f"epsilon {proof.largest:.2g} at most"
         )
-    if not law.bound <= allowed:
+    if not audit.bound <= allowed:
         return "undecided: the bound is above the nominal epsilon"
-    if law.attained >= nominal * (1 - TIGHT):
+    if audit.attained >= nominal * (1 - TIGHT):
         return "private and tight"
-    if law.kappa > 1 + TIGHT:
+    if audit.kappa > 1 + TIGHT:
         return "private but wasteful"
     return "private"

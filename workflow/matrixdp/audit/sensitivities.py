@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from matrixdp.audit.neighbours import Neighbours, worst
 from matrixdp.checks import Array
@@ -29,14 +28,14 @@ COLUMNS = [
 ] + ["ratio", "verdict"]
 
 
-def run(experiment: str, queries: dict[str, Query], seed: int) -> pd.DataFrame:
+def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str, object]]:
     """Return one row per query of an experiment and measure, with the columns ``COLUMNS``."""
     rows = []
     for name, query in queries.items():
         for measure in measures(query):
             given = streams(seed, "audit", experiment, name, measure, trials=range(2))
             rows.append({"experiment": experiment, **attack(query, measure, given)})
-    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    return rows
 
 
 def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:

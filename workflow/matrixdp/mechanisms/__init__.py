@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from matrixdp.discovery import collect
+from matrixdp import discovery
 from matrixdp.mechanisms.base import Entry
 
 
 def registry() -> dict[str, Entry]:
     """Return every mechanism by the name that config.yaml calls it."""
-    return collect(sys.modules[__name__], "MECHANISMS")
+    return discovery.collect(sys.modules[__name__], "MECHANISMS")
+
+
+def find(name: str) -> Entry:
+    """Return one mechanism by its name, without importing the other families.
+
+    Raises:
+        InputError: there is no such mechanism.
+    """
+    entry: Entry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
+    return entry

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Release, Streams
+from matrixdp.laws import Streams
+from matrixdp.mechanisms.base import Release
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.privacy.sensitivity import Covariance, Query
 

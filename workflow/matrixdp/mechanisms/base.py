@@ -8,17 +8,14 @@ noise and its privacy and draws stacks of trials. Calibration never sees data.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
+from matrixdp.laws import Law, Streams
 from matrixdp.privacy.sensitivity import Query
-
-Streams = Sequence[np.random.Generator]
 
 #: What a release hands to a task.
 YIELDS = ("matrix", "second_moments", "sketch", "direction")
@@ -93,13 +90,13 @@ class Additive(Release):
     """Value plus noise that does not depend on it.
 
     Attributes:
-        noise: called as ``noise(streams, out=out)``, draws one noise array per stream.
+        noise: its law.
     """
 
-    noise: Callable[..., Array]
+    noise: Law
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        released = self.noise(streams, out=out)
+        released = self.noise.sample(streams, out)
         released += value
         return released
 
@@ -107,8 +104,10 @@ class Additive(Release):
 class Mechanism(abc.ABC):
     """Parameters of a mechanism; subclasses are frozen dataclasses."""
 
-    #: Names of the queries that the mechanism can answer.
-    queries: ClassVar[frozenset[str]]
+    @property
+    @abc.abstractmethod
+    def queries(self) -> frozenset[str]:
+        """Names of the queries that the mechanism can answer."""
 
     def _require(self, query: Query) -> None:
         """Raise InputError if the mechanism cannot answer the query."""
@@ -130,16 +129,14 @@ class Mechanism(abc.ABC):
 
 @dataclass(frozen=True)
 class Entry:
-    """How a mechanism appears in config.yaml, tables and figures.
+    """What config.yaml calls by a name.
 
     Attributes:
-        label: its name for a reader.
         build: makes the mechanism from one value per axis.
         axes: what it is run over, of ``direction`` (``important``: indices of the features that
             get the larger share, empty for i.i.d. noise), ``tau`` (their share) and ``rows``
             (sketch rows as a multiple of m).
     """
 
-    label: str
     build: Callable[..., Mechanism]
     axes: tuple[str, ...] = ()

@@ -9,16 +9,16 @@ case is that of Muthukrishnan & Kalyani (arXiv 2302.03511).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
-from matrixdp import checks, laws
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares, noise_factor
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism
+from matrixdp.mechanisms.gaussian import gaussian_release
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.forms import ENUMERABLE, largest_form
@@ -51,7 +51,7 @@ class DirectionalGaussian(Mechanism):
     directions: ArrayLike | None = None
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release.
 
         Raises:
@@ -76,22 +76,12 @@ class DirectionalGaussian(Mechanism):
         mu = query.directional_mu(variances, directions)
         factor = noise_factor(directions, variances)
         if symmetric:
-            draw = partial(symmetrised, shape=query.shape, factor=factor)
+            noise: GaussianLaw = SymmetrisedNormal(query.shape, factor)
             square = (variances.sum() ** 2 + (variances**2).sum()) / 2 / query.features**2
         else:
-            draw = partial(laws.matrix_normal, shape=query.shape, row_factor=factor)
+            noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
-        return Additive(
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_actual=gaussian.epsilon(delta, mu.value),
-            mu=mu.value,
-            mu_exact=mu.exact,
-            noise_std=float(np.sqrt(square)),
-            yields=query.yields,
-            noise=draw,
-        )
+        return gaussian_release(query, noise, mu, np.sqrt(square), epsilon=epsilon, delta=delta)
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""
@@ -131,6 +121,8 @@ def optimal_variances(
         weights: a_k above 0, shape (m,).
         tolerance: largest relative violation, and so the largest relative loss, to stop at.
     """
+    from scipy.optimize import minimize
+
     scaled = directions * sides[:, None]
     mean = (scaled**2).sum(axis=0)  # of b over all sign vectors: a relaxation, solved by hand
     log_u = np.log(np.sqrt(weights / mean) / np.sqrt(weights * mean).sum())
@@ -156,19 +148,8 @@ def optimal_variances(
     return np.exp(-log_u)
 
 
-def symmetrised(
-    streams: Streams, shape: tuple[int, int], factor: Array, out: Array | None = None
-) -> Array:
-    """Return the symmetric part of the equi-modal noise A N A^T."""
-    drawn = laws.matrix_normal(streams, shape, row_factor=factor, column_factor=factor, out=out)
-    drawn += np.swapaxes(drawn, 1, 2).copy()
-    drawn /= 2
-    return drawn
-
-
 MECHANISMS = {
     "directional_gaussian": Entry(
-        "Directional Gaussian, exactly calibrated",
         lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
         axes=("direction", "tau"),
     ),

@@ -13,7 +13,8 @@ import numpy as np
 
 from matrixdp import checks, laws
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
+from matrixdp.laws import NormLaw, Streams
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
 from matrixdp.privacy.sensitivity import Query
 
 #: Norms of a change D of the matrix, of which a neighbour changes one column (record) d.
@@ -49,7 +50,7 @@ class KNorm(Mechanism):
     def __post_init__(self) -> None:
         checks.choice(NORMS, norm=self.norm)
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
 
         Raises:
@@ -63,20 +64,20 @@ class KNorm(Mechanism):
         if self.norm == "record_linf":
             weights = query.sides
             std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
-            draw = partial(laws.column_linf_exponential, weights=weights, scale=1 / spent)
+            noise: NormLaw = laws.ColumnLinfExponential(query.shape, 1 / spent, weights)
         elif self.norm == "record_l2":
             std = query.l2 * np.sqrt(m + 1) / spent
-            draw = partial(laws.column_l2_exponential, scale=query.l2 / spent)
+            noise = laws.ColumnL2Exponential(query.shape, query.l2 / spent)
         else:
             std = query.l2 * np.sqrt(m * n + 1) / spent
-            draw = partial(laws.frobenius_exponential, scale=query.l2 / spent)
+            noise = laws.FrobeniusExponential(query.shape, query.l2 / spent)
         return Additive(
             query=query,
             epsilon=epsilon,
             delta=0.0,
             epsilon_actual=spent,
             noise_std=float(std),
-            noise=partial(draw, shape=query.shape),
+            noise=noise,
         )
 
 
@@ -96,7 +97,7 @@ class PPCA(Mechanism):
 
     queries = frozenset({"covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> PrincipalDirection:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
 
         Raises:
@@ -123,12 +124,12 @@ class PrincipalDirection(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return laws.bingham(streams, form, out)
+        return laws.Bingham(form).sample(streams, out)
 
 
 MECHANISMS = {
-    "knorm_frob": Entry("K-norm, Frobenius (exponential)", partial(KNorm, "frobenius")),
-    "knorm_l2": Entry("K-norm, l2 per record", partial(KNorm, "record_l2")),
-    "knorm_linf": Entry("K-norm, l-infinity per record", partial(KNorm, "record_linf")),
-    "ppca": Entry("PPCA (exponential)", PPCA),
+    "knorm_frob": Entry(partial(KNorm, "frobenius")),
+    "knorm_l2": Entry(partial(KNorm, "record_l2")),
+    "knorm_linf": Entry(partial(KNorm, "record_linf")),
+    "ppca": Entry(PPCA),
 }

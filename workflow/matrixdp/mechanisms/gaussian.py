@@ -6,18 +6,18 @@ deviation, and the exact curve of the Gaussian mechanism (Balle & Wang, ICML 201
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, laws
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, NoGuarantee, Release
+from matrixdp.laws import Law, MatrixNormal, SymmetricNormal
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 #: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
 CONSTANTS = {
@@ -68,7 +68,7 @@ class Gaussian(Mechanism):
     calibration: str = "analytic"
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         sigma = standard_deviation(
@@ -96,7 +96,7 @@ class IMGM(Mechanism):
     column_factor: ArrayLike | None = None
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release.
 
         Raises:
@@ -110,17 +110,12 @@ class IMGM(Mechanism):
         rows, columns = query.shape
         left = _unit_factor(rows, row_factor=self.row_factor)
         right = _unit_factor(columns, column_factor=self.column_factor)
-        return _release(
+        noise_std = sigma * _rms(left, rows) * _rms(right, columns)
+        return gaussian_release(
             query,
-            partial(
-                laws.matrix_normal,
-                shape=query.shape,
-                row_factor=sigma if left is None else sigma * left,
-                column_factor=right,
-            ),
-            mu=query.l2 / sigma,
-            mu_exact=False,
-            noise_std=sigma * _rms(left, rows) * _rms(right, columns),
+            MatrixNormal(query.shape, sigma if left is None else sigma * left, right),
+            Mu(query.l2 / sigma, False),
+            noise_std,
             epsilon=epsilon,
             delta=delta,
         )
@@ -140,7 +135,7 @@ class AnalyzeGauss(Mechanism):
     calibration: str = "2014"
     queries = frozenset({"covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         assert isinstance(query, Covariance)
@@ -160,7 +155,7 @@ class GOE(Mechanism):
 
     queries = frozenset({"covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
@@ -169,57 +164,40 @@ class GOE(Mechanism):
         )
 
 
-def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Release:
-    return _release(
-        query,
-        partial(laws.matrix_normal, shape=query.shape, row_factor=sigma),
-        mu=query.l2 / sigma,
-        mu_exact=query.l2_exact,
-        noise_std=sigma,
-        epsilon=epsilon,
-        delta=delta,
-    )
-
-
-def _symmetric(
-    query: Query, diagonal: float, off_diagonal: float, mu: float, *, epsilon: float, delta: float
-) -> Release:
-    m = query.features
-    rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
-    return _release(
-        query,
-        partial(
-            laws.symmetric_normals, size=m, diagonal_std=diagonal, off_diagonal_std=off_diagonal
-        ),
-        mu=mu,
-        mu_exact=query.l2_exact,
-        noise_std=float(rms),
-        epsilon=epsilon,
-        delta=delta,
-    )
-
-
-def _release(
-    query: Query,
-    draw: Callable[..., Array],
-    *,
-    mu: float,
-    mu_exact: bool,
-    noise_std: float,
-    epsilon: float,
-    delta: float,
-) -> Release:
+def gaussian_release(
+    query: Query, noise: Law, mu: Mu, noise_std: float, *, epsilon: float, delta: float
+) -> Additive:
+    """Return the release of value plus Gaussian noise; arguments as of :class:`Release`."""
     return Additive(
         query=query,
         epsilon=epsilon,
         delta=delta,
-        epsilon_actual=gaussian.epsilon(delta, mu),
-        mu=mu,
-        mu_exact=mu_exact,
-        noise_std=noise_std,
+        epsilon_actual=delivered(delta, mu.value),
+        mu=mu.value,
+        mu_exact=mu.exact,
+        noise_std=float(noise_std),
         yields=query.yields,
-        noise=draw,
+        noise=noise,
     )
+
+
+def delivered(delta: float, mu: float) -> float:
+    """Return the epsilon of Gaussian noise at delta, infinite for an infinite mu."""
+    return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
+
+
+def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Additive:
+    noise, mu = MatrixNormal(query.shape, sigma), Mu(query.l2 / sigma, query.l2_exact)
+    return gaussian_release(query, noise, mu, sigma, epsilon=epsilon, delta=delta)
+
+
+def _symmetric(
+    query: Query, diagonal: float, off_diagonal: float, mu: float, *, epsilon: float, delta: float
+) -> Additive:
+    m = query.features
+    rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
+    noise = SymmetricNormal(query.shape, diagonal, off_diagonal)
+    return gaussian_release(query, noise, Mu(mu, query.l2_exact), rms, epsilon=epsilon, delta=delta)
 
 
 def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:
@@ -241,12 +219,12 @@ def _rms(factor: Array | None, size: int) -> float:
 
 
 MECHANISMS = {
-    "gaussian_2006": Entry("Gaussian, constant 2", partial(Gaussian, "2006")),
-    "gaussian_2014": Entry("Gaussian, constant 1.25", partial(Gaussian, "2014")),
-    "analytic_gaussian": Entry("Gaussian, analytic", Gaussian),
-    "imgm": Entry("IMGM", IMGM),
-    "analyze_gauss": Entry("Analyze Gauss, constant 1.25", AnalyzeGauss),
-    "analyze_gauss_2006": Entry("Analyze Gauss, constant 2", partial(AnalyzeGauss, "2006")),
-    "analyze_gauss_analytic": Entry("Analyze Gauss, analytic", partial(AnalyzeGauss, "analytic")),
-    "goe": Entry("Gaussian orthogonal ensemble", GOE),
+    "gaussian_2006": Entry(partial(Gaussian, "2006")),
+    "gaussian_2014": Entry(partial(Gaussian, "2014")),
+    "analytic_gaussian": Entry(Gaussian),
+    "imgm": Entry(IMGM),
+    "analyze_gauss": Entry(AnalyzeGauss),
+    "analyze_gauss_2006": Entry(partial(AnalyzeGauss, "2006")),
+    "analyze_gauss_analytic": Entry(partial(AnalyzeGauss, "analytic")),
+    "goe": Entry(GOE),
 }

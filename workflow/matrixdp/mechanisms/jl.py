@@ -13,9 +13,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, laws
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release, Streams
+from matrixdp.laws import MatrixNormal, Streams
+from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import Identity, Query
 
@@ -46,7 +47,7 @@ class Sketch(Release):
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
         shape = self.query.features, self.rows
-        return laws.matrix_normal(streams, shape, row_factor=factor / np.sqrt(self.rows), out=out)
+        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams, out)
 
 
 @dataclass(frozen=True)
@@ -195,14 +196,6 @@ class NonPrivateCirculantSketch:
 
 
 MECHANISMS = {
-    "jl_2012": Entry(
-        "JL transform, 2012 constants",
-        partial(JohnsonLindenstrauss, calibration="2012"),
-        axes=("rows",),
-    ),
-    "jl_exact": Entry(
-        "JL transform, exactly calibrated",
-        partial(JohnsonLindenstrauss, calibration="exact"),
-        axes=("rows",),
-    ),
+    "jl_2012": Entry(partial(JohnsonLindenstrauss, calibration="2012"), axes=("rows",)),
+    "jl_exact": Entry(partial(JohnsonLindenstrauss, calibration="exact"), axes=("rows",)),
 }

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from matrixdp import checks, laws
-from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
+from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy.sensitivity import Covariance, Query
 
 
@@ -23,7 +21,7 @@ class Laplace(Mechanism):
 
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
 
         Raises:
@@ -32,25 +30,18 @@ class Laplace(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, Covariance):
-            scale, draw = query.l1_upper / epsilon, symmetric
+            noise: laws.Laplace = laws.SymmetricLaplace(query.shape, query.l1_upper / epsilon)
         else:
-            scale, draw = query.l1 / epsilon, laws.laplace
+            noise = laws.Laplace(query.shape, query.l1 / epsilon)
         return Additive(
             query=query,
             epsilon=epsilon,
             delta=0.0,
             epsilon_actual=epsilon,
-            noise_std=float(np.sqrt(2) * scale),
+            noise_std=float(np.sqrt(2) * noise.scale),
             yields=query.yields,
-            noise=partial(draw, shape=query.shape, scale=scale),
+            noise=noise,
         )
 
 
-def symmetric(
-    streams: Streams, shape: tuple[int, int], scale: float, out: Array | None = None
-) -> Array:
-    """Return symmetric Laplace noise, independent on and above the diagonal."""
-    return laws.mirror_upper(laws.laplace(streams, shape, scale, out=out))
-
-
-MECHANISMS = {"laplace": Entry("Laplace", Laplace)}
+MECHANISMS = {"laplace": Entry(Laplace)}

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, laws
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import (
     Allocation,
     Binary,
@@ -24,8 +25,8 @@ from matrixdp.mechanisms.allocation import (
     Shares,
     noise_factor,
 )
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release, Streams
-from matrixdp.privacy import gaussian
+from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 ZETAS = ("sqrt", "literal")
@@ -136,7 +137,7 @@ class MVG(Mechanism):
     gamma: float | None = None
 
     @property
-    def queries(self) -> frozenset[str]:  # type: ignore[override]
+    def queries(self) -> frozenset[str]:
         """The identity query, and second moments unless directions must first be released."""
         both = frozenset({"identity", "covariance"})
         return both - {"covariance"} if isinstance(self.directions, PrivateDirections) else both
@@ -161,22 +162,9 @@ class MVG(Mechanism):
         factor = noise_factor(directions, variances)
         equimodal = isinstance(query, Covariance)
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
-        return Additive(
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_actual=_epsilon(delta, mu.value),
-            mu=mu.value,
-            mu_exact=mu.exact,
-            noise_std=float(np.sqrt(mean_variance)),
-            yields=query.yields,
-            noise=partial(
-                laws.matrix_normal,
-                shape=query.shape,
-                row_factor=factor,
-                column_factor=factor if equimodal else None,
-            ),
-        )
+        noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
+        std = np.sqrt(mean_variance)
+        return gaussian_release(query, noise, mu, std, epsilon=epsilon, delta=delta)
 
     def _is_private(self, query: Query) -> bool:
         return self.allocation.keeps_budget and (self.gamma is None or self.gamma >= query.gamma)
@@ -211,7 +199,7 @@ class MVG(Mechanism):
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=_epsilon(delta, mu),
+            epsilon_actual=delivered(delta, mu),
             mu=mu,
             mu_exact=False,
             private=private,
@@ -242,13 +230,9 @@ class AlongPrivateDirections(Release):
         )
         kept = precisions > 0
         deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
-        released = laws.matrix_normal(streams, self.query.shape, row_factor=deviations, out=out)
+        released = MatrixNormal(self.query.shape, deviations).sample(streams, out)
         released += kept[..., None] * (np.swapaxes(directions, 1, 2) @ value)
         return np.matmul(directions, released, out=out)
-
-
-def _epsilon(delta: float, mu: float) -> float:
-    return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
 
 
 def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:
@@ -256,11 +240,8 @@ def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:
 
 
 MECHANISMS = {
-    "mvg_binary": Entry("MVG, binary allocation", _binary, axes=("direction", "tau")),
-    "mvg_maxpnr": Entry(
-        "MVG, max-PNR allocation",
-        lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections()),
-    ),
-    "mvg_thm2": Entry("MVG, Theorem 2", _binary, axes=("direction", "tau")),
-    "mvg_thm3": Entry("MVG, Theorem 3", partial(_binary, theorem=3), axes=("direction", "tau")),
+    "mvg_binary": Entry(_binary, axes=("direction", "tau")),
+    "mvg_maxpnr": Entry(lambda: MVG(allocation=MaxPNR(), directions=PrivateDirections())),
+    "mvg_thm2": Entry(_binary, axes=("direction", "tau")),
+    "mvg_thm3": Entry(partial(_binary, theorem=3), axes=("direction", "tau")),
 }

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pandas as pd
+from matrixdp import discovery, files
 
-from matrixdp import checks, files
-from matrixdp.discovery import collect
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def registry() -> dict[str, Callable[[int], pd.DataFrame]]:
     """Return every computation by name."""
-    return collect(sys.modules[__name__], "THEORY")
+    return discovery.collect(sys.modules[__name__], "THEORY")
 
 
 def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
@@ -29,7 +30,6 @@ def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
     Raises:
         InputError: there is no such computation, or the file cannot be written.
     """
-    known = registry()
-    table = known[checks.choice(known, theory=name)](seed)
+    table = discovery.find(sys.modules[__name__], "THEORY", theory=name)(seed)
     # Twelve digits: the last ones depend on the processor.
     files.write_text(out, table.to_csv(index=False, lineterminator="\n", float_format="%.12g"))

@@ -7,15 +7,12 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.mvg import coefficients, harmonic_numbers, largest_phi
-from matrixdp.privacy.sensitivity import Box, Covariance
+from matrixdp.privacy.published import MOVEMENT
 
 EPSILON, DELTA = 1.0, 1e-5
 RANKS = range(1, 31)
 #: s2 / gamma; it is at most sqrt(2) for positive semi-definite queries, and 2 for any.
 RATIOS = np.sort([*np.geomspace(1e-4, 0.1, 31), *np.linspace(0.12, 2, 48), np.sqrt(2)])
-
-#: The paper's second experiment; the ratio does not depend on the bound of its entries.
-MOVEMENT = Covariance(Box.cube(4, -1, 1), 10176)
 
 
 def bounds(_seed: int) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 from matrixdp.checks import Array
 from matrixdp.mechanisms.mvg import ZETAS, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
-from matrixdp.theory.settings import SETTINGS
+from matrixdp.theory.published_settings import SETTINGS
 
 EPSILON, DELTA = 1.0, 1e-5
 #: The sensitivity is fixed, as the paper says; so is gamma, the largest norm of the value, which

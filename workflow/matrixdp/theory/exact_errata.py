@@ -13,13 +13,14 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from matrixdp import laws
+from matrixdp.laws import Bingham
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi, precision_budget
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
 from matrixdp.theory.exact_imgm import DELTA, EPSILON
-from matrixdp.theory.exact_mvg import CTG, LIVER, MOVEMENT, largest_abstract_share
+from matrixdp.theory.exact_mvg import largest_abstract_share
 from matrixdp.theory.facts import Check, Fact
 
 
@@ -177,7 +178,7 @@ def bingham_law(stream: np.random.Generator) -> list[Fact]:
     seed = int(stream.integers(2**31))
     mechanism = module.Bingham(epsilon=20.0, sensitivity=1.0, random_state=seed)
     found = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
-    right = laws.bingham_draws(stream, 20.0 / 4 * form, draws)[:, 1] ** 2
+    right = Bingham(20.0 / 4 * form).draws(stream, draws)[:, 1] ** 2
     p_value = float(stats.ks_2samp(found, right).pvalue)
     return [Fact("p-value against exact draws of the same law", p_value, ">=", 1e-3)]
 

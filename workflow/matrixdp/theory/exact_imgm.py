@@ -10,9 +10,10 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import IMGM
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.published import CTG, LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
 from matrixdp.theory import radii
-from matrixdp.theory.exact_mvg import CTG, LIVER
+from matrixdp.theory.exact_mvg import noise_of, smallest_last
 from matrixdp.theory.facts import Check, Fact
 
 EPSILON, DELTA = 1.0, 1e-5
@@ -67,10 +68,9 @@ def sufficient(stream: np.random.Generator) -> list[Fact]:
         for epsilon, delta in BUDGETS:
             rows, columns = (stream.standard_normal((size, size)) for size in query.shape)
             release = IMGM(rows, columns).calibrate(query, epsilon=epsilon, delta=delta)
-            keywords = release.noise.keywords  # type: ignore[attr-defined]
+            noise = noise_of(release)
             smallest = [
-                np.linalg.svd(keywords[name], compute_uv=False)[-1]
-                for name in ("row_factor", "column_factor")
+                smallest_last(factor)[-1] for factor in (noise.row_factor, noise.column_factor)
             ]
             # Any shift of norm l2 is whitened to at most this.
             mu = query.l2 / np.prod(smallest)
@@ -84,7 +84,7 @@ def necessary(_stream: np.random.Generator) -> list[Fact]:
         LIVER, epsilon=EPSILON, delta=1 / LIVER.records
     )
     assert release.mu is not None
-    smallest = release.noise.keywords["row_factor"].min()  # type: ignore[attr-defined]
+    smallest = smallest_last(noise_of(release).row_factor)[-1]
     limit = gaussian.mu(EPSILON, 1 / LIVER.records)
     assert release.mu <= limit, "the counter-example must be private"
     return [
@@ -249,7 +249,7 @@ def direction_pays(_stream: np.random.Generator) -> list[Fact]:
             query, epsilon=EPSILON, delta=delta
         )
         plain = IMGM().calibrate(query, epsilon=EPSILON, delta=delta)
-        least = directional.noise.keywords["row_factor"].min()  # type: ignore[attr-defined]
+        least = smallest_last(noise_of(directional).row_factor)[-1]
         ratio = float(least / plain.noise_std)
         facts.append(
             Fact(f"noise of important directions over i.i.d., {name}", ratio, ">=", 1, 1e-9)

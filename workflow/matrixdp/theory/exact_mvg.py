@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from matrixdp.checks import Array
+from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import Additive, Release
 from matrixdp.mechanisms.mvg import (
     MVG,
     coefficients,
@@ -18,15 +20,11 @@ from matrixdp.mechanisms.mvg import (
     precision_budget,
 )
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.theory import bounds, filling, leakage, samplers
 from matrixdp.theory.facts import Check, Fact
 
-#: The queries of the paper's three experiments, with its delta = 1 / n.
-LIVER = Identity(Box.cube(6, -1, 1), 248)
-MOVEMENT = bounds.MOVEMENT
-CTG = Identity(Box.cube(21, 0, 1), 2126)
-EXPERIMENTS: tuple[Query, ...] = (LIVER, MOVEMENT, CTG)
 EPSILON = 1.0
 
 EPSILONS = (1e-3, 0.1, 1.0, 10.0, 100.0)
@@ -196,9 +194,20 @@ def singular_values(stream: np.random.Generator) -> list[Fact]:
 
 def _variances(release: Release) -> Array:
     """Return the eigenvalues of Sigma of an MVG release, descending."""
-    factor = release.noise.keywords["row_factor"]  # type: ignore[attr-defined]
-    matrix = np.diag(factor) if factor.ndim == 1 else factor
-    return np.linalg.svd(matrix, compute_uv=False) ** 2
+    return smallest_last(noise_of(release).row_factor) ** 2
+
+
+def noise_of(release: Release) -> MatrixNormal:
+    """Return the law of additive noise of a release that is a matrix normal."""
+    assert isinstance(release, Additive)
+    assert isinstance(release.noise, MatrixNormal)
+    return release.noise
+
+
+def smallest_last(factor: ArrayLike | None) -> Array:
+    """Return the singular values of a factor of noise, given as its diagonal or as a matrix."""
+    given = np.asarray(factor, dtype=float)
+    return np.linalg.svd(np.diag(given) if given.ndim == 1 else given, compute_uv=False)
 
 
 def same_law(stream: np.random.Generator) -> list[Fact]:

@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import minimize
 
-from matrixdp import laws, seeds
+from matrixdp import seeds
 from matrixdp.checks import Array
+from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import quadratic_filling, water_filling
 from matrixdp.mechanisms.mvg import precision_budget
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Box, Identity
+from matrixdp.privacy.published import LIVER
 
 #: Eigenvalues of X X^T of a training set of 248 Liver records (they vary by a tenth). They are
 #: facts of public data; a mechanism that used them would have to release them privately.
 SPECTRUM = np.array([20.2, 14.6, 7.98, 5.42, 2.88, 1.61])
-LIVER = Identity(Box.cube(6, -1, 1), 248)
 EPSILON = 1.0
 
 BUDGETS = np.logspace(-9, 2, 133)
@@ -141,7 +141,7 @@ def sampled_information(
     kept = u > 0
     signal, added = eigenvalues[kept], 1 / u[kept]
     answers, noises = (
-        laws.matrix_normal([stream], (kept.sum(), DRAWS), np.sqrt(variances))[0].T
+        MatrixNormal((len(variances), DRAWS), np.sqrt(variances)).sample([stream])[0].T
         for variances in (signal, added)
     )
     loss = stats.multivariate_normal.logpdf(noises, cov=np.diag(added))

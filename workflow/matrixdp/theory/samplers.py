@@ -56,9 +56,9 @@ def samplers(seed: int) -> pd.DataFrame:
         for name in ("affine", "kronecker", "wrong_order")
     )
     drawn = {
-        "affine": laws.matrix_normal(
-            affine, (m, n), np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
-        ),
+        "affine": laws.MatrixNormal(
+            (m, n), np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
+        ).sample(affine),
         "kronecker": laws.kronecker_normal(kronecker, SIGMA, PSI),
         "wrong_order": laws.kronecker_normal(wrong, PSI, SIGMA).reshape(-1, m, n),
     }
@@ -154,12 +154,14 @@ def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[]
     cholesky, scipy_law = np.linalg.cholesky, stats.matrix_normal
     sigma = linalg.toeplitz(0.5 ** np.arange(m))
     calls: dict[str, Callable[[], object]] = {
-        "unimodal": lambda: laws.matrix_normal([stream], (m, n), cholesky(sigma))
+        "unimodal": lambda: laws.MatrixNormal((m, n), cholesky(sigma)).sample([stream])
     }
     if n <= LARGEST_DENSE:
         psi = linalg.toeplitz(0.5 ** np.arange(n))
         calls |= {
-            "affine": lambda: laws.matrix_normal([stream], (m, n), cholesky(sigma), cholesky(psi)),
+            "affine": lambda: laws.MatrixNormal((m, n), cholesky(sigma), cholesky(psi)).sample(
+                [stream]
+            ),
             "scipy": lambda: scipy_law.rvs(rowcov=sigma, colcov=psi, random_state=stream),
         }
     if m * n <= LARGEST_PRODUCT:

@@ -13,7 +13,7 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.gaussian import standard_deviation
-from matrixdp.privacy import composition, gaussian
+from matrixdp.privacy import gaussian, kov
 
 #: Of schemes, in the settings of the paper: ``private`` noise keeps to its nominal epsilon, ``not
 #: private`` exceeds it, and ``distorted`` keeps to it but is not what the papers define.
@@ -126,14 +126,14 @@ class Scheme:
         )
 
 
-def analytic_mu(guarantees: composition.Guarantee) -> tuple[float, composition.Guarantee]:
+def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
     """Return the largest mu that one of the guarantees allows Gaussian noise, and which it is."""
     mu = gaussian.mu(guarantees.epsilon, guarantees.delta)
     best = int(np.argmax(mu))
     return float(mu[best]), guarantees.item(best)
 
 
-def classical_multiplier(guarantees: composition.Guarantee) -> float:
+def classical_multiplier(guarantees: kov.Guarantee) -> float:
     """Return the smallest multiplier, by the classical constant 1.25, of one of the guarantees.
 
     Raises:

@@ -29,8 +29,8 @@ from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import precision_budget
-from matrixdp.privacy import composition, gaussian
-from matrixdp.privacy.composition import Guarantee
+from matrixdp.privacy import accountants, gaussian, kov, sampling
+from matrixdp.privacy.kov import Guarantee
 from matrixdp.privacy.sensitivity import Box, Identity
 
 
@@ -98,11 +98,11 @@ def _nominal(_plan: Features, epsilon: float, delta: float) -> Guarantee:
 
 
 def _amplified(plan: Features, epsilon: float, delta: float) -> Guarantee:
-    return composition.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate)
+    return sampling.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate)
 
 
 def _code(plan: Features, epsilon: float, delta: float) -> Guarantee:
-    return _amplified(plan, *composition.simple_split(epsilon, delta, 1))
+    return _amplified(plan, *kov.simple_split(epsilon, delta, 1))
 
 
 def _additive(
@@ -141,7 +141,7 @@ def _mvg_code(plan: Features, epsilon: float, delta: float) -> Deviations:
 
 
 def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
-    mu = composition.release_mu(epsilon, delta, 1)
+    mu = accountants.release_mu(epsilon, delta, 1)
     return {"features": plan.rate * plan.query.l2 / mu / np.sqrt(plan.lot)}
 
 

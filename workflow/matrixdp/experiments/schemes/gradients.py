@@ -30,8 +30,9 @@ from matrixdp.experiments.schemes.base import (
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.mvg import coefficients, largest_phi
-from matrixdp.privacy import composition, gaussian
-from matrixdp.privacy.composition import Accountant, Guarantee
+from matrixdp.privacy import accountants, gaussian, kov, sampling
+from matrixdp.privacy.accountants import Accountant
+from matrixdp.privacy.kov import Guarantee
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class Gradients(Plan):
 
     def epsilon(self, mu: float, delta: float) -> float:
         """Return the upper bound of the privacy loss distribution."""
-        return composition.pld_epsilon(1 / mu, rate=self.rate, steps=self.steps, delta=delta)
+        return accountants.pld_epsilon(1 / mu, rate=self.rate, steps=self.steps, delta=delta)
 
     def same(self, deviation: float) -> Deviations:
         """Return one deviation for all parameters."""
@@ -101,8 +102,8 @@ class Gradients(Plan):
 
 def _per_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
     """Return what one step may be before sampling, over shares of KOV's slack."""
-    each = composition.splits(epsilon, delta, plan.steps)
-    return composition.before_sampling(each, plan.rate)
+    each = kov.splits(epsilon, delta, plan.steps)
+    return sampling.before_sampling(each, plan.rate)
 
 
 def _classical(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -117,19 +118,19 @@ def _analytic(plan: Gradients, epsilon: float, delta: float) -> Deviations:
 def _accounted(
     plan: Gradients, epsilon: float, delta: float, *, accountant: Accountant
 ) -> Deviations:
-    multiplier = composition.smallest_multiplier(
+    multiplier = accountants.smallest_multiplier(
         epsilon, delta, rate=plan.rate, steps=plan.steps, accountant=accountant
     )
     if np.isinf(multiplier):
         raise NoGuarantee(
-            f"no noise multiplier up to {composition.LARGEST_MULTIPLIER:g} is accounted "
+            f"no noise multiplier up to {accountants.LARGEST_MULTIPLIER:g} is accounted "
             f"({epsilon:g}, {delta:g})-private over {plan.steps} steps; use a larger epsilon"
         )
     return plan.same(plan.clip * multiplier)
 
 
 def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float = 1.0) -> Deviations:
-    mu = composition.release_mu(epsilon, delta, plan.steps)
+    mu = accountants.release_mu(epsilon, delta, plan.steps)
     return plan.same(factor * plan.clip / mu)
 
 
@@ -142,7 +143,7 @@ def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -
     mu^2 / 2 + mu sqrt(2 ln(1 / delta)) <= epsilon then follows from its condition.
     """
     _, step = analytic_mu(_per_step(plan, epsilon, delta))
-    _, each = analytic_mu(composition.splits(step.epsilon, step.delta, len(plan.shapes)))
+    _, each = analytic_mu(kov.splits(step.epsilon, step.delta, len(plan.shapes)))
     found = {}
     for name, shape in plan.shapes.items():
         row = _mvg_precisions(shape, each, allocation, gamma=plan.clip, s2=plan.clip)
@@ -160,8 +161,8 @@ def _mvg_precisions(
 
 def _code_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
     """Return what the code gives each step: KOV's corollary, and amplification by 1 / q."""
-    each = composition.simple_split(epsilon, delta, plan.steps)
-    return composition.linear_before_sampling_wrong(each, plan.rate)
+    each = kov.simple_split(epsilon, delta, plan.steps)
+    return sampling.linear_before_sampling_wrong(each, plan.rate)
 
 
 def _analytic_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -272,13 +273,13 @@ SCHEMES = {
         "Moments accountant",
         _AS_GAUSSIAN,
         "Rényi accountant of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=composition.rdp_epsilon),
+        partial(_accounted, accountant=accountants.rdp_epsilon),
     ),
     "pld_gaussian": Scheme(
         "Gaussian, PLD accountant",
         _AS_GAUSSIAN,
         "privacy loss distribution of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=composition.pld_epsilon),
+        partial(_accounted, accountant=accountants.pld_epsilon),
         note="the least noise that is private, to 0.002 %",
     ),
     "gaussian_code": Scheme(

@@ -1,6 +1,6 @@
-"""The noise laws of releases, as an auditor sees them: each with its own way to be judged.
+"""A release under audit: what every kind of release is asked, each in its own way.
 
-A law reads a release's noise: its sampler and the numbers that go into it. What the release says
+An audit takes the law that a release declares for its noise. What the release says
 of its own privacy counts only as an upper bound, where no neighbours are known that attain it.
 From the noise and the worst neighbours that a search finds it works out
 
@@ -49,7 +49,7 @@ class Scale(NamedTuple):
 NO_SCALE = Scale(float("nan"), float("nan"), float("nan"))
 
 
-class Law(abc.ABC):
+class Audit(abc.ABC):
     """A release under audit.
 
     Attributes:
@@ -95,7 +95,7 @@ class Law(abc.ABC):
 
     @property
     def runs(self) -> int:
-        """Runs on each neighbour that this law deserves where the exact tool decides."""
+        """Runs on each neighbour that this release deserves where the exact tool decides."""
         return int(np.clip(COST / self.cost, 1000, RUNS))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from matrixdp.audit.laws import ERROR, Law, Scale
+from matrixdp.audit.base import ERROR, Audit, Scale
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
@@ -19,7 +19,7 @@ COPIES = 4
 DRAWS, NODES = 50_000, 600
 
 
-class Bingham(Law):
+class DirectionAudit(Audit):
     """The largest pointwise loss, on neighbours that attain it.
 
     All other records are copies of a record y that is orthogonal to the one that goes, x; what

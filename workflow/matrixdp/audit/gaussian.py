@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import integrate, stats
+from scipy import integrate
 
-from matrixdp import laws
-from matrixdp.audit import few
-from matrixdp.audit.laws import TIGHT, Law, Scale, gamma_scale, trials_of
+from matrixdp.audit import evidence, runs
+from matrixdp.audit.base import TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
-from matrixdp.mechanisms import directional
+from matrixdp.laws import GaussianLaw
 from matrixdp.mechanisms.base import Additive
-from matrixdp.privacy import audit, gaussian
-
-#: Turns noise (..., m, n') into independent standard normals (..., k).
-Whitener = Callable[[Array], Array]
-
-SAMPLERS = (laws.matrix_normal, laws.symmetric_normals, directional.symmetrised)
+from matrixdp.privacy import gaussian
 
 #: Random numbers that the runs on one neighbour may cost at most.
 MOST = 8e8
@@ -30,19 +22,19 @@ MOST = 8e8
 SPOTS = (0.0, 1.0, 3.0)
 
 
-class GaussianNoise(Law):
+class GaussianAudit(Audit):
     """Gaussian noise: the exact curve at mu, the whitened size of the worst change found.
 
     A likelihood ratio of Gaussians is a function of one linear statistic, the projection of the
     whitened release on the whitened change; that is what the black box gets to see. Noise whose
-    columns are alike is drawn for the column that differs only (:mod:`matrixdp.audit.few`).
+    columns are alike is drawn for the column that differs only (:mod:`matrixdp.audit.runs`).
     """
 
     tool = "exact curve"
 
-    def __init__(self, release: Additive, stream: np.random.Generator) -> None:
-        self.release = release
-        self._whiten = whitener(release)
+    def __init__(self, release: Additive, law: GaussianLaw, stream: np.random.Generator) -> None:
+        self.release: Additive = release
+        self._whiten = law.whiten
         self._pair = worst(
             release.query, lambda d: np.linalg.norm(self._whiten(d), axis=-1), stream
         )
@@ -70,27 +62,25 @@ class GaussianNoise(Law):
         """Runs after which a tenth too little is rejected; None unless noise is just enough."""
         if self.attained < self.release.epsilon * (1 - TIGHT):
             return None
-        return audit.runs_needed(self.release.epsilon, self.release.delta)
+        return evidence.runs_needed(self.release.epsilon, self.release.delta)
 
     @cached_property
     def _weights(self) -> Array:
         """Entries of the linear functional that projects on the whitened change."""
         query = self.release.query
-        change = few.value_of(query, self._pair.record) - few.value_of(query, self._pair.other)
+        change = runs.value_of(query, self._pair.record) - runs.value_of(query, self._pair.other)
         unit = np.eye(change.size).reshape(-1, *change.shape)
         return self._whiten(unit) @ self._whiten(change) / self.mu
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the projections: N(c + mu, 1) and N(c, 1) if the noise is what it should be."""
-        assert isinstance(self.release, Additive)
-        first, second = few.runs(self.release, self._pair, count, stream)
+        first, second = runs.runs(self.release, self._pair, count, stream)
         return first.reshape(count, -1) @ self._weights, second.reshape(count, -1) @ self._weights
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of all whitened entries of the full query's noise."""
-        assert isinstance(self.release, Additive)
         shape = self.release.query.shape
-        drawn = self.release.noise([stream] * trials_of(shape[0] * shape[1]))
+        drawn = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
         white = self._whiten(drawn)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 
@@ -110,40 +100,4 @@ def integrated(epsilon: float, mu: float) -> float:
         return float(-np.expm1(-mu * x) * np.exp(-x * x / 2 - (start - mu) * x))
 
     value, _ = integrate.quad(gain, 0, 40, points=[0.1, 1, 5], epsabs=0, epsrel=1e-11, limit=200)
-    return float(stats.norm.pdf(start - mu) * value)
-
-
-def whitener(release: Additive) -> Whitener:
-    """Return the map that whitens the noise of a release, read from its sampler."""
-    drawn = release.noise
-    assert isinstance(drawn, partial)
-    given = drawn.keywords
-    if drawn.func is laws.symmetric_normals:
-        return partial(_upper, diagonal=given["diagonal_std"], other=given["off_diagonal_std"])
-    if drawn.func is laws.matrix_normal:
-        left, right = given.get("row_factor"), given.get("column_factor")
-        return lambda z: _flat(_unscale(_unscale(z, left), right, columns=True))
-    factor = given["factor"]
-    # The symmetric part of N has deviation 1 on the diagonal and sqrt(1/2) elsewhere.
-    other = float(np.sqrt(0.5))
-    return lambda z: _upper(_unscale(_unscale(z, factor), factor, columns=True), 1.0, other)
-
-
-def _flat(z: Array) -> Array:
-    return z.reshape(*z.shape[:-2], -1)
-
-
-def _upper(z: Array, diagonal: float, other: float) -> Array:
-    row, column = np.triu_indices(z.shape[-1])
-    return z[..., row, column] / np.where(row == column, diagonal, other)
-
-
-def _unscale(z: Array, factor: ArrayLike | None, columns: bool = False) -> Array:
-    """Return A^-1 Z, or Z A^-T, for a factor given as a number, a diagonal or a matrix."""
-    if factor is None:
-        return z
-    given = np.asarray(factor, dtype=float)
-    if given.ndim < 2:
-        return z / (given if columns or not given.ndim else given[:, None])
-    inverse = np.linalg.inv(given)
-    return z @ inverse.T if columns else inverse @ z
+    return float(np.exp(-((start - mu) ** 2) / 2) / np.sqrt(2 * np.pi) * value)

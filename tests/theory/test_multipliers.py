@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from matrixdp.theory import composition
+from matrixdp.theory import multipliers
 
 
 @pytest.fixture(scope="module")
 def table():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composition, "SAMPLED_RELEASES", np.array([1, 32, 3162]))
-        return composition.compositions(0)
+        patch.setattr(multipliers, "SAMPLED_RELEASES", np.array([1, 32, 3162]))
+        return multipliers.compositions(0)
 
 
 def test_theorem_4_is_exact_and_grows_as_the_root(table):

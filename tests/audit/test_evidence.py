@@ -2,23 +2,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from matrixdp.audit import evidence
 from matrixdp.checks import InputError
-from matrixdp.privacy import audit, gaussian
+from matrixdp.privacy import gaussian
 
 
 def test_clopper_pearson_matches_published_values_and_the_binomial_law():
-    assert audit.clopper_pearson(0, 1e6).upper == pytest.approx(3.688873e-6, rel=1e-6)
-    assert audit.clopper_pearson(500, 1000) == pytest.approx((0.468549, 0.531451), abs=1e-6)
-    assert audit.clopper_pearson(0, 10).lower == 0
-    assert audit.clopper_pearson(10, 10).upper == 1
-    lower, upper = audit.clopper_pearson(7, 50, confidence=0.9)
+    assert evidence.clopper_pearson(0, 1e6).upper == pytest.approx(3.688873e-6, rel=1e-6)
+    assert evidence.clopper_pearson(500, 1000) == pytest.approx((0.468549, 0.531451), abs=1e-6)
+    assert evidence.clopper_pearson(0, 10).lower == 0
+    assert evidence.clopper_pearson(10, 10).upper == 1
+    lower, upper = evidence.clopper_pearson(7, 50, confidence=0.9)
     assert stats.binom.sf(6, 50, lower) == pytest.approx(0.05)
     assert stats.binom.cdf(7, 50, upper) == pytest.approx(0.05)
 
 
 def test_bonferroni_widens_intervals_to_hold_for_all_events():
-    one, many = audit.clopper_pearson(30, 100), audit.clopper_pearson(30, 100, events=20)
-    same = audit.clopper_pearson(30, 100, confidence=1 - 0.05 / 20)
+    one, many = evidence.clopper_pearson(30, 100), evidence.clopper_pearson(30, 100, events=20)
+    same = evidence.clopper_pearson(30, 100, confidence=1 - 0.05 / 20)
     assert many.lower < one.lower
     assert many.upper > one.upper
     np.testing.assert_allclose(many, same, rtol=1e-9)
@@ -26,7 +27,7 @@ def test_bonferroni_widens_intervals_to_hold_for_all_events():
 
 @pytest.mark.parametrize(("runs", "expected"), [(1e5, 0.98072), (1e6, 0.99391)])
 def test_the_bound_on_epsilon_for_laplace_and_the_event_below_zero(runs, expected):
-    assert audit.epsilon(runs / 2, runs / 2 / np.e, runs) == pytest.approx(expected, abs=1e-5)
+    assert evidence.epsilon(runs / 2, runs / 2 / np.e, runs) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_bound_holds_as_often_as_it_promises():
@@ -34,9 +35,9 @@ def test_the_bound_holds_as_often_as_it_promises():
     rng = np.random.default_rng(0)
     runs, repeats = 2000, 20_000
     hits, other = rng.binomial(runs, 0.5, repeats), rng.binomial(runs, 0.5 / np.e, repeats)
-    wrong = (audit.epsilon(hits, other, runs, confidence=0.5) > 1).mean()
+    wrong = (evidence.epsilon(hits, other, runs, confidence=0.5) > 1).mean()
     assert 0.02 < wrong < 0.5
-    assert (audit.epsilon(hits, other, runs) > 1).mean() < 0.05
+    assert (evidence.epsilon(hits, other, runs) > 1).mean() < 0.05
 
 
 def test_the_bound_at_a_delta_is_that_of_the_exact_curve_in_the_limit():
@@ -45,53 +46,53 @@ def test_the_bound_at_a_delta_is_that_of_the_exact_curve_in_the_limit():
     mu = gaussian.mu(1.0, delta)
     threshold = 1 / mu + mu / 2
     hits = [runs * stats.norm.sf(threshold - shift) for shift in (mu, 0)]
-    assert audit.epsilon(hits[0], hits[1], runs, delta) == pytest.approx(1, abs=1e-3)
-    assert audit.mu(hits[0], hits[1], runs) == pytest.approx(mu, abs=1e-3)
+    assert evidence.epsilon(hits[0], hits[1], runs, delta) == pytest.approx(1, abs=1e-3)
+    assert evidence.mu(hits[0], hits[1], runs) == pytest.approx(mu, abs=1e-3)
 
 
 def test_nothing_is_proved_by_chance_or_by_no_hits():
-    assert audit.epsilon(50, 50, 100) == 0
-    assert audit.epsilon(0, 0, 100) == 0
-    assert audit.mu(0, 0, 100) == 0
-    assert audit.mu(100, 100, 100) == 0
+    assert evidence.epsilon(50, 50, 100) == 0
+    assert evidence.epsilon(0, 0, 100) == 0
+    assert evidence.mu(0, 0, 100) == 0
+    assert evidence.mu(100, 100, 100) == 0
 
 
 def test_the_largest_epsilon_of_a_sample_size():
-    assert audit.largest(1e6) == pytest.approx(11.8, abs=0.05)
-    assert audit.largest(1e6) > audit.largest(1e6, delta=0.1) > audit.largest(1e4)
+    assert evidence.largest(1e6) == pytest.approx(11.8, abs=0.05)
+    assert evidence.largest(1e6) > evidence.largest(1e6, delta=0.1) > evidence.largest(1e4)
 
 
 @pytest.mark.parametrize(
     ("delta", "most"), [(4e-3, 5e5), (1 / 2126, 5e6), (9e-5, 1e7), (1e-5, 6e7)]
 )
 def test_runs_that_reject_a_tenth_too_little_noise(delta, most):
-    needed = audit.runs_needed(1.0, delta)
+    needed = evidence.runs_needed(1.0, delta)
     assert most / 20 < needed < most
-    assert audit.runs_needed(1.0, delta, shortfall=0.8) < needed / 2
-    assert audit.runs_needed(1.0, delta, power=0.5) < needed
-    assert audit.runs_needed(100.0, delta) == np.inf
+    assert evidence.runs_needed(1.0, delta, shortfall=0.8) < needed / 2
+    assert evidence.runs_needed(1.0, delta, power=0.5) < needed
+    assert evidence.runs_needed(100.0, delta) == np.inf
 
 
 def test_runs_needed_have_the_power_that_they_promise():
     delta, rng = 4e-3, np.random.default_rng(1)
-    runs, mu = audit.runs_needed(1.0, delta, power=0.9), gaussian.mu(1.0, delta) / 0.9
+    runs, mu = evidence.runs_needed(1.0, delta, power=0.9), gaussian.mu(1.0, delta) / 0.9
     grid = np.linspace(0.5, 3, 51)
-    expected = audit.epsilon(
+    expected = evidence.epsilon(
         runs * stats.norm.sf(grid - mu), runs * stats.norm.sf(grid), runs, delta
     )
     threshold = grid[expected.argmax()]
     hits = [rng.binomial(int(runs), stats.norm.sf(threshold - shift), 500) for shift in (mu, 0)]
-    assert 0.8 < (audit.epsilon(hits[0], hits[1], int(runs), delta) > 1).mean() < 0.98
+    assert 0.8 < (evidence.epsilon(hits[0], hits[1], int(runs), delta) > 1).mean() < 0.98
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: audit.clopper_pearson(11, 10), "hits are 11 of 10 runs"),
-        (lambda: audit.clopper_pearson(-1, 10), "hits are -1"),
-        (lambda: audit.clopper_pearson(1, 10, confidence=1), "confidence is 1"),
-        (lambda: audit.clopper_pearson(1, 10, events=0), "events is 0"),
-        (lambda: audit.runs_needed(1.0, 0.01, shortfall=1.2), "shortfall is 1.2"),
+        (lambda: evidence.clopper_pearson(11, 10), "hits are 11 of 10 runs"),
+        (lambda: evidence.clopper_pearson(-1, 10), "hits are -1"),
+        (lambda: evidence.clopper_pearson(1, 10, confidence=1), "confidence is 1"),
+        (lambda: evidence.clopper_pearson(1, 10, events=0), "events is 0"),
+        (lambda: evidence.runs_needed(1.0, 0.01, shortfall=1.2), "shortfall is 1.2"),
     ],
 )
 def test_bad_input_is_one_sentence(call, message):

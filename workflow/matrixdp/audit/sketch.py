@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import special, stats
 
-from matrixdp.audit import few
-from matrixdp.audit.laws import Law, Scale, gamma_scale, trials_of
+from matrixdp.audit import runs
+from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
@@ -20,7 +20,7 @@ from matrixdp.privacy.sensitivity import Covariance
 SPOTS = (0.5, 1.5, 3.0)
 
 
-class GaussianSketch(Law):
+class SketchAudit(Audit):
     """r columns N(0, (x x^T + w^2 I) / r): the exact curve at the leverage R^2 / (w^2 + R^2).
 
     It is the curve for replacement if the search finds two orthogonal records of full norm, and
@@ -75,7 +75,7 @@ class GaussianSketch(Law):
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of the whitened sketch of all features."""
         release, m = self.release, self.release.query.features
-        value = few.value_of(release.query, self._records[0])
+        value = runs.value_of(release.query, self._records[0])
         moments = release.query.records * value + release.ridge * np.eye(m)
         trials = trials_of(m * release.rows)
         drawn = release.sample(value, [stream] * trials)

@@ -10,9 +10,9 @@ import pandas as pd
 
 from matrixdp.checks import Array
 from matrixdp.experiments.schemes.base import analytic_mu, classical_multiplier
-from matrixdp.privacy import composition, gaussian
-from matrixdp.privacy.composition import Guarantee
-from matrixdp.theory.settings import SETTINGS
+from matrixdp.privacy import accountants, gaussian, kov, sampling
+from matrixdp.privacy.kov import Guarantee
+from matrixdp.theory.published_settings import SETTINGS
 
 EPSILONS, DELTA = (0.1, 1.0), 1e-5
 #: Releases, up to 1e5: five points a decade without sampling, and two with it, which takes longer.
@@ -47,10 +47,10 @@ def compositions(_seed: int) -> pd.DataFrame:
 
 
 def _rows(
-    rate: float, releases: Array, accountants: Mapping[str, Multiplier]
+    rate: float, releases: Array, compared: Mapping[str, Multiplier]
 ) -> Iterator[dict[str, object]]:
-    for epsilon, count, name in itertools.product(EPSILONS, releases.tolist(), accountants):
-        z = accountants[name](epsilon, DELTA, count, rate)
+    for epsilon, count, name in itertools.product(EPSILONS, releases.tolist(), compared):
+        z = compared[name](epsilon, DELTA, count, rate)
         yield {
             "accountant": name,
             "sampled": rate < 1,
@@ -58,12 +58,12 @@ def _rows(
             "delta": DELTA,
             "releases": count,
             "multiplier": z,
-            "epsilon_actual": composition.pld_epsilon(z, rate=rate, steps=count, delta=DELTA),
+            "epsilon_actual": accountants.pld_epsilon(z, rate=rate, steps=count, delta=DELTA),
         }
 
 
 def _theorem_4(epsilon: float, delta: float, releases: int, _rate: float) -> float:
-    return 1 / composition.release_mu(epsilon, delta, releases)
+    return 1 / accountants.release_mu(epsilon, delta, releases)
 
 
 def _linear(epsilon: float, delta: float, releases: int, rate: float) -> float:
@@ -76,15 +76,15 @@ def _analytic(guarantees: Guarantee) -> float:
 
 def _kov(theorem: str, noise: Callable[[Guarantee], float]) -> Multiplier:
     def compute(epsilon: float, delta: float, releases: int, rate: float) -> float:
-        each = composition.splits(epsilon, delta, releases, theorem=theorem)
-        return noise(composition.before_sampling(each, rate))
+        each = kov.splits(epsilon, delta, releases, theorem=theorem)
+        return noise(sampling.before_sampling(each, rate))
 
     return compute
 
 
-def _accounted(accountant: composition.Accountant) -> Multiplier:
+def _accounted(accountant: accountants.Accountant) -> Multiplier:
     def compute(epsilon: float, delta: float, releases: int, rate: float) -> float:
-        return composition.smallest_multiplier(
+        return accountants.smallest_multiplier(
             epsilon, delta, rate=rate, steps=releases, accountant=accountant
         )
 
@@ -92,7 +92,7 @@ def _accounted(accountant: composition.Accountant) -> Multiplier:
 
 
 def _naive(epsilon: float, delta: float, releases: int, rate: float) -> float:
-    each = composition.before_sampling(Guarantee(epsilon / releases, delta / releases), rate)
+    each = sampling.before_sampling(Guarantee(epsilon / releases, delta / releases), rate)
     return 1 / gaussian.mu(*each)
 
 
@@ -101,8 +101,8 @@ ACCOUNTANTS: dict[str, Multiplier] = {
     "kov_3.4_analytic": _kov("3.4", _analytic),
     "kov_3.4_classical": _kov("3.4", classical_multiplier),
     "kov_3.3_analytic": _kov("3.3", _analytic),
-    "rdp": _accounted(composition.rdp_epsilon),
-    "pld": _accounted(composition.pld_epsilon),
+    "rdp": _accounted(accountants.rdp_epsilon),
+    "pld": _accounted(accountants.pld_epsilon),
     "naive": _naive,
 }
 #: Amplification as in the paper, which is wrong.

@@ -11,7 +11,6 @@ Second moments are released whole, for one record and otherwise zeros.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -35,21 +34,19 @@ def runs(
     neighbour are those on the other after a shift. That leaves each side's counts binomial.
 
     Raises:
-        ValueError: the noise is drawn with a column factor, so that columns are not alike.
+        ValueError: the columns of the noise are not alike.
     """
     query = release.query
     shift = value_of(query, pair.record) - value_of(query, pair.other)
     if query.name != "identity":
         drawn = release.sample(value_of(query, pair.other), [stream] * count)
         return drawn + shift, drawn
-    if release.noise.keywords.get("column_factor") is not None:  # type: ignore[attr-defined]
+    if not release.noise.columns_alike:
         raise ValueError("columns of the noise are not alike")
-    noise = release.noise
-    assert isinstance(noise, partial)
     few = replace(
         release,
         query=type(query)(query.domain, count, query.adjacency),
-        noise=partial(noise.func, **(noise.keywords | {"shape": (query.features, count)})),
+        noise=replace(release.noise, shape=(query.features, count)),
     )
     drawn = few.sample(np.tile(pair.other[:, None], count), [stream])[0].T
     return drawn + shift.T, drawn

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from matrixdp.audit import few
-from matrixdp.audit.laws import Law, Scale
+from matrixdp.audit import runs
+from matrixdp.audit.base import Audit, Scale
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
 
 
-class Opaque(Law):
+class BlackBoxAudit(Audit):
     """Any release of a matrix: runs on the neighbours that change the value most in norm.
 
     All other records are zero. The statistic is the projection of what is released on the change.
@@ -38,11 +38,11 @@ class Opaque(Law):
         """Return the projections on the change of each run."""
         query = self.release.query
         sides = np.empty((2, count))
-        change = few.value_of(query, self._pair.record) - few.value_of(query, self._pair.other)
+        change = runs.value_of(query, self._pair.record) - runs.value_of(query, self._pair.other)
         step = max(1, 2**20 // int(self.cost))
         for side, record in zip(sides, (self._pair.record, self._pair.other), strict=True):
             value = np.zeros(query.shape)
-            value[:, : change.shape[1]] = few.value_of(query, record)
+            value[:, : change.shape[1]] = runs.value_of(query, record)
             for start in range(0, count, step):
                 stop = min(start + step, count)
                 drawn = self.release.sample(value, [stream] * (stop - start))
@@ -52,7 +52,7 @@ class Opaque(Law):
         return sides[0], sides[1]
 
 
-class Composed(Opaque):
+class ComposedAudit(BlackBoxAudit):
     """Directions that are released first, then noise along them: the composition of both.
 
     The bound is that of two Gaussian mechanisms. The first is judged as such; the second has
@@ -62,7 +62,7 @@ class Composed(Opaque):
 
     tool = "composition"
 
-    def __init__(self, release: Release, first: Law, limit: float, stream: Generator) -> None:
+    def __init__(self, release: Release, first: Audit, limit: float, stream: Generator) -> None:
         super().__init__(release, stream)
         self._first = first
         mu = float(np.hypot(first.mu, self._pair.size * np.sqrt(limit)))

@@ -1,0 +1,312 @@
+"""Sampling and accountants against exact sums, libraries and published values."""
+
+import itertools
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.privacy import accountants, gaussian, kov, loss, sampling
+from matrixdp.privacy.kov import Guarantee
+
+DELTA = 1e-5
+ADULT = {"rate": 512 / 32561, "steps": 3180}
+CORA = {"rate": 200 / 1140, "steps": 285}
+MNIST = {"rate": 1024 / 55000, "steps": 5371}
+GRID = list(itertools.product([1e-3, 0.1, 1, 10, 100], [1, 2, 3, 30, 1000, 10**6]))
+
+
+def best_multiplier(epsilon, *, rate, steps, theorem="3.4"):
+    each = kov.splits(epsilon, DELTA, steps, theorem=theorem)
+    return 1 / gaussian.mu(*sampling.before_sampling(each, rate)).max()
+
+
+# Gaussian composition
+
+
+def test_gaussian_composition():
+    for steps in (1, 7, 10**5):
+        each = accountants.release_mu(0.5, DELTA, steps)
+        together = float(np.sqrt(steps) * each)
+        assert gaussian.epsilon(DELTA, together) <= 0.5
+        assert together == pytest.approx(gaussian.mu(0.5, DELTA), rel=1e-12)
+
+
+# Sampling
+
+
+@pytest.mark.parametrize("rate", [1e-17, 1e-12, 1e-4, 0.01, 0.5, 1])
+def test_amplification_and_its_inverse(rate):
+    epsilon, delta = np.array([1e-9, 1e-3, 0.5, 1, 3, 50, 501, 2000]), np.full(8, 1e-6)
+    sampled = sampling.amplified(Guarantee(epsilon, delta), rate)
+    with mp.workdps(400):
+        exact = [float(mp.log1p(rate * mp.expm1(mp.mpf(e)))) for e in epsilon]
+    np.testing.assert_allclose(sampled.epsilon, exact, rtol=1e-12)
+    assert (sampled.epsilon >= exact).all()
+    back = sampling.before_sampling(sampled, rate)
+    np.testing.assert_allclose(back.epsilon, epsilon, rtol=1e-9)
+    np.testing.assert_allclose(back.delta, delta, rtol=1e-12)
+    again = sampling.amplified(sampling.before_sampling(Guarantee(epsilon, delta), rate), rate)
+    np.testing.assert_allclose(again.epsilon, epsilon, rtol=1e-12)
+
+
+def test_the_right_inverse_is_private_and_the_linear_one_is_not():
+    rate, nominal = 0.01, Guarantee(0.1, DELTA)
+    right = sampling.before_sampling(nominal, rate)
+    linear = sampling.linear_before_sampling_wrong(nominal, rate)
+    assert tuple(linear) == pytest.approx((10, 1e-3))
+    one_step = {"rate": rate, "steps": 1, "delta": DELTA}
+    assert accountants.pld_epsilon(1 / gaussian.mu(*right), **one_step) <= 0.1 * (1 + 1e-12)
+    assert accountants.pld_epsilon(1 / gaussian.mu(*linear), **one_step) > 1
+
+
+# Accountants
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "steps", "pld", "rdp", "old"),
+    [
+        (1.1, 256 / 60000, 14062, 2.3817, 2.59698, 3.0091),
+        (4, 0.01, 10**4, 0.94700, 1.03549, 1.25857),
+    ],
+)
+def test_accountants_of_published_settings(multiplier, rate, steps, pld, rdp, old):
+    case = {"rate": rate, "steps": steps, "delta": DELTA}
+    assert accountants.pld_epsilon(multiplier, **case) == pytest.approx(pld, rel=1.5e-4)
+    assert accountants.rdp_epsilon(multiplier, **case) == pytest.approx(rdp, rel=3e-6)
+    orders = accountants.ORDERS
+    divergence = steps * accountants._divergences(multiplier, rate)
+    assert (divergence + np.log(1 / DELTA) / (orders - 1)).min() == pytest.approx(old, rel=2e-5)
+
+
+@pytest.mark.parametrize("multiplier", [0.8, 1.1, 4, 30.18, 1000])
+@pytest.mark.parametrize(("rate", "steps"), [(0.0157, 3180), (0.2, 10), (1, 7)])
+def test_renyi_accountant_against_the_library(multiplier, rate, steps):
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    orders = accountants.ORDERS[accountants.ORDERS < 600]
+    library = RdpAccountant(orders.tolist())
+    library.compose(PoissonSampledDpEvent(rate, GaussianDpEvent(multiplier)), steps)
+    ours = accountants.rdp_epsilon(multiplier, rate=rate, steps=steps, delta=1e-3)
+    assert ours == pytest.approx(library.get_epsilon(1e-3), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "multiplier", "classical", "case"),
+    [
+        (0.1, (27.3025, 30.18, 142.7, 1734, 27.266), 211.5, ADULT),
+        (0.5, (6.3047, 6.870, 35.47, 396.5, 6.2353), 48.60, ADULT),
+        (1, (3.4109, 3.690, 20.04, 210.4, 3.3080), 26.63, ADULT),
+        (0.1, (91.149, None, 438.3, 519.1, None), None, CORA),
+        (0.5, (20.919, None, 106.5, 118.7, None), None, CORA),
+        (1, (11.152, None, 58.28, 62.98, None), None, CORA),
+    ],
+)
+def test_noise_multipliers(epsilon, multiplier, classical, case):
+    mu = accountants.release_mu(epsilon, DELTA, case["steps"])
+    found = (
+        accountants.smallest_multiplier(epsilon, DELTA, **case),
+        accountants.smallest_multiplier(epsilon, DELTA, accountant=accountants.rdp_epsilon, **case),
+        best_multiplier(epsilon, **case),
+        1 / mu,
+        case["rate"] / mu,
+    )
+    for ours, expected in zip(found, multiplier, strict=True):
+        assert expected is None or ours == pytest.approx(expected, rel=4e-4)
+    if classical:
+        each = kov.splits(epsilon, DELTA, case["steps"])
+        step = sampling.before_sampling(each, case["rate"])
+        formula = np.sqrt(2 * np.log(1.25 / step.delta)) / step.epsilon
+        assert formula.min() == pytest.approx(classical, rel=4e-4)
+
+
+@pytest.mark.parametrize(
+    ("case", "true"),
+    [
+        (ADULT, (0.1001, 0.5062, 1.0361)),
+        (CORA, (0.1001, 0.5024, 1.0103)),
+        (MNIST, (0.1001, 0.5029, 1.0157)),
+    ],
+)
+def test_linear_amplification_is_slightly_optimistic_over_many_steps(case, true):
+    for epsilon, expected in zip((0.1, 0.5, 1), true, strict=True):
+        z = case["rate"] / accountants.release_mu(epsilon, DELTA, case["steps"])
+        found = accountants.pld_epsilon(z, delta=DELTA, **case)
+        assert found == pytest.approx(expected, rel=6e-4)
+        assert found > epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "true"), [(0.1, 12.65), (0.5, 57.4), (1, 110.9)])
+def test_linear_amplification_without_sampling_is_no_privacy(epsilon, true):
+    rate = 256 / 25000
+    mu = gaussian.mu(*sampling.linear_before_sampling_wrong(Guarantee(epsilon, DELTA), rate))
+    assert gaussian.epsilon(DELTA, mu) == pytest.approx(true, rel=1e-3)
+
+
+# The privacy loss distribution: an upper bound, and how accurate
+
+
+@pytest.mark.parametrize("multiplier", [0.4, 1.0, 3.7, 50.0])
+@pytest.mark.parametrize(
+    "case", [ADULT, CORA, {"rate": 0.9, "steps": 3}, {"rate": 0.3, "steps": 2}]
+)
+def test_the_loss_distribution_is_the_library_s_to_the_last_bit(multiplier, case):
+    from dp_accounting.pld import privacy_loss_distribution
+
+    rate, steps = case.values()
+    interval = accountants._interval(multiplier, rate, steps)
+    library = privacy_loss_distribution.from_gaussian_mechanism(
+        multiplier, sampling_prob=rate, value_discretization_interval=interval
+    ).self_compose(steps)
+    for delta in (1e-3, 1e-5, 1e-9):
+        found = loss.epsilon(multiplier, rate, steps, delta, interval)
+        assert found == library.get_epsilon_for_delta(delta)
+
+
+def test_without_sampling_it_is_the_closed_form_and_close_to_it_just_below():
+    for z, steps in ((0.5, 1), (5, 10), (1734, 3180)):
+        exact = gaussian.epsilon(DELTA, np.sqrt(steps) / z)
+        at_1 = accountants.pld_epsilon(z, rate=1, steps=steps, delta=DELTA)
+        assert exact <= at_1 <= exact * (1 + 1e-12) + 1e-15
+        below = accountants.pld_epsilon(z, rate=1 - 1e-9, steps=steps, delta=DELTA)
+        assert exact * (1 - 1e-6) <= below <= at_1
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "case"),
+    [
+        (27.3025, ADULT),
+        (3.4109, ADULT),
+        (1.2, ADULT),
+        (0.1462, ADULT),
+        (11.152, CORA),
+        (0.781, CORA),
+        (0.5, {"rate": 0.01, "steps": 100}),
+    ],
+)
+def test_it_lies_between_a_lower_bound_and_a_little_above_a_tighter_one(multiplier, case):
+    from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
+
+    found = accountants.pld_epsilon(multiplier, delta=DELTA, **case)
+    interval = accountants._interval(multiplier, **case)
+
+    def library(share, **kwargs):
+        one = from_gaussian_mechanism(
+            multiplier,
+            sampling_prob=case["rate"],
+            value_discretization_interval=interval * share,
+            **kwargs,
+        )
+        return one.self_compose(case["steps"]).get_epsilon_for_delta(DELTA)
+
+    optimistic = library(0.25, pessimistic_estimate=False, use_connect_dots=False)
+    assert optimistic <= found
+    tight = library(0.5)
+    assert tight * (1 - 1e-6) <= found <= tight * (1 + 4e-4)
+
+
+@pytest.mark.parametrize("multiplier", [0.3, 1, 5, 1e4, 2e5])
+@pytest.mark.parametrize("rate", [1e-5, 1e-3, 0.1, 0.9])
+def test_one_sampled_step_is_exact(multiplier, rate):
+    found = accountants.pld_epsilon(multiplier, rate=rate, steps=1, delta=DELTA)
+    for neighbour in ("remove", "add"):
+        assert sampled_delta(found, multiplier, rate, neighbour) <= DELTA * (1 + 1e-9)
+    if found > 1e-6:
+        below = sampled_delta(found * (1 - 1e-6), multiplier, rate, "remove")
+        assert below > DELTA
+
+
+def sampled_delta(epsilon, multiplier, rate, neighbour):
+    """Integrate the curve of one step with 30 digits: the larger density beyond a threshold."""
+    with mp.workdps(30):
+        z, q, odds = mp.mpf(multiplier), mp.mpf(rate), mp.exp(mp.mpf(epsilon))
+
+        def tail(x):
+            return mp.erfc(x / z / mp.sqrt(2)) / 2
+
+        if neighbour == "remove":
+            # (1 - q) phi(x) + q phi(x - 1) > e^epsilon phi(x) for large x.
+            x = z**2 * mp.log((odds - 1) / q + 1) + mp.mpf(1) / 2
+            return (1 - q) * tail(x) + q * tail(x - 1) - odds * tail(x)
+        ratio = (1 / odds - 1) / q + 1
+        if ratio <= 0:
+            return mp.mpf(0)
+        x = z**2 * mp.log(ratio) + mp.mpf(1) / 2
+        return (1 - tail(x)) - odds * (1 - (1 - q) * tail(x) - q * tail(x - 1))
+
+
+@pytest.mark.parametrize(("multiplier", "accuracy"), [(1734, 1e-3), (5000, 2e-3), (13747, 4e-3)])
+def test_enormous_noise_is_near_its_limit(multiplier, accuracy):
+    # With so much noise the sum of the losses is normal (Bu, Dong, Long & Su 2020).
+    limit = ADULT["rate"] * np.sqrt(ADULT["steps"] * np.expm1(1 / multiplier**2))
+    exact = gaussian.epsilon(DELTA, limit)
+    found = accountants.pld_epsilon(multiplier, delta=DELTA, **ADULT)
+    assert exact * (1 - 1e-5) <= found <= exact * (1 + accuracy)
+
+
+def test_it_falls_in_noise_and_grows_in_steps_and_rate():
+    noise = [accountants.pld_epsilon(z, delta=DELTA, **ADULT) for z in np.geomspace(0.02, 1e6, 30)]
+    assert (np.diff(noise) <= 0).all()
+    assert noise[0] > 1e5
+    assert noise[-1] == 0
+    steps = [accountants.pld_epsilon(3, rate=0.01, steps=t, delta=DELTA) for t in (1, 30, 1000)]
+    rates = [accountants.pld_epsilon(3, rate=q, steps=30, delta=DELTA) for q in (0.01, 0.1, 1)]
+    assert steps == sorted(steps)
+    assert rates == sorted(rates)
+
+
+@pytest.mark.parametrize("accountant", [accountants.pld_epsilon, accountants.rdp_epsilon])
+@pytest.mark.parametrize(
+    "case", [ADULT, CORA, {"rate": 1, "steps": 40}, {"rate": 0.01, "steps": 1}]
+)
+@pytest.mark.parametrize("epsilon", [0.01, 1, 20])
+def test_the_smallest_multiplier_is_enough_and_no_less_is(accountant, case, epsilon):
+    z = accountants.smallest_multiplier(epsilon, DELTA, accountant=accountant, **case)
+    assert accountant(z, delta=DELTA, **case) <= epsilon
+    assert accountant(z * (1 - 1e-5), delta=DELTA, **case) > epsilon
+
+
+def test_what_no_multiplier_reaches_is_infinite():
+    reach = {"accountant": accountants.rdp_epsilon, **ADULT}
+    assert accountants.smallest_multiplier(1e-4, DELTA, **reach) == np.inf
+    assert accountants.smallest_multiplier(1e-4, DELTA, **ADULT) < 1e5
+
+
+# Order of the ways
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
+@pytest.mark.parametrize("case", [ADULT, CORA, {"rate": 1, "steps": 50}])
+def test_the_tighter_the_accountant_the_less_noise(epsilon, case):
+    pld = accountants.smallest_multiplier(epsilon, DELTA, **case)
+    rdp = accountants.smallest_multiplier(
+        epsilon, DELTA, accountant=accountants.rdp_epsilon, **case
+    )
+    exact = best_multiplier(epsilon, theorem="3.3", **case)
+    loose = best_multiplier(epsilon, **case)
+    assert pld <= rdp <= exact <= loose
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: accountants.release_mu(1, DELTA, 0), "releases is 0; it must be a whole number"),
+        (lambda: kov.splits(0, DELTA, 1), "epsilon is 0; it must be"),
+        (lambda: kov.splits(1, 1, 1), "delta is 1; it must be"),
+        (lambda: kov.splits(1, DELTA, 3, theorem="3.5"), "theorem is '3.5'; did you mean"),
+        (lambda: sampling.amplified(Guarantee(1, 0), 1.5), "rate is 1.5; a sampling rate is at"),
+        (lambda: sampling.before_sampling(Guarantee(1, 0), 0), "rate is 0; it must be"),
+        (lambda: accountants.pld_epsilon(0, rate=1, steps=1, delta=DELTA), "multiplier is 0; it"),
+        (lambda: accountants.rdp_epsilon(1, rate=2, steps=1, delta=DELTA), "rate is 2; a sampling"),
+        (lambda: accountants.pld_epsilon(1, rate=1, steps=1.5, delta=DELTA), "steps is 1.5; it"),
+        (
+            lambda: accountants.smallest_multiplier(-1, DELTA, rate=1, steps=1),
+            "epsilon is -1; it must be",
+        ),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,85 @@
+"""Noise of density exp(-|Z| / scale) in some norm under audit: Laplace and K-norm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp.audit import runs
+from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
+from matrixdp.audit.neighbours import worst
+from matrixdp.checks import Array
+from matrixdp.laws import NormLaw
+from matrixdp.mechanisms.base import Additive
+
+#: Decimals that are kept of a privacy loss.
+DECIMALS = 9
+
+
+class NormAudit(Audit):
+    """The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, at Y = f(X).
+
+    So the largest pointwise loss is exact, for pure differential privacy. The norm of the noise
+    over its scale follows Gamma(d), d the number of free entries, which tests the sampler.
+    """
+
+    tool = "maximal loss"
+
+    def __init__(self, release: Additive, law: NormLaw, stream: np.random.Generator) -> None:
+        self.release: Additive = release
+        self._law = law
+        self._pair = worst(release.query, law.size, stream)
+        self.attained = self._pair.size
+        self.bound = max(self.attained, release.epsilon_actual)
+        self.kappa = release.epsilon / self.bound
+
+    @property
+    def _columns(self) -> bool:
+        """Whether columns are independent, so that one is enough."""
+        return self.release.query.name == "identity" and self._law.columns_alike
+
+    @property
+    def cost(self) -> float:
+        """Entries that have to be drawn."""
+        m, n = self.release.query.shape
+        return float(m if self._columns else m * n)
+
+    def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        """Return the privacy loss of each run."""
+        release, query = self.release, self.release.query
+        if self._columns:
+            drawn = runs.runs(release, self._pair, count, stream)
+            first, second = (side[..., None] for side in drawn)
+        elif query.name == "identity":
+            # One radius for all columns: all must be drawn. Zeros stand for the other records.
+            return self._whole(count, stream)
+        else:
+            first, second = runs.runs(release, self._pair, count, stream)
+        return self._losses(first), self._losses(second)
+
+    def _losses(self, released: Array) -> Array:
+        query, size = self.release.query, self._law.size
+        before, after = (runs.value_of(query, x) for x in (self._pair.record, self._pair.other))
+        # Losses have atoms at their extremes; an event must not split one by the last bits, which
+        # differ between the neighbours. That is the rounding of floats, not the law of the noise.
+        return np.round(size(released - after) - size(released - before), DECIMALS)
+
+    def _whole(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        change = self._pair.record - self._pair.other
+        sides = np.empty((2, count))
+        step = max(1, 2**20 // int(self.cost))
+        for start in range(0, count, step):
+            drawn = self.release.noise.sample([stream] * min(step, count - start))
+            part = slice(start, start + len(drawn))
+            here = self._law.size(drawn)
+            drawn[:, :, 0] += change
+            ahead = self._law.size(drawn)
+            drawn[:, :, 0] -= 2 * change
+            sides[:, part] = ahead - here, here - self._law.size(drawn)
+        return sides[0], sides[1]
+
+    def scale(self, stream: np.random.Generator) -> Scale:
+        """Test the sum of norms of the full query's noise."""
+        m, n = self.release.query.shape
+        trials = trials_of(m * n)
+        total = self._law.size(self.release.noise.sample([stream] * trials)).sum()
+        return gamma_scale(float(total), float(trials * self._law.free))

@@ -1,0 +1,179 @@
+"""Composition of (epsilon, delta)-DP releases (Kairouz, Oh & Viswanath, IEEE Trans. IT 63, 2017).
+
+What k releases together guarantee, by their Theorem 3.4, or exactly for the worst of such releases
+by their Theorem 3.3; and what each of them may be. Results are rounded to the side that promises
+less privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
+
+from matrixdp import checks
+from matrixdp.checks import Array
+
+Mask = NDArray[np.bool_]
+
+#: Shares of delta that KOV's slack may take; 0 is basic composition.
+SHARES = np.linspace(0, 0.99, 100)
+THEOREMS = ("3.3", "3.4")
+
+#: What rounding may move a number by, relatively, where nothing cancels, and in binomial tails.
+_ROUNDING = 1e-14
+_TAIL_ROUNDING = 1e-10
+_BISECTIONS = 60
+
+
+class Guarantee(NamedTuple):
+    """(epsilon, delta)-DP: two numbers, or two arrays of one shape."""
+
+    epsilon: Any
+    delta: Any
+
+    def item(self, index: int) -> Guarantee:
+        """Return one of many guarantees, as floats."""
+        return Guarantee(float(self.epsilon[index]), float(self.delta[index]))
+
+
+def kov_epsilon(epsilon: ArrayLike, releases: int, slack: ArrayLike) -> Any:
+    """Return epsilon of the composition of (epsilon, delta)-DP releases (KOV, Theorem 3.4).
+
+    The composition is (kov_epsilon, 1 - (1 - delta)^k (1 - slack))-DP. Arguments broadcast.
+
+    Args:
+        epsilon: of one release, at least 0.
+        releases: their number, k.
+        slack: at least 0 and below 1; 0 is basic composition, k epsilon.
+    """
+    e, slack = np.asarray(epsilon, dtype=float), np.asarray(slack, dtype=float)
+    k = checks.count(releases=releases)
+    terms = [k * e, *(_kov_term(e, k, slope) for slope in _kov_slopes(e, k, slack))]
+    return np.min(np.broadcast_arrays(*terms), axis=0)[()]
+
+
+def _kov_slopes(epsilon: Array, releases: int, slack: Array) -> tuple[Array, Array]:
+    """Return what multiplies epsilon in the second and third term of Theorem 3.4."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.e + np.sqrt(releases) * epsilon / slack), np.log(1 / slack)
+    second, third = (np.sqrt(2 * releases * log) for log in logs)
+    return second, third
+
+
+def _kov_term(epsilon: Array, releases: int, slope: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        term = releases * epsilon * np.tanh(epsilon / 2) + epsilon * slope
+    return np.where(epsilon > 0, term, 0)
+
+
+def kov_delta(total: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, releases: int) -> Any:
+    """Return delta of the composition of (epsilon, delta)-DP releases (KOV, Theorem 3.3).
+
+    It is exact for the worst of such releases, that answer truthfully with odds e^epsilon. The
+    theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
+    Arguments broadcast.
+
+    Args:
+        total: epsilon of the composition, at least 0.
+        epsilon: of one release, above 0.
+        delta: of one release, at least 0 and below 1.
+        releases: their number, k.
+    """
+    k = checks.count(releases=releases)
+    slack = _kov_slack(np.asarray(total, dtype=float), np.asarray(epsilon, dtype=float), k)
+    log_rest = k * np.log1p(-np.asarray(delta, dtype=float)) + np.log1p(-slack)
+    return (-np.expm1(log_rest))[()]
+
+
+def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
+    """Return delta of the composition of pure releases.
+
+    A release whose answer is a lie with probability 1 / (1 + e^epsilon) loses epsilon or gains it:
+    l lies of k make a loss of (k - 2 l) epsilon. With L > total for l <= m, delta is
+    P(l <= m) - e^total Q(l <= m), Q with the opposite odds.
+    """
+    most = np.ceil((releases - total / epsilon) / 2) - 1
+    m = np.clip(most, 0, releases - 1)
+    lie = 1 / (1 + np.exp(epsilon))
+    p, q = betainc(releases - m, m + 1, 1 - lie), betainc(releases - m, m + 1, lie)
+    with np.errstate(divide="ignore"):
+        lost = np.exp(total + np.log(q))
+    slack = p * (1 + _TAIL_ROUNDING) - lost * (1 - _TAIL_ROUNDING)
+    return np.where(most < 0, 0, np.clip(slack, 0, 1 - 1e-16))
+
+
+def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4") -> Guarantee:
+    """Return what each of k releases may be, so that together they are (epsilon, delta)-DP.
+
+    The slack of KOV's theorem takes one of ``SHARES`` of delta, and the releases share the rest:
+    the more slack, the larger their epsilon and the smaller their delta. Which is best depends on
+    the mechanism.
+
+    Args:
+        theorem: ``3.4``, or ``3.3`` for the exact composition.
+
+    Returns:
+        Per-release guarantees, arrays of the shape of ``SHARES``.
+
+    Raises:
+        InputError: an argument is out of range.
+    """
+    epsilon, delta = checks.privacy(epsilon, delta)
+    k = checks.count(releases=releases)
+    slack = SHARES * delta
+    lower = _invert_theorem_3_4(epsilon, k, slack)
+    if checks.choice(THEOREMS, theorem=theorem) == "3.3":
+
+        def too_large(e: Array) -> Mask:
+            return _kov_slack(np.asarray(epsilon), e, k) > slack
+
+        upper = 2 * lower
+        while not too_large(upper).all():
+            upper = np.where(too_large(upper), upper, 2 * upper)
+        lower = _bisect(too_large, lower, upper)
+    each = -np.expm1((np.log1p(-delta) - np.log1p(-slack)) / k)
+    return Guarantee(lower * (1 - _ROUNDING), each * (1 - _ROUNDING))
+
+
+def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
+    """Return the largest epsilon of one release: of the roots of the three terms, the largest."""
+    none = np.zeros_like(slack)
+    roots = [np.full_like(slack, epsilon / releases)]
+    for index in range(2):
+
+        def too_large(e: Array, index: int = index) -> Mask:
+            return _kov_term(e, releases, _kov_slopes(e, releases, slack)[index]) > epsilon
+
+        # The terms exceed epsilon_0 sqrt(2 k ln(1 / slack)), resp. epsilon_0 sqrt(2 k).
+        upper = np.full_like(slack, epsilon / np.sqrt(2 * releases) * (1 + _ROUNDING))
+        roots.append(_bisect(too_large, none, upper))
+    return np.max(roots, axis=0)
+
+
+def _bisect(too_large: Callable[[Array], Mask], lower: Array, upper: Array) -> Array:
+    """Return the largest values that are not too large, from below, elementwise."""
+    for _ in range(_BISECTIONS):
+        middle = (lower + upper) / 2
+        over = too_large(middle)
+        lower, upper = np.where(over, lower, middle), np.where(over, middle, upper)
+    return lower
+
+
+def simple_split(epsilon: float, delta: float, releases: int) -> Guarantee:
+    """Return a split in closed form: eps / (2 sqrt(k ln(e + eps / delta))), delta / (2 k) each.
+
+    It is KOV's corollary of Theorem 3.4, with noise some 1.5 times as large as the best split's.
+    It is private for epsilon up to 10 or so, and NOT for large ones: at epsilon = 100 the delta of
+    10,000 releases is thousands of times too large.
+
+    Raises:
+        InputError: an argument is out of range.
+    """
+    epsilon, delta = checks.privacy(epsilon, delta)
+    k = checks.count(releases=releases)
+    log = np.log(np.e + epsilon / delta)
+    return Guarantee(float(epsilon / (2 * np.sqrt(k * log))), delta / (2 * k))

@@ -1,0 +1,71 @@
+"""Amplification of a guarantee by Poisson sampling.
+
+Every record is in a lot with a probability, its ``rate``, independently in every step, and
+neighbours differ by one record added or removed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from matrixdp.privacy.kov import Guarantee
+
+#: What rounding may move a number by, relatively, where nothing cancels.
+_ROUNDING = 1e-14
+
+
+def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
+    """Return the guarantee of a release on a Poisson lot: (ln(1 + q (e^epsilon - 1)), q delta).
+
+    It holds for adding or removing a record (Li, Qardaji & Su 2012; Balle, Barthe & Gaboardi,
+    NeurIPS 2018).
+
+    Args:
+        guarantee: of the release on its lot.
+        rate: sampling probability q, above 0 and at most 1.
+
+    Raises:
+        InputError: the rate is out of range.
+    """
+    q = sampling_rate(rate=rate)
+    epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)
+    small = np.log1p(q * np.expm1(np.minimum(epsilon, 500)))
+    large = epsilon + np.log(q + (1 - q) * np.exp(-epsilon))
+    sampled = np.where(epsilon < 500, small, large) * (1 + _ROUNDING)
+    return Guarantee(sampled[()], (q * delta)[()])
+
+
+def before_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
+    """Return what a release on a Poisson lot may be, for this guarantee: ``amplified`` inverted.
+
+    Arguments and errors are those of :func:`amplified`; delta stays below 1.
+    """
+    q = sampling_rate(rate=rate)
+    epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)
+    # ln(1 + (e^epsilon - 1) / q), without overflow.
+    unsampled = (epsilon + np.log1p(-np.expm1(-epsilon) * (1 - q) / q)) * (1 - _ROUNDING)
+    return Guarantee(unsampled[()], np.minimum(delta / q, 1 - 1e-9)[()])
+
+
+def linear_before_sampling_wrong(guarantee: Guarantee, rate: float) -> Guarantee:
+    """Return (epsilon / q, delta / q), which is NOT private: the limit of small epsilon / q only.
+
+    IMGM's paper states amplification so (section 5.1). The right inverse is
+    :func:`before_sampling`, which allows less by far where epsilon / q is large.
+    """
+    q = sampling_rate(rate=rate)
+    return Guarantee(float(guarantee.epsilon) / q, min(float(guarantee.delta) / q, 1 - 1e-9))
+
+
+def sampling_rate(**named: object) -> float:
+    """Return the value if it is a probability above 0."""
+    ((name, value),) = named.items()
+    rate = checks.positive(**named)
+    if rate > 1:
+        raise InputError(
+            f"{name} is {value}; a sampling rate is at most 1, so a lot must not be larger than "
+            "the data"
+        )
+    return rate
