@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from samplerun import CONFIG, LABELS, SVG, put, regression, write
+from samplerun import CONFIG, SVG, put, regression, write
 
 from matrixdp import cli
 from matrixdp.checks import InputError
@@ -63,7 +63,7 @@ def make(tmp_path):
 
     def run(root=None, **options):
         root = write(tmp_path / "results") if root is None else root
-        return page.build(root, **{"config": CONFIG, "labels": LABELS, "run": RUN, **options})
+        return page.build(root, **{"run": RUN, **options})
 
     return run
 
@@ -91,7 +91,7 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
     assert '<span class="badge higher">higher</span>' in html
     assert "Beyond the paper" in html
-    assert "Experiment I: regression on the Liver data." in html
+    assert "Experiment I: regression, Liver data." in html
     assert 'data-copy="snakemake table3"' in html
     (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="table3.csv"', html)
     assert unquote(data).startswith("method,mechanism,")
@@ -141,7 +141,7 @@ def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
 
 def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     (tmp_path / "empty").mkdir()
-    html = make(tmp_path / "empty")
+    html = make(tmp_path / "empty", config=CONFIG)
     assert "tables/table3, figures/figure4_left" in section(html, "regression")
     assert "No table of results has been built yet." in html
     assert "not measured" in html
@@ -259,7 +259,7 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, 
 def test_the_command_line_writes_the_page(tmp_path, capsys):
     root = write(tmp_path / "results")
     words = ["report", "--results", str(root), "--out", str(tmp_path / "page.html")]
-    settings = yaml.safe_load((page.FOLDER.parents[1] / "config.yaml").read_text())
+    settings = yaml.safe_load((page.FOLDER.parents[3] / "config.yaml").read_text())
     assert cli.main([*words, "--config", json.dumps(settings)]) == 0
     assert "trials: 100" in (tmp_path / "page.html").read_text()
     assert cli.main([*words, "--config", "{}"]) == 2
