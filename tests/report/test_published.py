@@ -88,7 +88,9 @@ def test_the_text_agrees_with_the_tables():
 
 
 def test_set_ups_cover_the_three_experiments():
-    table = inputs.read("published/table2", ".").pivot(index="item", columns="experiment", values="value")
+    table = inputs.read("published/table2", ".").pivot(
+        index="item", columns="experiment", values="value"
+    )
     assert table.shape == (9, 3)
     assert table.loc["samples"].to_dict() == {
         "regression": "248",
@@ -99,7 +101,9 @@ def test_set_ups_cover_the_three_experiments():
 
 
 def test_set_ups_of_the_imgm_paper_are_those_printed():
-    table = inputs.read("published/table1", ".").pivot(index="item", columns="experiment", values="value")
+    table = inputs.read("published/table1", ".").pivot(
+        index="item", columns="experiment", values="value"
+    )
     assert table.shape == (8, 6)
     lots = {"mnist": "1,024", "cifar10": "1,024", "cora": "200", "adult": "512"}
     assert table.loc["lot"].to_dict() == lots | {"svhn": "1024", "imdb": "256"}

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from samplerun import CONFIG, settle
+from samplerun import settle
 from trialrows import around, reason, trials
 
 from matrixdp import catalogue, places
@@ -32,9 +32,7 @@ def make(saved, tmp_path):
         file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path, reading)
         summary.write([saved(*parts)], file)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
-        tables.write(
-            [f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading
-        )
+        tables.write([f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading)
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)

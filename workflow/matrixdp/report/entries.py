@@ -72,7 +72,7 @@ class Entry:
             frame = self.data(tables)
         status = _status(tables)
         if frame.empty:
-            frame = _nothing(f"{', '.join(names)}: nothing to show")
+            frame = _nothing(f"nothing of it is in {', '.join(names)}")
         return frame, status
 
     @contextlib.contextmanager

@@ -8,7 +8,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid, groups, interval, short
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -56,10 +56,7 @@ def grid(table: pd.DataFrame) -> Grid:
             *("Method", "Paper (1e-2)", "Ours (1e-2)", "Ours (RMSE)", "Conjectured ratio"),
             "Verdict",
         ],
-        groups=[
-            (str(features).capitalize(), [_cells(row) for row in rows.to_dict("records")])
-            for features, rows in table.groupby("features", sort=False)
-        ],
+        groups=groups(table, "features", _cells, str.capitalize),
         columns=r"p{0.36\linewidth}rrrrl",
     )
 
