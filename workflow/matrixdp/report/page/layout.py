@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -88,7 +89,9 @@ def present(results: str | os.PathLike) -> list[str]:
 
 
 def place(
-    sections: Iterable[Section], names: Iterable[str], homes: Mapping[str, str] | None = None
+    sections: Iterable[Section],
+    names: Iterable[str],
+    homes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Placed], list[str]]:
     """Return the sections with their results, and the results that no section has a place for.
 
@@ -113,10 +116,10 @@ def place(
             if not any(fnmatchcase(name, pattern) for name in every):
                 missing.append(pattern)
         placed.append(Placed(section, tuple(found), tuple(missing)))
-    for name in (name for name in left if homes and name in homes):
+    for name in (name for name in left if name in homes):
         at = _section(placed, homes[name])
         placed[at] = replace(placed[at], found=(*placed[at].found, name))
-    return placed, [name for name in left if not homes or name not in homes]
+    return placed, [name for name in left if name not in homes]
 
 
 def _section(placed: list[Placed], experiment: str) -> int:

@@ -61,8 +61,10 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     missing = NOT_INSTALLED if "package" in entry else NOT_RUN
     if "check" not in entry:
         return {"statistic": missing if "package" in entry else NO_NUMBER}
-    found = None if numbers is None else numbers[numbers["check"] == entry["check"]]
-    if found is None or (found.empty and "package" in entry):
+    if numbers is None:
+        return {"statistic": missing}
+    found = numbers[numbers["check"] == entry["check"]]
+    if found.empty and "package" in entry:
         return {"statistic": missing}
     if found.empty:
         checks.choice(
