@@ -188,7 +188,6 @@ def _claims(options: argparse.Namespace) -> None:
         experiments=options.experiments,
         labels=labels,
         epsilon=token(options.epsilon, "epsilon"),
-        seed=options.seed,
     )
     implied.write(options.results)
     errata.write(options.results, known.checks)

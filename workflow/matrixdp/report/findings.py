@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp.checks import InputError
-from matrixdp.report import judgement, summary
+from matrixdp.report import statistics, summary
 from matrixdp.report.markup import short
 from matrixdp.report.tables.comparison import NOT_RUN
 
@@ -346,7 +346,7 @@ def _private(table: pd.DataFrame) -> list[Row]:
 
 
 def _clearly_below(row: Row, other: Row) -> bool:
-    found = judgement.verdict(other["mean"], other["ci95"], row["mean"], row["ci95"])
+    found = statistics.verdict(other["mean"], other["ci95"], row["mean"], row["ci95"])
     return found == "lower"
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from matrixdp import files
 from matrixdp.checks import InputError
+from matrixdp.report import statistics
 
 #: What tells one summary row from another.
 KEYS = (
@@ -30,9 +30,6 @@ COLUMNS = (
 
 PHASES = ("report", "select")
 SIMULATED = "simulated"
-
-#: From this many trials on, the 95 % interval is 1.96 standard errors (as in the MVG paper).
-LARGE_SAMPLE = 30
 
 
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
@@ -77,7 +74,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     report = _values(rows, "report").agg(["mean", "std", "count"])
     table["mean"], table["sd"] = report["mean"], report["std"]
     table["n_trials"] = report["count"].reindex(table.index, fill_value=0).astype(int)
-    table["ci95"] = half_width(table["sd"], table["n_trials"])
+    table["ci95"] = statistics.half_width(table["sd"], table["n_trials"])
     table["select_mean"] = _values(rows, "select").mean()
     table = _sorted(table.reset_index())
     table["chosen"] = _chosen(table)
@@ -101,15 +98,6 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     if table.empty:
         raise InputError(f"{path} holds no rows; delete it and run the experiment again")
     return table[list(COLUMNS)]
-
-
-def half_width(sd: pd.Series, n: pd.Series) -> pd.Series:
-    """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
-
-    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
-    """
-    quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
-    return quantile * sd / np.sqrt(n)
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:

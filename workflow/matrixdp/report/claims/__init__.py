@@ -42,7 +42,6 @@ def write(
     experiments: Collection[str],
     labels: Mapping[str, str] | None = None,
     epsilon: str = "1",
-    seed: int = 0,
     path: str | os.PathLike = ledger.FILE,
 ) -> None:
     """Write claims.csv, tables/claims.{csv,md,tex} and tables/claims_comparisons.csv.
@@ -50,7 +49,7 @@ def write(
     Args:
         results: the run's folder, read and written.
         known: the names that claims may use.
-        experiments, labels, epsilon, seed: see :class:`matrixdp.report.claims.judge.Judge`.
+        experiments, labels, epsilon: see :class:`matrixdp.report.claims.judge.Judge`.
         path: the claims.
 
     Raises:
@@ -58,7 +57,7 @@ def write(
             a file of the run is damaged.
     """
     claims = ledger.read(known, path)
-    judge = Judge(results, experiments=experiments, labels=labels, epsilon=epsilon, seed=seed)
+    judge = Judge(results, experiments=experiments, labels=labels, epsilon=epsilon)
     table, comparisons = judge.judge(claims)
     simulated = table["data_status"].str.contains(summary.SIMULATED).any()
     grid = tabulate(table, markup.SIMULATED if simulated else "")
@@ -85,9 +84,9 @@ def tabulate(table: pd.DataFrame, warning: str = "") -> markup.Grid:
     widths = r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else "")
     caption = (
         f"What the papers claim, and what became of it: {said}. Claims that order results are "
-        "tested by a bootstrap over the trials (Student's t below "
-        f"{summary.LARGE_SAMPLE} trials); p is two-sided and corrected after Holm over the claims "
-        "on one experiment. The larger a difference or ratio, the better for the claim. "
+        "tested by Student's t on the differences of trials, after Welch between experiments; p is "
+        "two-sided and corrected after Holm over the claims on one experiment. The larger a "
+        "difference or ratio, the better for the claim. "
         "Claims of theory are checked in numbers and have no p."
     )
     if over:

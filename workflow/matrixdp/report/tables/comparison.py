@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import checks
-from matrixdp.report import judgement, markup, published, summary
+from matrixdp.report import markup, published, statistics, summary
 from matrixdp.report.markup import interval, short
 
 #: Columns of the CSV, in order.
@@ -181,14 +181,14 @@ def comparison(
     ``ratio`` is mean / published value. ``mean_conjectured`` is our mean in the unit that we
     suspect behind the paper's (``layout.conjecture``), comparable with ``published_value``.
     ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the same mechanism meets
-    the published value (see :func:`matrixdp.report.judgement.implied`).
+    the published value (see :func:`matrixdp.report.statistics.implied`).
     """
     rows = []
     for cell in printed.to_dict("records"):
         found = _find(results, cell["mechanism"], epsilon)
         unit = Decimal(cell["unit_factor"])
         value, margin = float(Decimal(cell["value"]) * unit), Decimal(cell["interval"] or 0) * unit
-        meets = judgement.implied(_curve(results, found), value)
+        meets = statistics.implied(_curve(results, found), value)
         ours = {
             "method": cell["method"],
             "published": cell["value"],
@@ -280,7 +280,7 @@ def _verdict(found: Mapping, value: float, margin: float) -> str:
     nominal = float(found["epsilon"] or "nan")
     if found["epsilon_actual"] > nominal * (1 + 1e-6) or found["note"].startswith(NOT_PRIVATE):
         return NOT_PRIVATE
-    return judgement.verdict(value, margin, found["mean"], found["ci95"])
+    return statistics.verdict(value, margin, found["mean"], found["ci95"])
 
 
 def _further_rows(
@@ -316,7 +316,7 @@ def _cells(layout: Layout, table: pd.DataFrame, printed: pd.DataFrame) -> dict[s
     header += ["Actual epsilon", "Verdict"]
 
     def cells(row: dict[str, Any]) -> list[str]:
-        mean = 0.0 if abs(row["mean"]) < judgement.ROUNDING else row["mean"]
+        mean = 0.0 if abs(row["mean"]) < statistics.ROUNDING else row["mean"]
         variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
         return [
             row["method"] + variant,

@@ -16,7 +16,7 @@ from matrixdp.checks import InputError
 from matrixdp.experiments import schemes
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.experiments.schemes.base import Scheme
-from matrixdp.report import markup, summary
+from matrixdp.report import markup, statistics, summary
 from matrixdp.report.markup import interval, short
 from matrixdp.report.tables import comparison
 
@@ -253,7 +253,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 def _setting(found: pd.DataFrame, about: Experiment) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
     counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
-    law = " (Student's t)" if trials.min() < summary.LARGE_SAMPLE else ""
+    law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
     return (
         f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
         f"{law}; delta = {short(found['delta'].max())}. Protected: "
