@@ -121,7 +121,7 @@ class Judge:
             return replace(
                 finding, verdict=UNTESTABLE, reason="run on simulated data, not on the paper's"
             )
-        if all(self._book.same_noise(c.first, c.second) for c in claim.comparisons):
+        if all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
             reason = f"the two add the same noise, and differ by chance alone; {finding.reason}"
             return replace(finding, verdict=UNDECIDED, reason=reason)
         if finding.verdict != NOT_REPRODUCED and (guess := self._met_by(claim)):

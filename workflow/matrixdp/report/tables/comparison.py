@@ -20,6 +20,7 @@ import pandas as pd
 from matrixdp import checks
 from matrixdp.report import markup, published, statistics, summary
 from matrixdp.report.markup import interval, short
+from matrixdp.report.summary import DIRECTIONS, NO_GUARANTEE, SKIPPED
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -30,15 +31,8 @@ COLUMNS = (
     "note",
 )
 
-#: The first of these that a mechanism was run with stands in the tables: the paper's best
-#: directions, else those of the private SVD, else none.
-DIRECTIONS = ("a", "dp_svd", "")
-
 NOT_RUN = "not run"
-NO_GUARANTEE = "no guarantee"
 NOT_PRIVATE = "not private"
-#: What the note of a pair of mechanism and task that makes no sense begins with.
-SKIPPED = "skipped"
 
 LABELS = {"nonprivate": "Non-private", "random": "Random guess", "zero": "Zero predictor"}
 
