@@ -77,7 +77,7 @@ def gather(
     if min(map(len, values.values())) < 2:
         raise NotRun("there are fewer than two trials, and so no interval")
     return [
-        _evidence(one, *(values[row.experiment][row] for row in (one.first, one.second)), claim)
+        _evidence(one, values[one.first.experiment], values[one.second.experiment], claim)
         for one in wanted
     ]
 
@@ -93,7 +93,10 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) 
     return shared
 
 
-def _evidence(one: Comparison, first: pd.Series, second: pd.Series, claim: Claim) -> Evidence:
+def _evidence(
+    one: Comparison, firsts: pd.DataFrame, seconds: pd.DataFrame, claim: Claim
+) -> Evidence:
+    first, second = firsts[one.first], seconds[one.second]
     paired = one.first.experiment == one.second.experiment
     larger, smaller = (first, second) if claim.larger else (second, first)
     pair = Pair(larger.to_numpy(), smaller.to_numpy(), paired)

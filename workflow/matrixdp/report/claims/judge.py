@@ -281,7 +281,7 @@ class Judge:
 
 
 def _together(evidence: Sequence[Evidence], every: bool) -> Joint:
-    return jointly(*([getattr(one, p) for one in evidence] for p in ("p_for", "p_against")), every)
+    return jointly([one.p_for for one in evidence], [one.p_against for one in evidence], every)
 
 
 def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
