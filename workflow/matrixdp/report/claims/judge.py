@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import summary
-from matrixdp.report.claims import across, ledger
+from matrixdp.report.claims import across
 from matrixdp.report.claims.evidence import Evidence, gather
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.markup import short
 from matrixdp.report.statistics import LEVEL, Joint, holm, jointly
-from matrixdp.report.tables import comparison
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
@@ -26,7 +26,7 @@ UNDECIDED, UNTESTABLE = "undecided", "untestable here"
 COLUMNS = (
     *("id", "paper", "place", "claim", "statistic", "test", "verdict", "effect", "effect_low"),
     *("effect_high", "p", "p_corrected", "readings_holding", "readings_total", "reason"),
-    *("shown_by", "data_status"),
+    *("shown_by", "data_status", "experiments"),
 )
 COMPARISONS = (
     *("id", "better", "worse", "kind", "amount", "mean_better", "mean_worse", "effect"),
@@ -58,7 +58,6 @@ class Judge:
     Args:
         results: the run's folder.
         experiments: those of the run's configuration.
-        labels: name for a reader per mechanism id.
         epsilon: canonical token of the tables' epsilon.
     """
 
@@ -67,12 +66,10 @@ class Judge:
         results: str | os.PathLike,
         *,
         experiments: Collection[str],
-        labels: Mapping[str, str] | None = None,
         epsilon: str = "1",
     ) -> None:
         self._root = Path(results)
         self._book = Trialbook(results, experiments)
-        self._labels = comparison.LABELS | dict(labels or {})
         self._epsilon = epsilon
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -94,7 +91,7 @@ class Judge:
         rows = [
             vars(found[claim.id])
             | {name: getattr(claim, name) for name in ("id", "paper", "place", "claim")}
-            | {"shown_by": " ".join(claim.shown_by)}
+            | {"shown_by": " ".join(claim.shown_by), "experiments": " ".join(claim.experiments)}
             | {"reason": ". ".join(filter(None, [found[claim.id].reason, claim.note])).strip(".")}
             for claim in claims
         ]
@@ -125,14 +122,14 @@ class Judge:
             reason = f"the two add the same noise, and differ by chance alone; {finding.reason}"
             return replace(finding, verdict=UNDECIDED, reason=reason)
         if finding.verdict != NOT_REPRODUCED and (guess := self._met_by(claim)):
-            name = self._labels[guess].lower()
+            name = catalogue.label(guess).lower()
             finding = replace(
                 finding,
                 verdict=UNINFORMATIVE,
                 reason=f"the {name} meets it too; ours: {finding.reason}",
             )
         if finding.verdict == UNDECIDED and (guess := self._like(claim)):
-            name = self._labels[guess].lower()
+            name = catalogue.label(guess).lower()
             reason = f"{finding.reason}; nor can ours be told from the {name}"
             finding = replace(finding, reason=reason)
         return self._over_readings(claim, finding)
@@ -167,10 +164,10 @@ class Judge:
         )
 
     def _name(self, row: Row, claim: Claim) -> str:
-        label = self._labels.get(row.mechanism, row.mechanism)
-        several = len({r.experiment for c in claim.comparisons for r in (c.first, c.second)}) > 1
+        label = catalogue.label(row.mechanism)
         details = [f"direction {row.direction}"] if row.direction else []
-        details += [ledger.EXPERIMENTS[row.experiment]] if several else []
+        if len(claim.experiments) > 1:
+            details.append(catalogue.experiment(row.experiment).name)
         return f"{label} ({', '.join(details)})" if details else label
 
     def _met_by(self, claim: Claim) -> str:
@@ -195,14 +192,13 @@ class Judge:
         """Return the rows that use no record, but for those that the claim is about."""
         experiment = claim.comparisons[0].first.experiment
         taken = {row.mechanism for one in claim.comparisons for row in (one.first, one.second)}
-        rows = [Row(experiment, name) for name in ledger.GUESSES if name not in taken]
+        rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
         return [row for row in rows if self._book.has(row)]
 
     def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
-        experiments = {r.experiment for c in claim.comparisons for r in (c.first, c.second)}
-        if len(experiments) > 1 or claim.test.get("epsilons", "table") != "table":
+        if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
-        table = across.read(self._root / "readings" / f"{experiments.pop()}.csv")
+        table = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
         if table is None:
             return finding
         share = across.share(

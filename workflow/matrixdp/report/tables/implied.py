@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.report import findings, markup, summary
+from matrixdp.report import findings, inputs, markup, summary
 from matrixdp.report.markup import short
 
 COLUMNS = (
@@ -26,11 +26,10 @@ NOT_PRIVATE = ("nonprivate", "random")
 def table(results: str | os.PathLike) -> pd.DataFrame:
     """Return one row per published private cell of the tables that were made."""
     parts = []
-    for number in findings.TITLES:
-        path = Path(results, "tables", f"table{number}.csv")
-        if path.is_file():
-            cells = findings.read(path)
-            cells = cells[cells["published"].ne("") & ~cells["mechanism"].isin(NOT_PRIVATE)]
+    for number in findings.titles():
+        if not inputs.missing([f"tables/table{number}"], results):
+            cells = inputs.read(f"tables/table{number}", results)
+            cells = cells[cells["published"].notna() & ~cells["mechanism"].isin(NOT_PRIVATE)]
             parts.append(cells.assign(table=number))
     if not parts:
         return pd.DataFrame(columns=[*COLUMNS])
