@@ -25,7 +25,7 @@ from scipy.special import stdtrit
 
 from matrixdp import files, places
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, summary
+from matrixdp.report import inputs, statistics, summary
 
 #: What is kept of a run, as far as it is there.
 KEPT = (
@@ -56,7 +56,7 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A frame of ``COLUMNS``: ``verdict`` is ``identical`` (but for rounding), ``equivalent``,
-        ``not told apart`` (kept from fewer than ``summary.LARGE_SAMPLE`` trials) or ``not
+        ``not told apart`` (kept from fewer than ``statistics.LARGE_SAMPLE`` trials) or ``not
         equivalent``; ``margin`` is what the means may differ by, in the metric.
     """
     both = run.merge(reference, on=[*summary.KEYS], suffixes=("", "_kept"))
@@ -71,7 +71,7 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     freedom = np.maximum(both[["n_trials", "n_trials_kept"]].min(axis=1) - 1, 1)
     margin = MARGIN * both["sd_kept"].fillna(0)
     equivalent = difference.abs() + stdtrit(freedom, 1 - LEVEL) * error < margin
-    few = both["n_trials_kept"] < summary.LARGE_SAMPLE
+    few = both["n_trials_kept"] < statistics.LARGE_SAMPLE
     pooled = np.maximum(both["n_trials"] + both["n_trials_kept"] - 2, 1)
     reach = stdtrit(pooled, 1 - LEVEL / 2 / max(few.sum(), 1)) * error
     margin = margin.mask(few, reach)

@@ -71,11 +71,12 @@ def build(
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
     compared = {
-        number: findings.read(root / f"tables/table{number}.csv")
-        for number in findings.TITLES
-        if (root / f"tables/table{number}.csv").is_file()
+        number: inputs.read(f"tables/table{number}", root)
+        for number in findings.titles()
+        if not inputs.missing([f"tables/table{number}"], root)
     }
-    outcomes = [findings.outcome(number, table) for number, table in compared.items()]
+    judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
+    outcomes = [findings.outcome(number, table, judged) for number, table in compared.items()]
     data, provenance = appendix.provenance(root / "data")
     facts = dict(machine.facts() if run is None else run)
     environment = _environment(source)
@@ -108,7 +109,7 @@ def build(
         parts=list(dict.fromkeys(section["part"] for section in filled)),
         outcomes=outcomes,
         strips=strip.strips(outcomes),
-        claims=_claims(root),
+        claims={} if judged is None else judged["verdict"].value_counts().to_dict(),
         data=sorted({one["name"] for one in provenance}),
         simulated=sorted(
             {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
@@ -219,7 +220,7 @@ def _builtins(
     versions = appendix.listing("Packages", "The versions that made this page.", machine.versions())
     where = appendix.listing("Machine", "Where this page was made.", facts)
     return {
-        "privacy": [_own(appendix.delivered(compared, findings.TITLES))],
+        "privacy": [_own(appendix.delivered(compared, findings.titles()))],
         "gaps": [_own(appendix.gaps(summaries))],
         "provenance": [
             _own(data),
@@ -232,13 +233,6 @@ def _builtins(
 
 def _own(table: Grid) -> dict[str, Any]:
     return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
-
-
-def _claims(root: Path) -> dict[str, int]:
-    """Return how many claims have which verdict, if they have been judged."""
-    if inputs.missing(["claims"], root):
-        return {}
-    return inputs.read("claims", root)["verdict"].value_counts().to_dict()
 
 
 def _trials(compared: Mapping[int, pd.DataFrame]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.report import summary
+from matrixdp.report.claims.judge import ONLY_UNDER
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, groups, short
 from matrixdp.report.tables.base import Table
@@ -17,9 +17,6 @@ PAPERS = {
     "IMGM": "IMGM (Yang et al., arXiv 2104.14808)",
     "Note": "Note on vector-valued noise",
 }
-
-#: How verdicts begin that hold in another reading; its name follows.
-ONLY_UNDER = "reproduced only under"
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -37,9 +34,9 @@ def caption(table: pd.DataFrame) -> str:
     said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
     text = (
         f"What the papers claim, and what became of it: {said}. Claims that order results are "
-        "tested by a bootstrap over the trials (Student's t below "
-        f"{summary.LARGE_SAMPLE} trials); p is two-sided and corrected after Holm over the claims "
-        "on one experiment. The larger a difference or ratio, the better for the claim. "
+        "tested by Student's t on the differences of trials, after Welch between experiments; p is "
+        "two-sided and corrected after Holm over the claims on one experiment. The larger a "
+        "difference or ratio, the better for the claim. "
         "Claims of theory are checked in numbers and have no p."
     )
     if table["readings_total"].notna().any():

@@ -16,9 +16,10 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import judgement, summary
+from matrixdp.report import statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, groups, interval, short
+from matrixdp.report.summary import DIRECTIONS, NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
@@ -30,15 +31,8 @@ COLUMNS = (
     "note",
 )
 
-#: The first of these that a mechanism was run with stands in the tables: the paper's best
-#: directions, else those of the private SVD, else none.
-DIRECTIONS = ("a", "dp_svd", "")
-
 NOT_RUN = "not run"
-NO_GUARANTEE = "no guarantee"
 NOT_PRIVATE = "not private"
-#: What the note of a pair of mechanism and task that makes no sense begins with.
-SKIPPED = "skipped"
 
 # For callers that have not moved to the catalogue yet.
 LABELS = {name: catalogue.label(name) for name in catalogue.REFERENCES}
@@ -73,7 +67,7 @@ def comparison(
     ``ratio`` is mean / published value. ``mean_conjectured`` is our mean in the unit that we
     suspect behind the paper's (``about.conjecture``), comparable with ``published_value``.
     ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the same mechanism meets
-    the published value (see :func:`matrixdp.report.judgement.implied`).
+    the published value (see :func:`matrixdp.report.statistics.implied`).
 
     Args:
         about: the experiment, or the one whose unit it shares.
@@ -91,7 +85,7 @@ def comparison(
         found = _find(results, cell["mechanism"], epsilon)
         unit = Decimal(cell["unit_factor"])
         value, margin = float(Decimal(cell["value"]) * unit), Decimal(cell["interval"] or 0) * unit
-        meets = judgement.implied(_curve(results, found), value)
+        meets = statistics.implied(_curve(results, found), value)
         ours = {
             "method": cell["method"],
             "published": cell["value"],
@@ -192,7 +186,7 @@ def _verdict(found: Mapping, value: float, margin: float) -> str:
     nominal = float(found["epsilon"] or "nan")
     if found["epsilon_actual"] > nominal * (1 + 1e-6) or found["note"].startswith(NOT_PRIVATE):
         return NOT_PRIVATE
-    return judgement.verdict(value, margin, found["mean"], found["ci95"])
+    return statistics.verdict(value, margin, found["mean"], found["ci95"])
 
 
 def _further_rows(
@@ -232,7 +226,7 @@ def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a row's cells by header; an experiment of no paper has none that need a paper."""
-    mean = 0.0 if abs(row["mean"]) < judgement.ROUNDING else row["mean"]
+    mean = 0.0 if abs(row["mean"]) < statistics.ROUNDING else row["mean"]
     variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
     printed = row["published"] + (f" ± {row['published_ci']}" if row["published_ci"] else "")
     outcome = row["verdict"] or (row["note"].partition(":")[0] if np.isnan(mean) else "")

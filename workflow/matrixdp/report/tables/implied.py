@@ -1,7 +1,7 @@
 """Where our runs would meet the numbers that the MVG paper prints in Tables 3 to 5.
 
 For each published cell the epsilon, and the standard deviation of the noise, at which our curve of
-the same mechanism has the printed value (see :func:`matrixdp.report.judgement.implied`).
+the same mechanism has the printed value (see :func:`matrixdp.report.statistics.implied`).
 """
 
 from __future__ import annotations

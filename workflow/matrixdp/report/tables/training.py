@@ -11,7 +11,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import summary
+from matrixdp.report import statistics
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, groups, interval, short
 from matrixdp.report.tables import comparison
@@ -216,7 +216,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 def _setting(found: pd.DataFrame) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
     counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
-    law = " (Student's t)" if trials.min() < summary.LARGE_SAMPLE else ""
+    law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
     protected = catalogue.experiment(found["experiment"].iloc[0]).protected
     return (
         f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
