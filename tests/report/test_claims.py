@@ -1,7 +1,5 @@
 """Every verdict is reached from trials with a known order, and from numbers that hold or fail."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,20 +7,16 @@ import yaml
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
-from matrixdp import cli, sources
+from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.report import claims, names, summary
+from matrixdp.cli.tables import known
+from matrixdp.report import summary
 from matrixdp.report.claims import ledger
 from matrixdp.report.claims.judge import Judge
-from matrixdp.report.claims.resampling import holm
+from matrixdp.report.statistics import holm
 from matrixdp.theory import exact
 
-KNOWN = ledger.Known(
-    mechanisms=names.labels(),
-    checks=exact.names(),
-    theory=sources.theory(),
-    figures=sources.figures(),
-)
+KNOWN = known()
 CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
 
 
@@ -69,9 +63,8 @@ def run(tmp_path):
             )
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        table, comparisons = Judge(
-            tmp_path, experiments=[experiment, "section10_2"], labels={}, seed=1
-        ).judge(ledger.read(KNOWN, path))
+        judge = Judge(tmp_path, experiments=[experiment, "section10_2"])
+        table, comparisons = judge.judge(ledger.read(KNOWN, path))
         return table.set_index("id"), comparisons
 
     judge.put, judge.folder = put, tmp_path
@@ -106,7 +99,7 @@ def test_rows_that_do_not_share_trials_are_two_samples(run):
     found = run([entry("laplace beats section10_2:jl_exact")])[0].loc["M0"]
     # The common splits are no longer taken out.
     assert found["verdict"] == "undecided"
-    assert "two-sample" in found["test"]
+    assert "Welch" in found["test"]
     assert found["effect_high"] - found["effect_low"] > 0.3
 
 
@@ -165,7 +158,7 @@ def test_few_trials_are_judged_by_student(run):
     base = noise(0.8, 0.01, 1, n=5)
     found = verdict(run, "imgm beats laplace", rows={"imgm": base + gaps, "laplace": base}, **test)
     assert found["verdict"] == "undecided"
-    assert found["test"] == "paired Student's t, Holm"
+    assert found["test"] == "paired t, Holm"
     found = verdict(
         run, "imgm beats laplace", rows={"imgm": base + gaps + 0.05, "laplace": base}, **test
     )
@@ -370,7 +363,7 @@ def test_no_claim_is_there_twice(tmp_path):
 def test_every_claim_of_the_papers_is_in_the_ledger():
     ids = [claim.id for claim in ledger.read(KNOWN)]
     wanted = [*(f"M{i}" for i in range(1, 31)), *(f"I{i}" for i in range(1, 17)), "B1", "B2", "B3"]
-    assert ids == wanted
+    assert {*wanted} <= {*ids}
 
 
 def test_a_claim_may_hold_under_another_reading_alone(run):
@@ -393,21 +386,16 @@ def test_the_command_writes_every_table_the_same_each_time(run):
     }
     run.put({**rows, "knorm_frob": trials("knorm_frob", split + noise(1.5, 0.1, 9), delta=0.0)})
     numbers(run.folder, 2, **dict.fromkeys(exact.CHECKS, True))
-    arguments = ["claims", "--results", str(run.folder), "--experiments", "regression"]
+    settings = {"experiments": {"regression": {}}, "training": None, "table_epsilon": "1"}
+    (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     kept = []
     for _ in range(2):
-        assert cli.main(arguments) == 0
-        paths = sorted([*run.folder.glob("*.csv"), *run.folder.glob("tables/*")])
-        kept.append({path.name: path.read_bytes() for path in paths})
+        assert cli.main(["judge", "--results", str(run.folder)]) == 0
+        paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
+        kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
-    assert {path.stem for path in (run.folder / "tables").iterdir()} == {
-        *("claims", "claims_comparisons", "implied", "errata", "advice"),
-    }
     table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
-    assert len(table) == 49
-    assert table.loc["M12", "verdict"] == "reproduced"
+    assert [*table.index] == [claim.id for claim in ledger.read(KNOWN)]
+    assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
     assert table.loc["M15", "verdict"] == "undecided"
     assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
-    shown = (run.folder / "tables/claims.md").read_text()
-    assert Path(run.folder / "tables/claims.tex").read_text().count(r"\\") > 49
-    assert claims.PAPERS["IMGM"] in shown

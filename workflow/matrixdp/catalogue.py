@@ -116,6 +116,11 @@ def experiment(name: str) -> Experiment:
     return experiments().get(name) or Experiment(name, name)
 
 
+def setups(name: str) -> dict[str, str]:
+    """Return the rows of a table of set-ups, ``table1`` or ``table2``, with their names."""
+    return _file()["setups"][name]
+
+
 @functools.cache
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""

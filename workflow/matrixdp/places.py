@@ -2,8 +2,8 @@
 
 ``summary/regression``, ``comparisons/regression``, ``readings/regression``, ``theory/exact``,
 ``audit/regression``, ``tables/table3`` and ``claims`` are CSV files below the results' folder;
-``published/table3`` is what a paper prints; ``data/liver`` is the provenance of a data set, and
-``settings`` the configuration that a run was made with.
+``published/table3`` is what a paper prints; ``data/liver`` is the provenance of a data set,
+``settings`` the configuration that a run was made with, and ``errata`` the list of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from pathlib import Path
 
 #: What the papers print.
 PUBLISHED = Path(__file__).parents[1] / "published"
+
+#: What is wrong in print.
+ERRATA = PUBLISHED.with_name("errata.yaml")
 
 #: The configuration of a run, below its folder.
 SETTINGS = "settings.yaml"
@@ -28,6 +31,8 @@ def place(name: str, results: str | Path = "results", reading: str = "default") 
     folder, _, stem = name.partition("/")
     if folder == "published":
         return PUBLISHED / f"{stem}.csv"
+    if name == "errata":
+        return ERRATA
     root = Path(results)
     if name == "settings":
         return root / SETTINGS

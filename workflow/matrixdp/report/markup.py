@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -41,33 +45,66 @@ class Grid:
     """A table with a caption.
 
     Attributes:
-        name: "Table 3"; also the LaTeX label, in small letters without the space.
-        caption: plain sentences.
-        warning: what no reader may miss, set in bold before the caption; or empty.
         header: one name per column.
         groups: rows with one cell per column, each group after a rule and under its title (empty
             for none).
         columns: LaTeX column specification.
+        name: "Table 3"; also the LaTeX label, in small letters without the space.
+        caption: plain sentences.
+        warning: what no reader may miss, set in bold before the caption; or empty.
     """
 
-    name: str
-    caption: str
-    warning: str
-    header: Row
-    groups: Sequence[tuple[str, Sequence[Row]]]
-    columns: str
+    header: Row = ()
+    groups: Sequence[tuple[str, Sequence[Row]]] = ()
+    columns: str = "l"
+    name: str = ""
+    caption: str = ""
+    warning: str = ""
+
+
+def groups(
+    table: pd.DataFrame,
+    by: str | pd.Series,
+    cells: Callable[[dict[str, Any]], Row],
+    title: Callable[[str], str] = str,
+) -> list[tuple[str, list[Row]]]:
+    """Return the rows of a frame as groups of a grid, in their order.
+
+    Args:
+        table: one row for each of the grid's.
+        by: what tells groups apart: a column, or a value per row.
+        cells: from a row to its cells.
+        title: from what tells a group apart to its title.
+    """
+    return [
+        (title(str(key)), [cells(row) for row in rows.to_dict("records")])
+        for key, rows in table.groupby(by, sort=False)
+    ]
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
-    """Write ``<stem>.csv`` from the table, ``.md`` and ``.tex`` from the grid."""
+    """Write ``<stem>.csv`` from the table, ``.md``, ``.tex`` and ``.json`` from the grid."""
     files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
     files.write_text(f"{stem}.md", markdown(grid))
     files.write_text(f"{stem}.tex", latex(grid))
+    told = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
+    files.write_text(f"{stem}.json", told + "\n")
+
+
+def read(path: str | os.PathLike) -> Grid:
+    """Return the grid that :func:`write` left in a ``.json`` file.
+
+    Raises:
+        OSError, ValueError, TypeError: it is missing, or holds no grid.
+    """
+    return Grid(**json.loads(Path(path).read_text(encoding="utf-8")))
 
 
 def markdown(grid: Grid) -> str:
     """Return the table as Markdown: warning, caption, table."""
-    lines = [_markdown_row(grid.header), _markdown_row(["---"] * len(grid.header))]
+    lines = []
+    if grid.header:
+        lines = [_markdown_row(grid.header), _markdown_row(["---"] * len(grid.header))]
     for title, rows in grid.groups:
         if title:
             lines.append(_markdown_row([f"**{title}**", *[""] * (len(grid.header) - 1)]))

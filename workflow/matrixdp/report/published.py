@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from matrixdp.checks import InputError
+from matrixdp import places
+from matrixdp.report.inputs import whole
 
-FOLDER = Path(__file__).parents[2] / "published"
+FOLDER = places.PUBLISHED
 
 
 def read(name: str, folder: str | os.PathLike = FOLDER) -> pd.DataFrame:
@@ -24,8 +25,5 @@ def read(name: str, folder: str | os.PathLike = FOLDER) -> pd.DataFrame:
         InputError: the file cannot be read.
     """
     path = Path(folder) / f"{name}.csv"
-    try:
+    with whole(path, "restore it from git"):
         return pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} cannot be read ({reason}); restore it from git") from error

@@ -11,7 +11,6 @@ from matrixdp import files
 from matrixdp.experiments import readings
 from matrixdp.experiments.readings import DEFAULT, ROW, Reading
 from matrixdp.report import summary
-from matrixdp.report.tables import comparison
 
 #: Columns of the table; that of a knob is empty where it does not act.
 COLUMNS = (
@@ -37,7 +36,7 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
         InputError: see :func:`matrixdp.report.summary.summarise`.
     """
     rows = summary.summarise(trial_files)
-    rows = rows[rows["chosen"] & ~rows["note"].str.startswith(comparison.SKIPPED)]
+    rows = rows[rows["chosen"] & ~rows["note"].str.startswith(summary.SKIPPED)]
     rows = rows.assign(ran=rows["mechanism"], metric=rows["metric"].max())
     rows = pd.concat([rows, *_alternatives(rows)], ignore_index=True)
     found = {name: readings.find(name) for name in rows["reading"].unique()}

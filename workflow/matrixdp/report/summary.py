@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from matrixdp import files
 from matrixdp.checks import InputError
+from matrixdp.report import statistics
 
 #: What tells one summary row from another.
 KEYS = (
@@ -28,11 +28,19 @@ COLUMNS = (
     *("mean", "sd", "ci95", "n_trials", "select_mean", "chosen", "note"),
 )
 
+#: The reading that everything shows unless it says otherwise.
+DEFAULT = "default"
+
 PHASES = ("report", "select")
 SIMULATED = "simulated"
 
-#: From this many trials on, the 95 % interval is 1.96 standard errors (as in the MVG paper).
-LARGE_SAMPLE = 30
+#: What the notes of rows without trials begin with: pairs of mechanism and task that make no sense,
+#: and budgets without a guarantee.
+SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
+
+#: The first of these that a mechanism was run with stands in the tables: the paper's best
+#: directions, else those of the private SVD, else none.
+DIRECTIONS = ("a", "dp_svd", "")
 
 
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
@@ -54,7 +62,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     paths = [os.fspath(path) for path in trial_files]
     if not paths:
         raise InputError("trial_files are empty; give at least one trial file")
-    rows = pd.concat([_read_trials(path) for path in paths], ignore_index=True)
+    rows = pd.concat([read_trials(path) for path in paths], ignore_index=True)
     statuses = sorted(rows["data_status"].unique())
     if len(statuses) != 1:
         raise InputError(
@@ -77,7 +85,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     report = _values(rows, "report").agg(["mean", "std", "count"])
     table["mean"], table["sd"] = report["mean"], report["std"]
     table["n_trials"] = report["count"].reindex(table.index, fill_value=0).astype(int)
-    table["ci95"] = half_width(table["sd"], table["n_trials"])
+    table["ci95"] = statistics.half_width(table["sd"], table["n_trials"])
     table["select_mean"] = _values(rows, "select").mean()
     table = _sorted(table.reset_index())
     table["chosen"] = _chosen(table)
@@ -103,13 +111,41 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
-def half_width(sd: pd.Series, n: pd.Series) -> pd.Series:
-    """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
+def read_trials(path: str | os.PathLike) -> pd.DataFrame:
+    """Return the rows of a trial file, as far as summaries need them.
 
-    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
+    Raises:
+        InputError: the file is damaged, holds no rows, or a trial without a finite result.
     """
-    quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
-    return quantile * sd / np.sqrt(n)
+    types: dict[str, type] = dict.fromkeys(TEXT, str) | dict.fromkeys(NUMBERS, float)
+    rows = _read_csv(path, types, "trial")
+    if rows.empty:
+        raise InputError(f"{path} holds no rows; delete it and run again, which makes it anew")
+    trials = rows[rows["trial"].notna()]
+    for _, bad in trials[~np.isfinite(trials["value"])].iterrows():
+        raise InputError(
+            f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
+            f"{bad['epsilon']}; every trial must end in a finite number"
+        )
+    for phase in sorted({*trials["phase"]} - {*PHASES}):
+        raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
+    return rows
+
+
+def in_first_direction(table: pd.DataFrame) -> pd.Series:
+    """Return which rows are of the direction of their mechanism that tables show."""
+    rank = table["direction"].map({name: i for i, name in enumerate(DIRECTIONS)})
+    return rank.eq(rank.groupby(table["mechanism"]).transform("min"))
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a table shows: chosen variants in the first of ``DIRECTIONS``.
+
+    Budgets without a guarantee are kept too.
+    """
+    refused = table["note"].str.startswith(NO_GUARANTEE)
+    kept = table[in_first_direction(table) & (table["chosen"] | refused)]
+    return kept.drop_duplicates(["mechanism", "epsilon"])
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
@@ -128,22 +164,6 @@ def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> 
             f"{path} is not a whole {kind} file ({reason}); delete it and run again, which makes "
             "it anew"
         ) from error
-
-
-def _read_trials(path: str) -> pd.DataFrame:
-    types: dict[str, type] = dict.fromkeys(TEXT, str) | dict.fromkeys(NUMBERS, float)
-    rows = _read_csv(path, types, "trial")
-    if rows.empty:
-        raise InputError(f"{path} holds no rows; delete it and run again, which makes it anew")
-    trials = rows[rows["trial"].notna()]
-    for _, bad in trials[~np.isfinite(trials["value"])].iterrows():
-        raise InputError(
-            f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
-            f"{bad['epsilon']}; every trial must end in a finite number"
-        )
-    for phase in sorted({*trials["phase"]} - {*PHASES}):
-        raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
-    return rows
 
 
 def _no_trial_twice(rows: pd.DataFrame) -> None:

@@ -9,14 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 from matrixdp.report.claims.ledger import Comparison, Row
-
-#: A claim clearly holds in a reading if the 95 % intervals of its differences say so.
-LEVEL = 0.05
+from matrixdp.report.statistics import LEVEL, above
 
 
 class Share(NamedTuple):
@@ -93,8 +90,7 @@ def share(
         return Share()
 
     def holds(group: Sequence[Comparison], level: float) -> np.ndarray:
-        quantile = -float(ndtri(level / 2)) / 1.96
-        each = [_holds(joint, one, rows, quantile, larger) for one in group]
+        each = [_holds(joint, one, rows, level, larger) for one in group]
         return np.all(each, axis=0) if every else np.any(each, axis=0)
 
     corrected = LEVEL / len(joint)
@@ -130,18 +126,17 @@ def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFra
 
 
 def _holds(
-    joint: pd.DataFrame, one: Comparison, rows: Sequence[Row], quantile: float, larger: bool
+    joint: pd.DataFrame, one: Comparison, rows: Sequence[Row], level: float, larger: bool
 ) -> np.ndarray:
     i, j = rows.index(one.first), rows.index(one.second)
     first, second = joint[f"mean{i}"].to_numpy(), joint[f"mean{j}"].to_numpy()
-    spread = [joint[f"ci{k}"].fillna(0).to_numpy() for k in (i, j)]
+    spread = [joint[f"ci{k}"].to_numpy() for k in (i, j)]
+    # Clearly better at the level asked for; for the amount a wide interval is no help.
     if one.kind == "times":
         found = second / first
-        margin = found * np.hypot(spread[0] / first, spread[1] / second)
-        # Clearly better at the level asked for; for the amount a wide interval is no help.
-        return (found - quantile * margin > 1) & (found >= one.amount)
+        margins = (found * ci95 / mean for ci95, mean in zip(spread, (first, second), strict=True))
+        return above(found, *margins, null=1.0, level=level) & (found >= one.amount)
     found = (first - second) * (1 if larger else -1)
-    margin = np.hypot(*spread)
     if one.kind == "within":
-        return found - quantile * margin > -one.amount
-    return (found - quantile * margin > 0) & (found >= one.amount)
+        return above(found, *spread, null=-one.amount, level=level)
+    return above(found, *spread, level=level) & (found >= one.amount)

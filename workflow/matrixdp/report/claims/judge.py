@@ -7,31 +7,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from matrixdp import seeds
+from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import summary
-from matrixdp.report.claims import across, ledger
-from matrixdp.report.claims.evidence import Combined, Evidence, combine, gather
+from matrixdp.report.claims import across
+from matrixdp.report.claims.evidence import Evidence, gather
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
-from matrixdp.report.claims.resampling import holm
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.markup import short
-from matrixdp.report.tables import comparison
+from matrixdp.report.statistics import LEVEL, Joint, holm, jointly
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
 UNDECIDED, UNTESTABLE = "undecided", "untestable here"
 
-#: Level of every test.
-LEVEL = 0.05
-
 COLUMNS = (
     *("id", "paper", "place", "claim", "statistic", "test", "verdict", "effect", "effect_low"),
     *("effect_high", "p", "p_corrected", "readings_holding", "readings_total", "reason"),
-    *("shown_by", "data_status"),
+    *("shown_by", "data_status", "experiments"),
 )
 COMPARISONS = (
     *("id", "better", "worse", "kind", "amount", "mean_better", "mean_worse", "effect"),
@@ -63,9 +58,7 @@ class Judge:
     Args:
         results: the run's folder.
         experiments: those of the run's configuration.
-        labels: name for a reader per mechanism id.
         epsilon: canonical token of the tables' epsilon.
-        seed: of the draws that the tests rest on.
     """
 
     def __init__(
@@ -73,19 +66,16 @@ class Judge:
         results: str | os.PathLike,
         *,
         experiments: Collection[str],
-        labels: Mapping[str, str] | None = None,
         epsilon: str = "1",
-        seed: int = 0,
     ) -> None:
         self._root = Path(results)
         self._book = Trialbook(results, experiments)
-        self._labels = comparison.LABELS | dict(labels or {})
-        self._epsilon, self._seed = epsilon, seed
+        self._epsilon = epsilon
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
         found: dict[str, Finding] = {}
-        weighed: dict[str, tuple[Combined, list[Evidence]]] = {}
+        weighed: dict[str, tuple[Joint, list[Evidence]]] = {}
         for claim in claims:
             if claim.kind == "compare":
                 try:
@@ -97,12 +87,11 @@ class Judge:
         compared = [claim for claim in claims if claim.id in weighed]
         corrected = _corrected(compared, weighed)
         for claim in compared:
-            combined, evidence = weighed[claim.id]
-            found[claim.id] = self._ordering(claim, combined, evidence, corrected[claim.id])
+            found[claim.id] = self._ordering(claim, *weighed[claim.id], corrected[claim.id])
         rows = [
             vars(found[claim.id])
             | {name: getattr(claim, name) for name in ("id", "paper", "place", "claim")}
-            | {"shown_by": " ".join(claim.shown_by)}
+            | {"shown_by": " ".join(claim.shown_by), "experiments": " ".join(claim.experiments)}
             | {"reason": ". ".join(filter(None, [found[claim.id].reason, claim.note])).strip(".")}
             for claim in claims
         ]
@@ -112,59 +101,50 @@ class Judge:
         ledger_rows[counts] = ledger_rows[counts].astype("Int64")
         return ledger_rows, pd.DataFrame(listed, columns=[*COMPARISONS])
 
-    def _weigh(self, claim: Claim) -> tuple[Combined, list[Evidence]]:
-        evidence = gather(claim, self._book, self._stream(claim.id), self._epsilon)
-        return combine(evidence, claim.every), evidence
-
-    def _stream(self, *key: str) -> np.random.Generator:
-        (stream,) = seeds.streams(self._seed, "claims", *key, trials=[0])
-        return stream
+    def _weigh(self, claim: Claim) -> tuple[Joint, list[Evidence]]:
+        evidence = gather(claim, self._book, self._epsilon)
+        return _together(evidence, claim.every), evidence
 
     def _ordering(
-        self, claim: Claim, combined: Combined, evidence: Sequence[Evidence], corrected: float
+        self, claim: Claim, joint: Joint, evidence: Sequence[Evidence], corrected: float
     ) -> Finding:
         statuses = {self._book.status(one.comparison.first.experiment) for one in evidence}
         paired = all(one.paired for one in evidence)
-        few = min(one.trials for one in evidence) < summary.LARGE_SAMPLE
-        method = "Student's t" if few else "bootstrap"
-        test = f"{'paired' if paired else 'two-sample'} {method}, Holm"
-        finding = self._settle(claim, combined, evidence, corrected)
-        finding = replace(finding, test=test, p=combined.p, p_corrected=corrected)
+        test = f"{'paired' if paired else 'Welch'} t, Holm"
+        finding = self._settle(claim, joint, evidence, corrected)
+        finding = replace(finding, test=test, p=joint.p, p_corrected=corrected)
         finding = replace(finding, data_status=" and ".join(sorted(statuses)))
         if summary.SIMULATED in statuses:
             return replace(
                 finding, verdict=UNTESTABLE, reason="run on simulated data, not on the paper's"
             )
-        if all(self._book.same_noise(c.first, c.second) for c in claim.comparisons):
+        if all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
             reason = f"the two add the same noise, and differ by chance alone; {finding.reason}"
             return replace(finding, verdict=UNDECIDED, reason=reason)
         if finding.verdict != NOT_REPRODUCED and (guess := self._met_by(claim)):
-            name = self._labels[guess].lower()
+            name = catalogue.label(guess).lower()
             finding = replace(
                 finding,
                 verdict=UNINFORMATIVE,
                 reason=f"the {name} meets it too; ours: {finding.reason}",
             )
         if finding.verdict == UNDECIDED and (guess := self._like(claim)):
-            name = self._labels[guess].lower()
+            name = catalogue.label(guess).lower()
             reason = f"{finding.reason}; nor can ours be told from the {name}"
             finding = replace(finding, reason=reason)
         return self._over_readings(claim, finding)
 
     def _settle(
-        self, claim: Claim, combined: Combined, evidence: Sequence[Evidence], corrected: float
+        self, claim: Claim, joint: Joint, evidence: Sequence[Evidence], corrected: float
     ) -> Finding:
         """Return the verdict of the trials alone, with the comparison that decides it."""
-        correction = corrected / combined.p
-        if min(1.0, combined.p_against * correction) < LEVEL:
-            verdict, one = NOT_REPRODUCED, combined.strongest_against
-            prefix = ""
-        elif min(1.0, combined.p_for * correction) < LEVEL:
-            verdict, one = REPRODUCED, combined.weakest
-            prefix = ""
+        prefix, one = "", evidence[joint.weakest]
+        if joint.p_against / joint.p * corrected < LEVEL:
+            verdict, one = NOT_REPRODUCED, evidence[joint.strongest_against]
+        elif joint.p_for / joint.p * corrected < LEVEL:
+            verdict = REPRODUCED
         else:
-            verdict, one = UNDECIDED, combined.weakest
-            prefix = "no clear difference: "
+            verdict, prefix = UNDECIDED, "no clear difference: "
         if len(evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(evidence)}: "
         first, second = (
@@ -184,17 +164,18 @@ class Judge:
         )
 
     def _name(self, row: Row, claim: Claim) -> str:
-        label = self._labels.get(row.mechanism, row.mechanism)
-        several = len({r.experiment for c in claim.comparisons for r in (c.first, c.second)}) > 1
+        label = catalogue.label(row.mechanism)
         details = [f"direction {row.direction}"] if row.direction else []
-        details += [ledger.EXPERIMENTS[row.experiment]] if several else []
+        if len(claim.experiments) > 1:
+            details.append(catalogue.experiment(row.experiment).name)
         return f"{label} ({', '.join(details)})" if details else label
 
     def _met_by(self, claim: Claim) -> str:
         """Return the guess that meets the claim in place of its subject, or nothing."""
         for guess in self._guesses(claim):
-            combined = combine(self._gather(claim, guess, _swapped(claim, guess)), claim.every)
-            if combined.p_for < LEVEL <= combined.p_against:
+            evidence = gather(claim, self._book, self._epsilon, _swapped(claim, guess))
+            joint = _together(evidence, claim.every)
+            if joint.p_for < LEVEL <= joint.p_against:
                 return guess.mechanism
         return ""
 
@@ -202,8 +183,8 @@ class Judge:
         """Return a guess that the subject of the claim cannot be told from, or nothing."""
         subject = claim.comparisons[0].first
         for guess in self._guesses(claim):
-            found = self._gather(claim, guess, [Comparison(subject, guess)])
-            if combine(found, every=True).p >= LEVEL:
+            found = gather(claim, self._book, self._epsilon, [Comparison(subject, guess)])
+            if _together(found, every=True).p >= LEVEL:
                 return guess.mechanism
         return ""
 
@@ -211,20 +192,13 @@ class Judge:
         """Return the rows that use no record, but for those that the claim is about."""
         experiment = claim.comparisons[0].first.experiment
         taken = {row.mechanism for one in claim.comparisons for row in (one.first, one.second)}
-        rows = [Row(experiment, name) for name in ledger.GUESSES if name not in taken]
+        rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
         return [row for row in rows if self._book.has(row)]
 
-    def _gather(
-        self, claim: Claim, guess: Row, comparisons: Sequence[Comparison]
-    ) -> list[Evidence]:
-        stream = self._stream(claim.id, guess.mechanism)
-        return gather(claim, self._book, stream, self._epsilon, comparisons)
-
     def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
-        experiments = {r.experiment for c in claim.comparisons for r in (c.first, c.second)}
-        if len(experiments) > 1 or claim.test.get("epsilons", "table") != "table":
+        if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
-        table = across.read(self._root / "readings" / f"{experiments.pop()}.csv")
+        table = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
         if table is None:
             return finding
         share = across.share(
@@ -302,6 +276,10 @@ class Judge:
         return pd.read_csv(path) if path.is_file() else None
 
 
+def _together(evidence: Sequence[Evidence], every: bool) -> Joint:
+    return jointly([one.p_for for one in evidence], [one.p_against for one in evidence], every)
+
+
 def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
     """Return the claim's comparisons with a guess in place of their subject."""
     subject = claim.comparisons[0].first
@@ -316,7 +294,7 @@ def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
 
 
 def _corrected(
-    claims: Sequence[Claim], weighed: Mapping[str, tuple[Combined, list[Evidence]]]
+    claims: Sequence[Claim], weighed: Mapping[str, tuple[Joint, list[Evidence]]]
 ) -> dict[str, float]:
     """Return Holm's corrected p-values, over the claims on one experiment."""
     families: dict[str, list[str]] = {}

@@ -26,32 +26,10 @@ from typing import Any
 
 import yaml
 
-from matrixdp import checks
+from matrixdp import catalogue, checks
 from matrixdp.checks import InputError
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
-
-#: Whether a larger value of a metric is better.
-METRICS = {"rmse": False, "delta_rho": False, "rss": False, "accuracy": True}
-#: Experiments, and their names for a reader.
-EXPERIMENTS = {
-    "regression": "experiment I",
-    "first_pc": "experiment II",
-    "covariance": "experiment III",
-    "section10_2": "section 10.2",
-    "adult": "Adult",
-    "cora": "Cora",
-    "imdb": "IMDB",
-}
-#: Rows that need no mechanism, and of these those that use no record.
-GUESSES = ("zero", "random")
-REFERENCES = (*GUESSES, "nonprivate")
-
-TABLES = (
-    *(f"tables/table{number}" for number in range(1, 6)),
-    *("tables/section10_2", "tables/imgm_settings"),
-    *(f"tables/imgm_{name}" for name in ("adult", "cora", "imdb")),
-)
 
 PAPERS = ("MVG", "IMGM", "Note")
 KINDS = ("compare", "exact", "theory", "not_run")
@@ -123,7 +101,13 @@ class Claim:
     @property
     def larger(self) -> bool:
         """Whether a larger metric is better."""
-        return METRICS[self.metrics[0]]
+        return catalogue.metrics()[self.metrics[0]].larger
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """Those whose rows are compared."""
+        rows = (row for one in self.comparisons for row in (one.first, one.second))
+        return tuple(dict.fromkeys(row.experiment for row in rows))
 
     @property
     def every(self) -> bool:
@@ -133,21 +117,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Known:
-    """The names that claims may use; schemes count as mechanisms."""
+    """The names that claims may use; schemes count as mechanisms.
+
+    ``shown`` is what may show a claim, named by its path: ``tables/table3``, ``theory/exact``.
+    """
 
     mechanisms: Collection[str]
+    experiments: Collection[str]
     checks: Collection[str]
     theory: Collection[str]
-    figures: Collection[str]
-
-    @property
-    def shown(self) -> list[str]:
-        """What may show a claim: tables, figures and theory, named by their paths."""
-        return [
-            *TABLES,
-            *(f"figures/{name}" for name in self.figures),
-            *(f"theory/{name}" for name in self.theory),
-        ]
+    shown: Collection[str]
 
 
 def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
@@ -211,7 +190,7 @@ def _claim(entry: Any, known: Known) -> Claim:
 def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:
     metrics = test.get("metric")
     for metric in metrics if isinstance(metrics, list) else [metrics]:
-        checks.choice(METRICS, **{f"{who}: metric": metric})
+        checks.choice(catalogue.metrics(), **{f"{who}: metric": metric})
     checks.choice(("all", "any"), **{f"{who}: need": test.get("need", "all")})
     checks.choice(("table", "all"), **{f"{who}: epsilons": test.get("epsilons", "table")})
     found = []
@@ -236,6 +215,6 @@ def _row(who: str, text: str, test: Mapping[str, Any], known: Known) -> Row:
     place, _, name = text.rpartition(":")
     mechanism, slash, direction = name.partition("/")
     experiment = place or test.get("experiment")
-    checks.choice(EXPERIMENTS, **{f"{who}: experiment": experiment})
-    checks.choice([*known.mechanisms, *REFERENCES], **{f"{who}: row": mechanism})
+    checks.choice(known.experiments, **{f"{who}: experiment": experiment})
+    checks.choice([*known.mechanisms, *catalogue.REFERENCES], **{f"{who}: row": mechanism})
     return Row(str(experiment), mechanism, direction if slash else None)

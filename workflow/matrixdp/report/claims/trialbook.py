@@ -7,15 +7,10 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from matrixdp.checks import InputError
-from matrixdp.report import summary
+from matrixdp.report import comparisons, summary
 from matrixdp.report.claims.ledger import Row
-from matrixdp.report.tables import comparison
-
-READING = "default"
 
 
 class NotRun(Exception):
@@ -35,6 +30,7 @@ class Trialbook:
         self._experiments = experiments
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
+        self._laws = functools.cache(lambda name: comparisons.same_laws(self._summary(name)))
 
     def status(self, experiment: str) -> str:
         """Return ``original`` or ``simulated``."""
@@ -76,21 +72,10 @@ class Trialbook:
         trials = self._trials(row.experiment, row.mechanism).merge(wanted[keys], on=keys)
         return trials.groupby("trial")["value"].mean()
 
-    def same_noise(self, one: Row, other: Row) -> bool:
-        """Return whether two mechanisms add i.i.d. Gaussian noise of the same size everywhere.
-
-        That is one law under two names: no number of trials can order the two. Noise with a
-        direction never counts, since its size does not say where it lies.
-        """
-        law = ["epsilon", "noise_std", "mu_actual"]
-        laws = []
-        for row in (one, other):
-            rows = self._rows(row)
-            if rows["direction"].ne("").any() or rows[law].isna().any(axis=None):
-                return False
-            laws.append(rows[law].set_index("epsilon"))
-        first, second = laws
-        return first.index.equals(second.index) and np.allclose(first, second, rtol=1e-9, atol=0)
+    def same_law(self, one: Row, other: Row) -> bool:
+        """Return whether two mechanisms add the same noise: no number of trials can order them."""
+        pair = frozenset((one.mechanism, other.mechanism))
+        return one.experiment == other.experiment and pair in self._laws(one.experiment)
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""
@@ -98,7 +83,7 @@ class Trialbook:
         table = table[table["mechanism"] == row.mechanism]
         if table.empty:
             raise NotRun(f"{row.mechanism} was not run in {row.experiment}")
-        wanted = comparison.DIRECTIONS if row.direction is None else (row.direction,)
+        wanted = summary.DIRECTIONS if row.direction is None else (row.direction,)
         direction = next((name for name in wanted if table["direction"].eq(name).any()), None)
         if direction is None:
             if table["n_trials"].eq(0).all():
@@ -112,25 +97,12 @@ class Trialbook:
         if experiment not in self._experiments or not path.is_file():
             raise NotRun(f"experiment {experiment} was not run")
         table = summary.read(path)
-        return table[table["reading"] == READING]
+        return table[table["reading"] == summary.DEFAULT]
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
-        path = self._root / "trials" / experiment / READING / f"{mechanism}.csv.gz"
-        text = ("reading", "epsilon", "direction", "variant", "phase")
-        try:
-            table = pd.read_csv(
-                path,
-                usecols=[*text, "trial", "value"],
-                dtype=dict.fromkeys(text, str),
-                keep_default_na=False,
-                na_values={"trial": [""], "value": [""]},
-            )
-        except FileNotFoundError:
-            raise NotRun(f"the trials of {mechanism} in {experiment} are missing") from None
-        except (OSError, EOFError, ValueError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-            raise InputError(
-                f"{path} is not a whole trial file ({reason}); delete it and run again"
-            ) from error
-        shown = table["phase"].eq("report") & table["reading"].eq(READING)
+        path = self._root / "trials" / experiment / summary.DEFAULT / f"{mechanism}.csv.gz"
+        if not path.is_file():
+            raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
+        table = summary.read_trials(path)
+        shown = table["phase"].eq("report") & table["reading"].eq(summary.DEFAULT)
         return table[shown & table["trial"].notna()]

@@ -1,1 +1,49 @@
-"""Tables."""
+"""Tables: every file's ``TABLES`` is found here and made from the files of a run alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from matrixdp import checks, places
+from matrixdp.discovery import collect
+from matrixdp.report import entries
+from matrixdp.report.tables.base import Table, save
+
+
+def registry(experiments: Mapping[str, str]) -> dict[str, Table]:
+    """Return every table of a run by its name, which is the base name of its files.
+
+    Args:
+        experiments: see :func:`matrixdp.report.entries.expand`.
+    """
+    return entries.expand(collect(sys.modules[__name__], "TABLES"), experiments)
+
+
+def write(
+    names: Iterable[str],
+    *,
+    results: str | os.PathLike,
+    out: str | os.PathLike | None = None,
+    reading: str = "default",
+) -> None:
+    """Write ``<out>/<name>.csv``, ``.md``, ``.tex`` and ``.json`` of each table.
+
+    Args:
+        names: of tables of the run.
+        results: the run's folder; its settings say of which experiments there are tables.
+        out: by default the place of the run's tables in this reading.
+        reading: the reading to show.
+
+    Raises:
+        InputError: there is no such table, or an input is damaged. Missing inputs are no error:
+            the table says so.
+    """
+    known = registry(entries.experiments(results))
+    for name in names:
+        table = known[checks.choice(known, table=name)]
+        place = places.place(f"tables/{name}", Path(results), reading)
+        stem = Path(out or place.parent) / name
+        save(table, stem, results=results, reading=reading)

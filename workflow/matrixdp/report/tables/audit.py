@@ -2,83 +2,36 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from matrixdp import files
-from matrixdp.checks import InputError
-from matrixdp.report import markup
-from matrixdp.report.markup import Grid, short
-
-TITLES = {
-    "regression": "Experiment I, regression",
-    "first_pc": "Experiment II, first principal component",
-    "covariance": "Experiment III, covariance estimation",
-    "section10_2": "Section 10.2, two features",
-}
-
-#: Columns that every part of an audit has.
-NEEDED = {
-    "audit": ("experiment", "label", "epsilon", "tool", "runs", "kappa", "verdict", "note"),
-    "sensitivities": ("experiment", "query", "measure", "declared", "found", "verdict"),
-    "canaries": ("canary", "mistake", "tool", "caught", "evidence", "control"),
-}
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
+from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.tables.base import Table
 
 _NO_DATA = "No private data are used: only public bounds and the number of records."
 
 
-def write(
-    parts: Iterable[str | os.PathLike],
-    *,
-    sensitivities: Iterable[str | os.PathLike],
-    canaries: str | os.PathLike,
-    results: str | os.PathLike,
-) -> None:
-    """Write ``audit.csv`` and the four tables of the audit (csv, md and tex each).
-
-    Args:
-        parts: files of :func:`matrixdp.audit.releases.run`.
-        sensitivities: files of :func:`matrixdp.audit.sensitivities.run`.
-        canaries: the file of :func:`matrixdp.audit.canaries.run`.
-        results: folder; the tables go to its subfolder ``tables``.
-
-    Raises:
-        InputError: a file cannot be read, or lacks a column.
-    """
-    audited = _read(parts, "audit")
-    files.write_text(Path(results, "audit.csv"), audited.to_csv(index=False, lineterminator="\n"))
-    for stem, table, build in (
-        ("audit", audited, audit_grid),
-        ("canaries", _read([canaries], "canaries"), canary_grid),
-        ("sensitivities", _read(sensitivities, "sensitivities"), sensitivity_grid),
-        ("effective_noise", effective_noise(audited), noise_grid),
-    ):
-        markup.write(Path(results, "tables", stem), table, build(table))
+def data(tables: Tables) -> pd.DataFrame:
+    """Return the rows of all experiments."""
+    full = [table for table in tables.values() if len(table)]
+    return pd.concat(full or [*tables.values()][:1], ignore_index=True)
 
 
-def _read(paths: Iterable[str | os.PathLike], kind: str) -> pd.DataFrame:
-    tables = []
-    for path in paths:
-        try:
-            table = pd.read_csv(path, keep_default_na=False, na_values={c: [""] for c in _NUMBERS})
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read ({error}); make it again") from None
-        lacking = [column for column in NEEDED[kind] if column not in table.columns]
-        if lacking:
-            raise InputError(f"{path} lacks the column {lacking[0]!r}; make it again")
-        tables.append(table)
-    full = [table for table in tables if len(table)]
-    return pd.concat(full or tables, ignore_index=True)
-
-
-_NUMBERS = (
-    *("epsilon", "delta", "noise_std", "epsilon_attained", "epsilon_bound", "mu", "curve_error"),
-    *("runs", "epsilon_certified", "epsilon_largest", "mu_certified", "scale", "scale_low"),
-    *("scale_high", "kappa", "rescaled_std"),
-)
+def caption(table: pd.DataFrame) -> str:
+    """Return what was judged, and how."""
+    return (
+        f"The privacy audit at the nominal epsilon {_span(table['epsilon'])} and delta 1/n (0 for "
+        f"pure mechanisms). {_NO_DATA} Exact: the epsilon that the worst neighbours found attain, "
+        "from the exact curve or the largest pointwise loss; a range ends in the proved bound "
+        "where that is not attained. Certified: lower bound from runs alone, at 95 % "
+        "confidence (Clopper-Pearson), and what the event that was chosen could have certified "
+        "at most with as many runs. Slack: the factor by which the noise could shrink at the "
+        f"same guarantee. {len(table)} releases were judged, {_failed(table)} failed."
+        f"{_notes(table)}"
+    )
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -96,20 +49,8 @@ def audit_grid(table: pd.DataFrame) -> Grid:
             _words(rows["verdict"]),
         ]
 
-    failed = int(table["verdict"].str.startswith(("violated", "undecided")).sum())
-    unable = _notes(table)
-    nominal = _span(table["epsilon"])
+    failed = _failed(table)
     return Grid(
-        name="Audit",
-        caption=(
-            f"The privacy audit at the nominal epsilon {nominal} and delta 1/n (0 for pure "
-            f"mechanisms). {_NO_DATA} Exact: the epsilon that the worst neighbours found attain, "
-            "from the exact curve or the largest pointwise loss; a range ends in the proved bound "
-            "where that is not attained. Certified: lower bound from runs alone, at 95 % "
-            "confidence (Clopper-Pearson), and what the event that was chosen could have certified "
-            "at most with as many runs. Slack: the factor by which the noise could shrink at the "
-            f"same guarantee. {len(table)} releases were judged, {failed} failed.{unable}"
-        ),
         warning=f"{failed} releases failed the audit." if failed else "",
         header=["Mechanism", "Releases", "Exact epsilon", "Certified", "Could certify"]
         + ["Runs", "Slack", "Decided by", "Verdict"],
@@ -118,28 +59,30 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     )
 
 
+def canary_caption(table: pd.DataFrame) -> str:
+    """Return what canaries are, and how many were tried."""
+    return (
+        "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
+        "tool named, and that tool must let the same thing done right pass. "
+        f"{len(table)} were tried, {_missed(table)} failed."
+    )
+
+
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
-    missed = int((~_true(table["caught"]) | ~_true(table["control"])).sum())
+    missed = _missed(table)
     return Grid(
-        name="Canaries",
-        caption=(
-            "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
-            "tool named, and that tool must let the same thing done right pass. "
-            f"{len(table)} were tried, {missed} failed."
-        ),
         warning="" if not missed else f"{missed} canaries were missed or their controls failed.",
         header=["Canary", "Mistake", "Caught", "What the tool saw", "Control passes"],
-        groups=[
-            (
-                f"Must be caught by: {tool}",
-                [
-                    [row.canary, row.mistake, _yes(row.caught), row.evidence, _yes(row.control)]
-                    for row in rows.itertuples()
-                ],
-            )
-            for tool, rows in table.groupby("tool", sort=False)
-        ],
+        groups=groups(
+            table,
+            "tool",
+            lambda row: [
+                *(row["canary"], row["mistake"], _yes(row["caught"])),
+                *(row["evidence"], _yes(row["control"])),
+            ],
+            "Must be caught by: {}".format,
+        ),
         columns=r"lp{0.25\linewidth}lp{0.3\linewidth}l",
     )
 
@@ -147,34 +90,39 @@ def canary_grid(table: pd.DataFrame) -> Grid:
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
     return Grid(
-        name="Sensitivities",
-        caption=(
-            "Declared sensitivities, and the largest change that a search over pairs of records "
-            f"found; f is replayed on full data sets with these neighbours. {_NO_DATA}"
-        ),
-        warning="",
         header=["Query", "Sensitivity", "Declared", "Found", "Replayed", "Verdict"],
-        groups=[
-            (
-                TITLES.get(str(experiment), str(experiment)),
-                [
-                    [row.query, row.measure]
-                    + [short(number, 4) for number in (row.declared, row.found, row.replayed)]
-                    + [row.verdict]
-                    for row in rows.itertuples()
-                ],
-            )
-            for experiment, rows in table.groupby("experiment", sort=False)
-        ],
+        groups=groups(
+            table,
+            "experiment",
+            lambda row: [
+                *(row["query"], row["measure"]),
+                *(short(row[name], 4) for name in ("declared", "found", "replayed")),
+                row["verdict"],
+            ],
+            _title,
+        ),
         columns="llrrrl",
     )
 
 
-def effective_noise(table: pd.DataFrame) -> pd.DataFrame:
+def effective_noise(tables: Tables) -> pd.DataFrame:
     """Return, per release with noise of a known size, its noise and what would have been enough."""
-    columns = ["experiment", "mechanism", "label", "query", "direction", "variant", "epsilon"]
+    columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
     columns += ["delta", "noise_std", "kappa", "rescaled_std"]
+    table = data(tables)
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
+
+
+def noise_caption(table: pd.DataFrame) -> str:
+    """Return what the sizes of noise are."""
+    return (
+        f"Noise at epsilon {_span(table['epsilon'])}: root mean square standard deviation of "
+        "a released entry in the units of the scaled data, the factor kappa by which it could "
+        "shrink at the same guarantee, and what is then left: the same shape, exactly "
+        "calibrated (for the rows of MVG: MVG, rescaled). Ranges are over directions, shares "
+        "and sketch sizes. A sketch or a direction is not a value plus noise and has a factor "
+        "only: of a sketch's lift."
+    )
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -189,16 +137,6 @@ def noise_grid(table: pd.DataFrame) -> Grid:
         ]
 
     return Grid(
-        name="Effective noise",
-        caption=(
-            f"Noise at epsilon {_span(table['epsilon'])}: root mean square standard deviation of "
-            "a released entry in the units of the scaled data, the factor kappa by which it could "
-            "shrink at the same guarantee, and what is then left: the same shape, exactly "
-            "calibrated (for the rows of MVG: MVG, rescaled). Ranges are over directions, shares "
-            "and sketch sizes. A sketch or a direction is not a value plus noise and has a factor "
-            "only: of a sketch's lift."
-        ),
-        warning="",
         header=["Mechanism", "Query", "Noise", "Kappa", "Rescaled"],
         groups=_groups(table, cells),
         columns="lllll",
@@ -210,11 +148,18 @@ def _groups(
 ) -> list[tuple[str, list[Sequence[str]]]]:
     return [
         (
-            TITLES.get(str(experiment), str(experiment)),
-            [[str(label), *cells(rows)] for label, rows in part.groupby("label", sort=False)],
+            _title(str(experiment)),
+            [
+                [catalogue.label(str(mechanism)), *cells(rows)]
+                for mechanism, rows in part.groupby("mechanism", sort=False)
+            ],
         )
         for experiment, part in table.groupby("experiment", sort=False)
     ]
+
+
+def _title(experiment: str) -> str:
+    return catalogue.experiment(experiment).title
 
 
 def _span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
@@ -241,7 +186,7 @@ def _factor(kappa: float) -> str:
 
 
 def _only(words: pd.Series) -> str:
-    return ", ".join(dict.fromkeys(word for word in words.astype(str) if word and word != "nan"))
+    return ", ".join(words.dropna().astype(str).unique())
 
 
 def _words(verdicts: pd.Series) -> str:
@@ -264,9 +209,46 @@ def _notes(table: pd.DataFrame) -> str:
     )
 
 
-def _true(answers: pd.Series) -> pd.Series:
-    return answers.astype(str) == "True"
+def _failed(table: pd.DataFrame) -> int:
+    return int(table["verdict"].str.startswith(("violated", "undecided")).sum())
+
+
+def _missed(table: pd.DataFrame) -> int:
+    return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 
 def _yes(answer: object) -> str:
     return "yes" if str(answer) == "True" else "NO"
+
+
+TABLES = {
+    "audit": Table(
+        title="Audit",
+        caption=caption,
+        inputs=("audit/{experiment}",),
+        data=data,
+        grid=audit_grid,
+    ),
+    "canaries": Table(
+        title="Canaries",
+        caption=canary_caption,
+        inputs=("audit/canaries",),
+        data=data,
+        grid=canary_grid,
+    ),
+    "sensitivities": Table(
+        title="Sensitivities",
+        caption="Declared sensitivities, and the largest change that a search over pairs of "
+        f"records found; f is replayed on full data sets with these neighbours. {_NO_DATA}",
+        inputs=("audit/{experiment}_sensitivities",),
+        data=data,
+        grid=sensitivity_grid,
+    ),
+    "effective_noise": Table(
+        title="Effective noise",
+        caption=noise_caption,
+        inputs=("audit/{experiment}",),
+        data=effective_noise,
+        grid=noise_grid,
+    ),
+}

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import pandas as pd
 
-from matrixdp.checks import InputError
-from matrixdp.experiments import schemes
-from matrixdp.report import markup
-from matrixdp.report.markup import short
-from matrixdp.report.tables import setups, training
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
+from matrixdp.report.markup import Grid, short
+from matrixdp.report.tables import training
+from matrixdp.report.tables.base import Table
 
 TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
@@ -21,75 +16,68 @@ TITLES = {
 }
 
 
-def table(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return ``numbers`` with ``label``, the scheme's name, and ``verdict``.
-
-    Args:
-        numbers: results/theory/settings.csv.
-    """
-    names = {
-        (kind, name): scheme.label
-        for kind in TITLES
-        for name, scheme in schemes.registry(kind).items()
-    }
+def data(tables: Tables) -> pd.DataFrame:
+    """Return the numbers with ``label``, the scheme's name, and ``verdict``."""
+    numbers = tables["theory/settings"]
+    known = zip(numbers["kind"], numbers["scheme"], strict=True)
     too_large = numbers["epsilon_actual"] > numbers["epsilon"] * (1 + training.ROUNDING)
     return numbers.assign(
-        label=[names[key] for key in zip(numbers["kind"], numbers["scheme"], strict=True)],
+        label=[catalogue.schemes(kind)[name].label for kind, name in known],
         verdict=too_large.map({True: training.NOT_PRIVATE, False: training.PRIVATE}),
     )
 
 
-def write(theory: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write ``<out>/imgm_settings.csv``, ``.md`` and ``.tex``.
-
-    Args:
-        theory: results/theory/settings.csv.
-        out: folder to write to.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    try:
-        found = table(pd.read_csv(theory))
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{theory} cannot be read ({reason}); delete it and run again") from error
-    epsilons = sorted({*found["epsilon"]})
-    grid = markup.Grid(
-        name="True epsilon of the published settings",
-        caption="What IMGM's noise gives in the settings of Table 1, by nominal epsilon, at delta "
-        f"= {short(found['delta'].max())}; q is the share of records in a lot or batch. A step's "
+def caption(table: pd.DataFrame) -> str:
+    """Return what the settings are, and what neighbours differ by."""
+    return (
+        "What IMGM's noise gives in the settings of Table 1, by nominal epsilon, at delta = "
+        f"{short(table['delta'].max())}; q is the share of records in a lot or batch. A step's "
         "gradients change by the clip norm if a record is added or removed, whatever else is "
         "released in it; in features one record is replaced. Schemes with (ε/q, δ/q) or "
-        "times q are the paper's amplification. †: not private, above the nominal epsilon.",
-        warning="",
+        "times q are the paper's amplification. †: not private, above the nominal epsilon."
+    )
+
+
+def grid(table: pd.DataFrame) -> Grid:
+    """Return one line per data set and scheme, with a column per nominal epsilon."""
+    epsilons = sorted({*table["epsilon"]})
+    return Grid(
         header=["Data set", "Scheme", "q", "T", *(f"{epsilon:g}" for epsilon in epsilons)],
         groups=[
-            (TITLES[str(kind)], [_cells(part, epsilons) for part in _lines(rows)])
-            for kind, rows in found.groupby("kind", sort=False)
+            (
+                TITLES[str(kind)],
+                [
+                    _cells(part, epsilons)
+                    for _, part in rows.groupby(["dataset", "scheme"], sort=False)
+                ],
+            )
+            for kind, rows in table.groupby("kind", sort=False)
         ],
         columns=r"ll" + "r" * (2 + len(epsilons)),
     )
-    markup.write(Path(out, "imgm_settings"), found, grid)
-
-
-def _lines(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    return [part for _, part in rows.groupby(["dataset", "scheme"], sort=False)]
 
 
 def _cells(part: pd.DataFrame, epsilons: list[float]) -> list[str]:
-    first: Mapping[str, Any] = part.iloc[0].to_dict()
-    actual = {
-        row["epsilon"]: short(row["epsilon_actual"], 4)
-        + ("†" if row["verdict"] == training.NOT_PRIVATE else "")
-        for row in part.to_dict("records")
-    }
-    names = setups.TABLES[1].columns
-    rate, steps = short(first["rate"]), str(first["steps"])
+    first = part.iloc[0]
+    mark = part["verdict"].eq(training.NOT_PRIVATE).map({True: "†", False: ""})
+    shown = dict(zip(part["epsilon"], part["epsilon_actual"].map(_four) + mark, strict=True))
+    name = catalogue.experiment(first["dataset"]).name
     return [
-        names[first["dataset"]],
-        first["label"],
-        rate,
-        steps,
-        *(actual.get(e, "") for e in epsilons),
+        *(name, first["label"], short(first["rate"]), str(first["steps"])),
+        *(shown.get(epsilon, "") for epsilon in epsilons),
     ]
+
+
+def _four(epsilon: float) -> str:
+    return short(epsilon, 4)
+
+
+TABLES = {
+    "imgm_settings": Table(
+        title="True epsilon of the published settings",
+        caption=caption,
+        inputs=("theory/settings",),
+        data=data,
+        grid=grid,
+    ),
+}

@@ -2,68 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from matrixdp import checks
-from matrixdp.checks import InputError
-from matrixdp.experiments import schemes
+from matrixdp import catalogue
+from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.experiments.schemes.base import Scheme
-from matrixdp.report import markup, summary
-from matrixdp.report.markup import interval, short
+from matrixdp.report import statistics
+from matrixdp.report.entries import Tables
+from matrixdp.report.markup import Grid, groups, interval, short
 from matrixdp.report.tables import comparison
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment for a reader.
-
-    Attributes:
-        name: of its data set.
-        release: what is private in it, in two or three words.
-        kind: of its schemes (see :func:`matrixdp.experiments.schemes.registry`).
-        protected: what neighbours differ by, and what counts as public.
-    """
-
-    name: str
-    release: str
-    kind: str
-    protected: str
-
-    @property
-    def title(self) -> str:
-        """Its name and what it releases."""
-        return f"{self.name}, {self.release}"
-
-
-EXPERIMENTS = {
-    "adult": Experiment(
-        "Adult",
-        "private gradients",
-        "gradients",
-        "one record, added or removed; the scaling constants count as public",
-    ),
-    "cora": Experiment(
-        "Cora",
-        "private gradients (for labels)",
-        "gradients",
-        "one training label, with its loss added or removed; the graph and the features are public",
-    ),
-    "imdb": Experiment(
-        "IMDB",
-        "private features",
-        "features",
-        "the features of one record, replaced; the feature extractor and the labels count as "
-        "public",
-    ),
-}
+from matrixdp.report.tables.base import Table
 
 #: Titles of reference rows, and of rows of a scheme that is no longer there.
 REFERENCES, FURTHER = "", "Further schemes"
@@ -92,9 +44,13 @@ PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
 ROUNDING = 1e-6
 
 
-def registry(experiment: str) -> dict[str, Scheme]:
+# For callers that have not moved to the catalogue yet.
+EXPERIMENTS = {name: one for name, one in catalogue.experiments().items() if one.kind}
+
+
+def registry(experiment: str) -> dict[str, SchemeWords]:
     """Return the schemes that an experiment can run, by name."""
-    return schemes.registry(EXPERIMENTS[checks.choice(EXPERIMENTS, experiment=experiment)].kind)
+    return catalogue.schemes(catalogue.experiment(experiment).kind)
 
 
 def labels(experiment: str) -> dict[str, str]:
@@ -108,8 +64,9 @@ def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
     Reference rows come first, under no title; names of no known scheme come last.
     """
     names = {*names}
-    titles = dict.fromkeys(comparison.LABELS, REFERENCES)
-    titles |= {name: scheme.group for name, scheme in registry(experiment).items()}
+    titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
+    known = catalogue.schemes(catalogue.experiment(experiment).kind)
+    titles |= {name: scheme.group for name, scheme in known.items()}
     titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER)
     found: dict[str, list[str]] = {}
     for name, title in titles.items():
@@ -131,96 +88,97 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """
     results = results[results["reading"] == reading]
     (experiment,) = results["experiment"].unique()
-    known = registry(experiment)
-    names = labels(experiment)
+    known = catalogue.schemes(catalogue.experiment(experiment).kind)
     groups = grouped(experiment, results["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     order = {name: place for place, name in enumerate(title_of)}
-    rows = results.rename(columns={"mechanism": "scheme"}).assign(
-        label=lambda rows: [names.get(name, name) for name in rows["scheme"]],
-        group=lambda rows: rows["scheme"].map(title_of),
-        calibration=lambda rows: [_told(known, name, "calibration") for name in rows["scheme"]],
-        remark=lambda rows: [_told(known, name, "note") for name in rows["scheme"]],
-        status=lambda rows: [_told(known, name, "status") for name in rows["scheme"]],
-        _place=lambda rows: rows["scheme"].map(order),
-        _epsilon=lambda rows: pd.to_numeric(rows["epsilon"], errors="coerce"),
+    rows = results.rename(columns={"mechanism": "scheme"})
+    told = [known.get(name, _words(name)) for name in rows["scheme"]]
+    rows = rows.assign(
+        label=[words.label for words in told],
+        group=rows["scheme"].map(title_of),
+        calibration=[words.calibration for words in told],
+        remark=[words.note for words in told],
+        status=[words.status for words in told],
+        _place=rows["scheme"].map(order),
+        _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
     )
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
 
 
-def write(
-    experiment: str, *, summary_file: str | os.PathLike, out: str | os.PathLike, epsilon: str = "1"
-) -> None:
-    """Write ``<out>/imgm_<experiment>`` and ``imgm_<experiment>_grid``, each ``.csv .md .tex``.
+def data(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return :func:`table`; those of its rows are shown that are at ``_at``.
 
-    The first has every number in its CSV, and those at one epsilon in its other forms; the second
-    the accuracies over all epsilons, as a person reads them.
-
-    Args:
-        experiment: adult, cora or imdb.
-        summary_file: its summary.
-        out: folder to write to.
-        epsilon: canonical token of the epsilon to show; the largest one stands in for one that
-            was not run.
-
-    Raises:
-        InputError: there is no such experiment, or the summary is damaged or of another one.
+    The largest epsilon stands in for one that was not run.
     """
-    about = EXPERIMENTS[checks.choice(EXPERIMENTS, experiment=experiment)]
-    results = summary.read(summary_file)
-    if others := {*results["experiment"]} - {experiment}:
-        raise InputError(
-            f"{summary_file} is of {' and '.join(sorted(others))}; give the summary of {experiment}"
-        )
-    found = table(results)
-    epsilons = sorted({*found["epsilon"]} - {""}, key=float)
-    if epsilon not in epsilons:
-        epsilon = epsilons[-1] if epsilons else ""
-    warning = markup.SIMULATED if found["data_status"].eq(summary.SIMULATED).any() else ""
-    at = markup.Grid(
-        name=about.title,
-        caption=f"{_setting(found, about)} Rows are at nominal epsilon = {epsilon}; true epsilon "
+    found = table(tables[f"summary/{experiment}"])
+    epsilons = _epsilons(found)
+    wanted = tables["settings"]["table_epsilon"]
+    return found.assign(_at=wanted if wanted in epsilons else epsilons[-1] if epsilons else "")
+
+
+def caption(found: pd.DataFrame) -> str:
+    """Return the setting, and what the columns are."""
+    return (
+        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; true epsilon "
         "is what the noise gives at the same delta. Noise: standard deviation of the noise on one "
         "entry (root mean square over entries). Not private: true epsilon exceeds the nominal one "
         "(a wrong calibration stays private where it adds enough noise); distorted: noise that is "
-        "not what the paper defines. "
-        f"{same_noise(found)}".rstrip(),
-        warning=warning,
+        f"not what the paper defines. {same_noise(found)}"
+    ).rstrip()
+
+
+def grid(found: pd.DataFrame) -> Grid:
+    """Return the schemes at one epsilon."""
+    shown = found["epsilon"].eq("") | found["epsilon"].eq(found["_at"])
+    return Grid(
         header=[
             *("Scheme", "How the noise is calibrated", "Noise (std)", "True epsilon"),
             *("Accuracy (%)", "Verdict"),
         ],
-        groups=_by_title(found[found["epsilon"].isin(["", epsilon])], _cells),
+        groups=groups(found[shown], "group", _cells),
         columns=r"p{0.22\linewidth}p{0.36\linewidth}rrrl",
     )
-    shown = ["label", *epsilons]
-    readings = [DEFAULT, *sorted({*results["reading"]} - {DEFAULT})]
-    lines = pd.DataFrame(
-        [
-            {"reading": reading, **_over_epsilons(rows, epsilons)}
-            for reading in readings
-            for _, rows in table(results, reading).groupby("scheme", sort=False)
-        ]
+
+
+def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return the accuracies of every scheme and reading over all epsilons, as a person reads them.
+
+    ``_setting`` is the caption's first words.
+    """
+    results = tables[f"summary/{experiment}"]
+    by_default = table(results)
+    others = sorted({*results["reading"]} - {DEFAULT})
+    lines = [
+        {"reading": reading, **_over_epsilons(rows, _epsilons(by_default))}
+        for reading in (DEFAULT, *others)
+        for _, rows in table(results, reading).groupby("scheme", sort=False)
+    ]
+    return pd.DataFrame(lines).assign(_setting=_setting(by_default))
+
+
+def caption_over_epsilon(lines: pd.DataFrame) -> str:
+    """Return the setting, and what the readings are."""
+    text = (
+        f"{lines['_setting'].iloc[0]} Accuracy in percent by nominal epsilon, and in brackets the "
+        "true epsilon."
     )
-    # Groups of other readings say which, under the titles of the default one.
+    return text if lines["reading"].eq(DEFAULT).all() else f"{text} {_OTHER_READINGS}"
+
+
+def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
+    """Return a column per epsilon; groups of other readings say which, under the default titles."""
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
         for reading, title in zip(lines["reading"], lines["group"], strict=True)
     ]
-    grid = markup.Grid(
-        name=f"{about.title}: over epsilon",
-        caption=f"{_setting(found, about)} Accuracy in percent by nominal epsilon, and in "
-        "brackets the true epsilon." + (f" {_OTHER_READINGS}" if len(readings) > 1 else ""),
-        warning=warning,
-        header=["Scheme", *epsilons],
-        groups=_by_title(lines.assign(group=titles), lambda row: [row[n] for n in shown]),
-        columns=r"p{0.22\linewidth}" + "r" * len(epsilons),
-    )
-    markup.write(Path(out, f"imgm_{experiment}"), found, at)
-    markup.write(
-        Path(out, f"imgm_{experiment}_grid"), lines.rename(columns={"label": "scheme"}), grid
+    shown = [name for name in lines.columns if name not in ("reading", "group", "_setting")]
+    return Grid(
+        header=["Scheme", *shown[1:]],
+        groups=groups(lines.assign(group=titles), "group", lambda row: [row[n] for n in shown]),
+        columns=r"p{0.22\linewidth}" + "r" * (len(shown) - 1),
     )
 
 
@@ -235,13 +193,18 @@ def same_noise(found: pd.DataFrame) -> str:
     return f"One and the same noise: {'; '.join(said)}." if said else ""
 
 
-def _told(known: Mapping[str, Scheme], name: str, what: str) -> str:
-    """Return what a scheme says of itself; nothing of a reference row."""
-    return getattr(known[name], what) if name in known else ""
+def _words(name: str) -> SchemeWords:
+    """Return the words for a row of no known scheme; a reference row has no status."""
+    status = "" if name in catalogue.REFERENCES else PRIVATE
+    return SchemeWords(catalogue.label(name), "", "", status)
+
+
+def _epsilons(found: pd.DataFrame) -> list[str]:
+    return sorted({*found["epsilon"]} - {""}, key=float)
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    if row["scheme"] in comparison.LABELS:
+    if row["scheme"] in catalogue.REFERENCES:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
@@ -250,24 +213,17 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
 
-def _setting(found: pd.DataFrame, about: Experiment) -> str:
+def _setting(found: pd.DataFrame) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
     counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
-    law = " (Student's t)" if trials.min() < summary.LARGE_SAMPLE else ""
+    law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
+    protected = catalogue.experiment(found["experiment"].iloc[0]).protected
     return (
         f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
-        f"{law}; delta = {short(found['delta'].max())}. Protected: "
-        f"{about.protected}. Data: {found['data_status'].iloc[0]}."
+        f"{law}; delta = {short(found['delta'].max())}. "
+        + (f"Protected: {protected}. " if protected else "")
+        + f"Data: {found['data_status'].iloc[0]}."
     )
-
-
-def _by_title(
-    rows: pd.DataFrame, cells: Callable[[Mapping[str, Any]], list[str]]
-) -> list[tuple[str, list[list[str]]]]:
-    return [
-        (str(title), [cells(row) for row in members.to_dict("records")])
-        for title, members in rows.groupby("group", sort=False)
-    ]
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
@@ -277,7 +233,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     return [row["label"], told, *numbers, accuracy, row["verdict"]]
 
 
-def _over_epsilons(rows: pd.DataFrame, epsilons: Sequence[str]) -> dict[str, str]:
+def _over_epsilons(rows: pd.DataFrame, epsilons: list[str]) -> dict[str, str]:
     """Return one line of the grid; a reference row has the same accuracy at every epsilon."""
     cells: dict[str, str] = {}
     for row in rows.to_dict("records"):
@@ -287,4 +243,24 @@ def _over_epsilons(rows: pd.DataFrame, epsilons: Sequence[str]) -> dict[str, str
         cells |= dict.fromkeys([row["epsilon"]] if row["epsilon"] else epsilons, shown)
     first = rows.iloc[0]
     empty = dict.fromkeys(epsilons, "")
-    return {"group": first["group"], "label": first["label"], **empty, **cells}
+    return {"group": first["group"], "scheme": first["label"], **empty, **cells}
+
+
+TABLES = {
+    "imgm_{experiment}": Table(
+        title="{title}",
+        caption=caption,
+        inputs=("summary/{experiment}", "settings"),
+        each="training",
+        data=data,
+        grid=grid,
+    ),
+    "imgm_{experiment}_grid": Table(
+        title="{title}: over epsilon",
+        caption=caption_over_epsilon,
+        inputs=("summary/{experiment}",),
+        each="training",
+        data=data_over_epsilon,
+        grid=grid_over_epsilon,
+    ),
+}

@@ -1,0 +1,140 @@
+"""Intervals, tests and corrections, against SciPy and by how often they are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from matrixdp.report.statistics import (
+    Pair,
+    above,
+    covers,
+    holm,
+    implied,
+    jointly,
+    mean_of,
+    verdict,
+)
+
+
+@pytest.fixture
+def stream():
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("n", [2, 5, 100])
+def test_paired_differences_are_scipys_paired_t_test(stream, n):
+    first, second = stream.standard_normal((2, n)) + [[0.3], [0.0]]
+    theirs = stats.ttest_rel(first, second)
+    ours = Pair(first, second).difference()
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-9)
+    assert ours.freedom == theirs.df
+    assert ours.interval() == pytest.approx(tuple(theirs.confidence_interval()))
+    greater = stats.ttest_rel(first, 1.5 * second, alternative="greater").pvalue
+    ours = Pair(first, second).difference(1.5)
+    assert (ours.above(), ours.below()) == pytest.approx((greater, 1 - greater))
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 3), (5, 5), (100, 20)])
+def test_rows_that_share_nothing_are_scipys_welch_test(stream, n, m):
+    first, second = 2 * stream.standard_normal(n) + 1, stream.standard_normal(m)
+    theirs = stats.ttest_ind(first, second, equal_var=False)
+    ours = Pair(first, second, paired=False).difference()
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-9)
+    assert ours.freedom == pytest.approx(theirs.df)
+    assert ours.interval() == pytest.approx(tuple(theirs.confidence_interval()))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_ratios_interval_ends_where_the_test_begins_to_reject(stream, paired):
+    first, second = stream.standard_normal((2, 30)) + [[12.0], [8.0]]
+    pair = Pair(first, second, paired)
+    ratio, low, high = pair.ratio()
+    assert ratio == first.mean() / second.mean()
+    assert low < ratio < high
+    # Exactly for trials that are shared; else the degrees of freedom move a little along the way.
+    rel = 1e-9 if paired else 0.01
+    assert [pair.difference(end).p for end in (low, high)] == pytest.approx([0.05, 0.05], rel=rel)
+    assert Pair(first, second - 8.0, paired).ratio()[1:] == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("n", [5, 40])
+def test_a_known_shift_is_found_as_often_as_it_should_and_none_in_one_of_twenty(n, paired):
+    stream, runs = np.random.default_rng(n), 4000
+    split = 3 * stream.standard_normal((runs, n)) * paired
+    noise = stream.standard_normal((2, runs, n))
+    shift = 3.0 * np.sqrt(2 / n)
+    for size, expected in ((0.0, 0.05), (shift, None)):
+        first, second = split + noise[0] + size, split + noise[1]
+        pairs = [Pair(*both, paired) for both in zip(first, second, strict=True)]
+        p = np.array([pair.difference().p for pair in pairs])
+        freedom = n - 1 if paired else 2 * n - 2
+        quantile = stats.t.ppf(0.975, freedom)
+        power = stats.nct.sf(quantile, freedom, 3.0) + stats.nct.cdf(-quantile, freedom, 3.0)
+        found, tolerance = (p < 0.05).mean(), 4 * np.sqrt(0.25 / runs)
+        assert found == pytest.approx(expected or power, abs=0.015 if expected else tolerance)
+
+
+def test_many_pairs_at_once_and_trials_that_are_missing(stream):
+    values = stream.standard_normal((3, 10))
+    values[1, 4] = np.nan
+    found = mean_of(values[[0, 0]] - values[[1, 2]])
+    for i, second in enumerate((1, 2)):
+        theirs = stats.ttest_rel(values[0], values[second], nan_policy="omit")
+        assert found.p[i] == pytest.approx(theirs.pvalue)
+        assert found.freedom[i] == theirs.df
+    one = mean_of([1.0])
+    assert one.value == 1.0
+    assert np.isnan([one.p, *one.interval()]).all()
+
+
+def test_what_never_varies_is_known():
+    exact = Pair(np.zeros(5), np.full(5, 2.0)).difference()
+    assert (exact.above(), exact.below()) == (1.0, 1e-300)
+    assert exact.interval() == (-2.0, -2.0)
+    same = Pair(np.full(5, 0.1 + 0.2), np.full(5, 0.3)).difference()
+    assert same.p == 1.0
+
+
+def test_a_statement_of_parts_is_as_sure_as_its_parts():
+    p_for, p_against = (0.01, 0.2, 0.03), (0.99, 0.8, 0.004)
+    assert jointly(p_for, p_against, every=True) == (0.4, pytest.approx(0.024), 1, 2)
+    assert jointly(p_for, p_against, every=False) == (pytest.approx(0.06), 1.0, 0, 0)
+
+
+def test_holm_against_a_hand_computation():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
+
+
+def test_half_widths_of_independent_means_add_as_squares():
+    assert covers([5.0, 5.001, 1.0], 3.0, [4.0, 4.0, np.nan]).tolist() == [True, False, True]
+    assert above([5.01, 5.01], 3.0, 4.0, level=0.05).tolist() == [True, True]
+    assert not above(5.01, 3.0, 4.0, level=0.01)
+
+
+def test_verdict_on_the_border_and_without_interval():
+    assert verdict(5.0, 3.0, 10.0, 4.0) == "within"
+    assert verdict(5.0, 3.0, 10.0 + 1e-9, 4.0) == "higher"
+    assert verdict(5.0, 3.0, -1e-9, 4.0) == "lower"
+    assert verdict(0.0, 0.0, 3e-17, 0.0) == "within"
+    assert verdict(5.0, 3.0, 10.0, float("nan")) == ""
+
+
+def test_implied_epsilon_needs_a_bracket_and_ignores_wiggles():
+    def curve(*means, noise=(4.0, 2.0, 1.0)):
+        return pd.DataFrame({"epsilon": [0.1, 1.0, 10.0], "mean": means, "noise_std": noise})
+
+    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 1.99)).all()
+    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 8.01)).all()
+    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 0.0)).all()
+    assert implied(curve(8.0, 4.0, 2.0), 4.0) == pytest.approx((1.0, 2.0))
+    # A rise between the first two is levelled to 6, so that 7 is never met.
+    assert np.isnan(implied(curve(5.0, 7.0, 2.0), 6.5)).all()
+    assert implied(curve(5.0, 7.0, 1.5), 3.0)[0] == pytest.approx(np.sqrt(10.0))
+    epsilon, noise = implied(curve(8.0, 4.0, 2.0, noise=[np.nan] * 3), 4.0)
+    assert epsilon == pytest.approx(1.0)
+    assert np.isnan(noise)

@@ -1,0 +1,175 @@
+"""What tables and figures share: named inputs, one tidy frame, and words; templates for many.
+
+The files of ``tables`` and ``figures`` offer their entries in a dictionary with literal keys,
+``inputs``, ``optional`` and ``each``, which the workflow reads without importing anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from matrixdp import catalogue
+from matrixdp.checks import InputError
+from matrixdp.report import inputs, markup, summary
+
+#: From the name of an input to what :func:`matrixdp.report.inputs.read` returns.
+Tables = Mapping[str, Any]
+
+#: Data behind what uses no data set: formulas and samples of noise.
+COMPUTED = "computed"
+
+RELEASES, TRAINING = "releases", "training"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Entry:
+    """How a table or figure is made, but for what it looks like.
+
+    Attributes:
+        title: its name, or a headline.
+        caption: plain sentences; a function of the frame, where the words depend on the numbers.
+        inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, one that holds
+            ``{experiment}`` stands for those of all the run's experiments on releases.
+        data: from the inputs by name to one tidy frame. Columns whose names begin with ``_`` are
+            for caption and looks alone.
+        optional: inputs that it can do without; ``data`` gets those that are there.
+        each: ``releases`` or ``training``: a template, made once for each of the run's experiments
+            of that kind. Its name, title and inputs may hold ``{experiment}``, ``{results}``,
+            ``{figure}`` and ``{title}`` (see :class:`matrixdp.catalogue.Experiment`), its title
+            ``{table}`` (such as ``Table 3``), and ``data`` gets the experiment before the inputs.
+    """
+
+    title: str
+    caption: str | Callable[[pd.DataFrame], str]
+    inputs: tuple[str, ...]
+    data: Callable[..., pd.DataFrame]
+    optional: tuple[str, ...] = ()
+    each: str = ""
+
+    def collect(
+        self, results: str | os.PathLike, reading: str = "default"
+    ) -> tuple[pd.DataFrame, str]:
+        """Return the frame, and what its data are: ``simulated``, ``original`` or ``computed``.
+
+        Without rows, the frame has a column ``note`` alone, whose one entry says what is missing.
+
+        Raises:
+            InputError: an input is damaged.
+        """
+        if absent := inputs.missing(self.inputs, results, reading):
+            return _nothing(f"{absent[0]} has not been made yet"), COMPUTED
+        left_out = inputs.missing(self.optional, results, reading)
+        names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
+        tables = {name: inputs.read(name, results, reading) for name in names}
+        with self.complete():
+            frame = self.data(tables)
+        status = _status(tables)
+        if frame.empty:
+            frame = _nothing(f"nothing of it is in {', '.join(names)}")
+        return frame, status
+
+    @contextlib.contextmanager
+    def complete(self) -> Iterator[None]:
+        """Turn a column or key that is not there into one sentence that names the inputs."""
+        try:
+            yield
+        except KeyError as error:
+            names = ", ".join((*self.inputs, *self.optional))
+            raise InputError(f"one of {names} lacks {error}; delete it and run again") from error
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Return the caption for a frame; if something is missing, what it is."""
+        if is_empty(frame):
+            return f"Nothing to show: {frame['note'].iloc[0]}."
+        return self.caption(frame) if callable(self.caption) else self.caption
+
+
+E = TypeVar("E", bound=Entry)
+
+
+def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
+    """Return entries by name, templates made once for each experiment that they fit.
+
+    Args:
+        found: entries and templates.
+        experiments: the run's experiments: name -> ``releases`` or ``training``. Those that are
+            part of another one get nothing from a template, and those without a figure in the
+            paper nothing from one whose name holds ``{figure}``.
+    """
+    known: dict[str, E] = {}
+    for name, entry in found.items():
+        if not entry.each:
+            names = [
+                one.format(experiment=experiment)
+                for one in entry.inputs
+                for experiment, kind in experiments.items()
+                if "{" not in one or kind == RELEASES
+            ]
+            distinct = tuple(dict.fromkeys(names)) if experiments else entry.inputs
+            known[name] = dataclasses.replace(entry, inputs=distinct)
+            continue
+        for experiment, kind in experiments.items():
+            about = catalogue.experiment(experiment)
+            if kind != entry.each or about.part_of or ("{figure}" in name and not about.figures):
+                continue
+            words = {"experiment": experiment, "results": about.results, "title": about.title}
+            words["figure"] = next(iter(about.figures), "")
+            words["table"] = f"Table {about.table}" if about.table else about.title
+            known[name.format(**words)] = dataclasses.replace(
+                entry,
+                title=entry.title.format(**words),
+                inputs=tuple(one.format(**words) for one in entry.inputs),
+                data=functools.partial(entry.data, experiment),
+                each="",
+            )
+    return known
+
+
+def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the experiments that settings name, and of which kind they are."""
+    return {
+        **dict.fromkeys(settings.get("experiments", ()), RELEASES),
+        **dict.fromkeys(settings.get("training", ()), TRAINING),
+    }
+
+
+def experiments(results: str | os.PathLike) -> dict[str, str]:
+    """Return :func:`kinds` of the settings of a run; nothing where they are not there."""
+    if inputs.missing(["settings"], results):
+        return {}
+    return kinds(inputs.read("settings", results))
+
+
+def is_empty(frame: pd.DataFrame) -> bool:
+    """Return whether :meth:`Entry.collect` found nothing to show."""
+    return list(frame.columns) == ["note"]
+
+
+def warning(status: str) -> str:
+    """Return what stands first where data of this status are shown."""
+    return markup.SIMULATED if status == summary.SIMULATED else ""
+
+
+def _nothing(note: str) -> pd.DataFrame:
+    return pd.DataFrame({"note": [note]}, dtype=str)
+
+
+def _status(tables: Tables) -> str:
+    found = " ".join(
+        str(status)
+        for table in tables.values()
+        if not isinstance(table, list)
+        for status in (
+            {*table.get("data_status", ())}
+            if isinstance(table, pd.DataFrame)
+            else [table.get("status")]
+        )
+    )
+    return next((s for s in (summary.SIMULATED, "original") if s in found), COMPUTED)

@@ -1,0 +1,109 @@
+"""What tables, figures and the page are made from: one reader of the files that a run leaves.
+
+Inputs go by the names of :mod:`matrixdp.places`, such as ``summary/regression``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from matrixdp import places
+from matrixdp.checks import InputError
+from matrixdp.report import summary
+
+AGAIN = "delete it and run again"
+DATA_AGAIN = "delete it and run `snakemake data`"
+
+#: Columns of written tables that are text, whatever they look like.
+_TEXT = dict.fromkeys(("epsilon", "published", "published_ci"), str)
+
+#: Columns of what a paper prints of its results.
+_PRINTED = (
+    *("place", "method", "mechanism", "epsilon", "delta", "qualifier", "value", "interval"),
+    *("unit", "unit_factor"),
+)
+
+
+@contextlib.contextmanager
+def whole(path: str | os.PathLike, remedy: str = AGAIN) -> Iterator[None]:
+    """Turn what goes wrong while a file is read into one sentence that names the file.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        reason = said.splitlines()[0].rstrip(".")
+        raise InputError(f"{path} cannot be read ({reason}); {remedy}") from error
+
+
+def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:
+    """Return an input by its name.
+
+    Args:
+        name: see :mod:`matrixdp.places`.
+        results: a run's folder.
+        reading: see :func:`matrixdp.places.place`.
+
+    Returns:
+        A frame; for the provenance of a data set and for ``settings`` a dictionary, the latter
+        with ``reading`` as given here; for ``errata`` a list. What a paper prints is all text, and
+        without rows where there is no file of it.
+
+    Raises:
+        InputError: the file is missing (but for what papers print) or damaged.
+    """
+    path = places.place(name, Path(results), reading)
+    folder = name.partition("/")[0]
+    if folder == "published":
+        if not path.is_file():
+            return pd.DataFrame(columns=[*_PRINTED], dtype=str)
+        with whole(path, "restore it from git"):
+            return pd.read_csv(path, dtype=str, keep_default_na=False)
+    if folder == "summary":
+        return summary.read(path)
+    if folder == "data":
+        return provenance(path)
+    if name == "settings":
+        with whole(path):
+            return {**yaml.safe_load(path.read_text(encoding="utf-8")), "reading": reading}
+    if name == "errata":
+        with whole(path, "restore it from git"):
+            return [*yaml.safe_load(path.read_text(encoding="utf-8"))]
+    with whole(path):
+        text = _TEXT if folder == "tables" else {}
+        return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
+
+
+def missing(
+    names: Iterable[str], results: str | os.PathLike, reading: str = "default"
+) -> list[str]:
+    """Return the inputs that are not there; what papers print is never missing."""
+    return [
+        name
+        for name in names
+        if not name.startswith("published/")
+        and not places.place(name, Path(results), reading).is_file()
+    ]
+
+
+def provenance(path: Path) -> dict[str, Any]:
+    """Return what a ``provenance.json`` says of a data set.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    with whole(path, DATA_AGAIN):
+        return {**json.loads(path.read_text(encoding="utf-8"))}

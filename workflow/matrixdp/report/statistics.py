@@ -1,0 +1,247 @@
+"""Every interval, test, correction and comparison of means.
+
+Trials of one experiment share their splits, so its rows are compared by the differences of trials;
+rows of two experiments share nothing and are compared after Welch. Both follow Student's t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtr, stdtrit
+
+from matrixdp.checks import Array
+
+#: Level of every test; intervals have 1 - LEVEL.
+LEVEL = 0.05
+
+#: From this many trials on, the interval of a single mean is 1.96 standard errors (as in the MVG
+#: paper).
+LARGE_SAMPLE = 30
+
+#: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
+ROUNDING = 1e-12
+
+#: The smallest p-value there is: corrections divide by it.
+SMALLEST = 1e-300
+
+
+def half_width(sd: Any, n: Any) -> Any:
+    """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
+
+    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
+    """
+    quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
+    return quantile * sd / np.sqrt(n)
+
+
+def covers(difference: ArrayLike, *half_widths: ArrayLike) -> Any:
+    """Return whether the interval of a difference of independent numbers covers 0.
+
+    The half-width of the difference is the root of the sum of squares of theirs; one that is NaN
+    counts as exact. For means without their trials: a published one, or one of another reading.
+    """
+    return np.abs(difference) <= _joint(half_widths) + ROUNDING
+
+
+def above(
+    difference: ArrayLike, *half_widths: ArrayLike, null: float = 0.0, level: float = LEVEL
+) -> Any:
+    """Return whether a difference of independent numbers is above ``null``, two-sided at ``level``.
+
+    ``half_widths`` are of 95 % intervals, as for :func:`covers`.
+    """
+    stretch = -ndtri(level / 2) / 1.96
+    return np.asarray(difference) - stretch * _joint(half_widths) > null
+
+
+def _joint(half_widths: Sequence[ArrayLike]) -> Any:
+    return np.sqrt(sum(np.nan_to_num(np.asarray(one, dtype=float)) ** 2 for one in half_widths))
+
+
+def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
+    """Return how our mean lies to the published one: ``within``, ``lower`` or ``higher``.
+
+    ``within`` means that the 95 % interval of the difference covers 0 (see :func:`covers`). Without
+    an interval of ours there is no verdict.
+    """
+    if np.isnan(ci95):
+        return ""
+    if covers(mean - published, margin, ci95):
+        return "within"
+    return "higher" if mean > published else "lower"
+
+
+def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
+    """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
+
+    Args:
+        curve: ``epsilon`` (numbers), ``mean`` and ``noise_std`` of one mechanism.
+        target: an error in the units of ``mean``.
+
+    Returns:
+        Interpolated in the logarithms of all three, after the isotonic fit of an error that falls
+        with epsilon; NaN where the fit does not reach the target, or there is no noise to name.
+    """
+    from scipy.optimize import isotonic_regression
+
+    nothing = float("nan"), float("nan")
+    curve = curve[curve["mean"] > 0].sort_values("epsilon")
+    if len(curve) < 2 or target <= 0:
+        return nothing
+    fit = isotonic_regression(curve["mean"].to_numpy(), increasing=False).x
+    if not fit[-1] <= target <= fit[0]:
+        return nothing
+    grid = np.log(curve["epsilon"].to_numpy())
+    where = np.interp(-np.log(target), -np.log(fit), grid)
+    noise = np.interp(where, grid, np.log(curve["noise_std"].to_numpy()))
+    return float(np.exp(where)), float(np.exp(noise))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Numbers that follow Student's t about the truth; all of one shape.
+
+    Attributes:
+        value: the estimates.
+        error: their standard errors.
+        freedom: degrees of freedom; 0 where there are too few trials, which leaves NaN.
+    """
+
+    value: Any
+    error: Any
+    freedom: Any
+
+    def interval(self, level: float = LEVEL) -> tuple[Any, Any]:
+        """Return the ends of the two-sided interval."""
+        half = stdtrit(self.freedom, 1 - level / 2) * self.error
+        return self.value - half, self.value + half
+
+    def above(self, null: float = 0.0) -> Any:
+        """Return the p-value of "at most ``null``" against "above it", at least ``SMALLEST``."""
+        return self._tail(np.subtract(self.value, null))
+
+    def below(self, null: float = 0.0) -> Any:
+        """Return the p-value of "at least ``null``" against "below it", at least ``SMALLEST``."""
+        return self._tail(np.subtract(null, self.value))
+
+    @property
+    def p(self) -> Any:
+        """Two-sided p-value of 0."""
+        return np.minimum(1.0, 2 * np.minimum(self.above(), self.below()))
+
+    def _tail(self, distance: Any) -> Any:
+        # What never varies is known, but for rounding.
+        fixed = self.error <= ROUNDING * (1 + np.abs(self.value))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tail = stdtr(self.freedom, -distance / self.error)
+        tail = np.where(fixed, np.where(distance > ROUNDING, 0.0, 1.0), tail)
+        return np.where(np.equal(self.freedom, 0), np.nan, np.maximum(tail, SMALLEST))[()]
+
+
+def mean_of(values: ArrayLike) -> Estimate:
+    """Return the mean over trials, the last axis; trials that are NaN are left out."""
+    values = np.asarray(values, dtype=float)
+    there = np.isfinite(values)
+    n = there.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(there, values, 0.0).sum(axis=-1) / n
+        squares = np.where(there, values - mean[..., None], 0.0) ** 2
+        error = np.sqrt(squares.sum(axis=-1) / (n - 1) / n)
+    return Estimate(mean[()], error[()], np.maximum(n - 1, 0)[()])
+
+
+class Pair(NamedTuple):
+    """Trials of two rows, one value per trial.
+
+    Attributes:
+        first, second: of shape (trials,).
+        paired: whether entries of one place are one trial; else the rows share nothing.
+    """
+
+    first: Array
+    second: Array
+    paired: bool = True
+
+    def difference(self, factor: float = 1.0) -> Estimate:
+        """Return the estimate of the mean of ``first`` minus ``factor`` times that of ``second``.
+
+        Of trials' differences where these are paired, else with Welch's degrees of freedom.
+        """
+        if self.paired:
+            return mean_of(self.first - factor * self.second)
+        one, other = mean_of(self.first), mean_of(self.second)
+        parts = one.error**2, (factor * other.error) ** 2
+        below = parts[0] ** 2 / one.freedom + parts[1] ** 2 / other.freedom
+        freedom = sum(parts) ** 2 / below if below > 0 else one.freedom + other.freedom
+        return Estimate(one.value - factor * other.value, np.sqrt(sum(parts)), freedom)
+
+    def ratio(self) -> tuple[float, float, float]:
+        """Return the mean of ``first`` over that of ``second``, and its interval after Fieller.
+
+        The interval holds the factors that :meth:`difference` does not reject (for rows that share
+        nothing with the degrees of freedom at the ratio); infinite where it rejects too few.
+        """
+        one, other = mean_of(self.first), mean_of(self.second)
+        ratio = one.value / other.value
+        quantile = stdtrit(self.difference(ratio).freedom, 1 - LEVEL / 2) ** 2
+        shared = np.cov(self.first, self.second)[0, 1] / len(self.first) if self.paired else 0.0
+        square = other.value**2 - quantile * other.error**2
+        middle = one.value * other.value - quantile * shared
+        root = middle**2 - square * (one.value**2 - quantile * one.error**2)
+        if square <= 0 or root < 0:
+            return float(ratio), -np.inf, np.inf
+        half = np.sqrt(root)
+        return float(ratio), float((middle - half) / square), float((middle + half) / square)
+
+
+class Joint(NamedTuple):
+    """Two-sided p-values for and against a statement, and the parts that decide these."""
+
+    p_for: float
+    p_against: float
+    weakest: int
+    strongest_against: int
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of the statement, in whichever direction."""
+        return min(self.p_for, self.p_against)
+
+
+def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
+    """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
+
+    That all of k hold is as sure as the least sure of them, and refuted if one is, with
+    Bonferroni's correction for k; and the other way round for any.
+
+    Args:
+        p_for, p_against: one-sided p-values of each part.
+        every: see above.
+    """
+    k = len(p_for)
+    if every:
+        weakest, against = int(np.argmax(p_for)), int(np.argmin(p_against))
+        both = p_for[weakest], k * p_against[against]
+    else:
+        weakest, against = int(np.argmin(p_for)), int(np.argmax(p_against))
+        both = k * p_for[weakest], p_against[against]
+    return Joint(min(1.0, 2 * both[0]), min(1.0, 2 * both[1]), weakest, against)
+
+
+def holm(p_values: ArrayLike) -> Array:
+    """Return Holm's corrected p-values, in the order of ``p_values``.
+
+    The i-th smallest of n is multiplied by n - i + 1, and never below those before it.
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(steps, 1)
+    return corrected

@@ -1,0 +1,61 @@
+"""The shape of a table: named inputs, one tidy frame, and a grid of nothing but that frame.
+
+::
+
+    TABLES = {
+        "audit": Table(
+            title="Audit",
+            caption="What is shown, and what one finds.",
+            inputs=("audit/{experiment}",),
+            data=tidy,
+            grid=cells,
+        ),
+    }
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from matrixdp.report import entries, markup
+from matrixdp.report.entries import Entry
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Table(Entry):
+    """How a table is made (see :class:`matrixdp.report.entries.Entry`).
+
+    Attributes:
+        grid: from the frame, which has at least one row, to header, groups and columns. It may
+            leave title and caption to this entry, and may warn.
+    """
+
+    grid: Callable[[pd.DataFrame], markup.Grid]
+
+    def show(self, frame: pd.DataFrame, status: str) -> markup.Grid:
+        """Return the grid of a frame, with its words and, if so, the mark of simulated data."""
+        grid = markup.Grid() if entries.is_empty(frame) else self.grid(frame)
+        warnings = filter(None, (entries.warning(status), grid.warning))
+        return dataclasses.replace(
+            grid, name=self.title, caption=self.describe(frame), warning=" ".join(warnings)
+        )
+
+
+def save(
+    table: Table, stem: str | os.PathLike, *, results: str | os.PathLike, reading: str = "default"
+) -> None:
+    """Write ``<stem>.csv``, ``.md``, ``.tex`` and ``.json``.
+
+    Raises:
+        InputError: an input is damaged, or a file cannot be written.
+    """
+    frame, status = table.collect(results, reading)
+    with table.complete():
+        grid = table.show(frame, status)
+    kept = [column for column in frame.columns if not str(column).startswith("_")]
+    markup.write(Path(stem), frame[kept], grid)

@@ -1,0 +1,89 @@
+"""The ledger of the papers' claims as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from matrixdp.report.claims.judge import ONLY_UNDER
+from matrixdp.report.entries import Tables
+from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.tables.base import Table
+
+PAPERS = {
+    "MVG": "MVG (Chanyaswad et al., CCS 2018)",
+    "IMGM": "IMGM (Yang et al., arXiv 2104.14808)",
+    "Note": "Note on vector-valued noise",
+}
+
+
+def data(tables: Tables) -> pd.DataFrame:
+    """Return the ledger as it is."""
+    text = ["claim", "place", "verdict", "reason", "statistic"]
+    counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
+    return tables["claims"].fillna(dict.fromkeys(text, "")).astype(counts)
+
+
+def caption(table: pd.DataFrame) -> str:
+    """Return the verdicts in numbers, and how they come about."""
+    verdicts = table["verdict"].str.replace(
+        rf"{ONLY_UNDER} .*", f"{ONLY_UNDER} a reading", regex=True
+    )
+    said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
+    text = (
+        f"What the papers claim, and what became of it: {said}. Claims that order results are "
+        "tested by Student's t on the differences of trials, after Welch between experiments; p is "
+        "two-sided and corrected after Holm over the claims on one experiment. The larger a "
+        "difference or ratio, the better for the claim. "
+        "Claims of theory are checked in numbers and have no p."
+    )
+    if table["readings_total"].notna().any():
+        text += " Readings: in how many private readings of the papers the claim clearly holds."
+    return text
+
+
+def grid(table: pd.DataFrame) -> Grid:
+    """Return the claims by paper."""
+    over = bool(table["readings_total"].notna().any())
+    return Grid(
+        header=["", "Claim", "Verdict", "Evidence", "p", *(["Readings"] if over else [])],
+        groups=groups(
+            table, "paper", lambda row: _cells(row, over), lambda paper: PAPERS.get(paper, paper)
+        ),
+        columns=r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else ""),
+    )
+
+
+def _cells(row: Mapping[str, Any], over: bool) -> list[str]:
+    p = row["p_corrected"]
+    total = row["readings_total"]
+    share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
+    return [
+        row["id"],
+        f"{row['claim']} ({row['place']})",
+        row["verdict"],
+        row["reason"] + _effect(row),
+        "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
+        *([share] if over else []),
+    ]
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    if pd.isna(row["effect_low"]):
+        return ""
+    ends = " to ".join(short(row[name]) for name in ("effect_low", "effect_high"))
+    what = "ratio" if " over that of " in row["statistic"] else "difference"
+    return f"; {what} {short(row['effect'])} ({ends})"
+
+
+TABLES = {
+    "claims": Table(
+        title="Claims",
+        caption=caption,
+        inputs=("claims",),
+        data=data,
+        grid=grid,
+    ),
+}
