@@ -1,22 +1,25 @@
 """The privacy loss distribution of sampled Gaussian noise, discretised and composed.
 
 The discretisation and the composition are those of dp_accounting (Doroshenko et al., PoPETs 2022).
-Here stand the two of its loops over the points of a grid that take most of its time, as operations
-on arrays, with the same results to the last bit.
+Here stand those of its loops over the points of a grid that take most of its time, as operations on
+arrays, with the same results to the last bit.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 from dp_accounting.pld import pld_pmf
 from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, GaussianPrivacyLoss
+from scipy import fft
 from scipy.special import log_ndtr, ndtr
 
 from matrixdp.checks import Array
+
+#: Mass that a composition may cut off its tails, and count as an infinite loss.
+TRUNCATED = 1e-15
 
 
 def epsilon(multiplier: float, rate: float, steps: int, delta: float, interval: float) -> float:
@@ -28,10 +31,8 @@ def epsilon(multiplier: float, rate: float, steps: int, delta: float, interval: 
         interval: distance of the grid's points, in units of the loss.
     """
     sides = (AdjacencyType.REMOVE, AdjacencyType.ADD)
-    return max(
-        _epsilon(_one_step(multiplier, rate, interval, side).self_compose(steps, 1e-15), delta)
-        for side in sides
-    )
+    losses = (_one_step(multiplier, rate, interval, side) for side in sides)
+    return max(_epsilon(one, steps, delta) for one in losses)
 
 
 def _one_step(multiplier: float, rate: float, interval: float, side: AdjacencyType) -> Any:
@@ -80,25 +81,54 @@ def _log_affine(b: Array, rate: float) -> Array:
     return np.where(b == 0, np.log(a + c), d + np.log1p(-np.exp(np.log(-c) - d)))
 
 
-def _epsilon(composed: Any, delta: float) -> float:
-    """Return the smallest epsilon at which the distribution's delta is at most this one."""
-    infinite = composed._infinity_mass
-    if not isinstance(composed, pld_pmf.DensePLDPmf) or infinite > delta:
-        return float(composed.get_epsilon_for_delta(delta))
+def _epsilon(one: Any, steps: int, delta: float) -> float:
+    """Return the smallest epsilon at which delta of the composed loss is at most this one."""
+    if not isinstance(one, pld_pmf.DensePLDPmf):
+        return float(one.self_compose(steps, TRUNCATED).get_epsilon_for_delta(delta))
+    infinite = TRUNCATED - math.expm1(steps * math.log1p(-one._infinity_mass))
+    if infinite > delta:
+        return math.inf
+    low, high = _bounds(one._probs, steps)
+    size = fft.next_fast_len(max(high - low + 1, len(one._probs)))
+    # The transform wraps around.
+    composed = np.real(fft.ifft(fft.fft(one._probs, size) ** steps))
+    mass = np.flip(np.roll(composed, -low)[: high - low + 1])
     # From the largest loss down, until epsilon lies between two of them.
-    mass = np.flip(composed._probs)
-    largest = (composed._lower_loss + len(mass) - 1) * composed._discretization
-    steps = itertools.count(largest, -composed._discretization)
-    losses = np.fromiter(itertools.islice(steps, len(mass)), dtype=float, count=len(mass))
+    largest = (one._lower_loss * steps + low + len(mass) - 1) * one._discretization
+    down = np.full(len(mass) - 1, -one._discretization)
+    losses = np.cumsum(np.append(largest, down))
     upper = np.cumsum(np.append(infinite, mass))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         lower = np.cumsum(np.append(0.0, np.exp(-losses) * mass))
-        passed = (upper[:-1] > delta) & (np.log((upper[:-1] - delta) / lower[:-1]) >= losses)
+        passed = np.log((upper[:-1] - delta) / lower[:-1]) >= losses
+    passed &= (upper[:-1] > delta) & (lower[:-1] > 0)
     nothing = (upper[1:] >= delta) & (lower[1:] == 0)
-    end = int(passed.argmax()) if (passed & (lower[:-1] > 0)).any() else len(mass)
+    end = int(passed.argmax()) if passed.any() else len(mass)
     if nothing[:end].any():
         return max(0.0, float(losses[nothing.argmax()]))
     # The library's own exponential, which may differ from numpy's in the last digit.
     likely = np.fromiter(map(math.exp, (-losses[:end]).tolist()), dtype=float, count=end)
     below = np.cumsum(np.append(0.0, likely * mass[:end]))[-1]
     return 0.0 if upper[end] <= below + delta else math.log((upper[end] - delta) / below)
+
+
+def _bounds(mass: Array, steps: int) -> tuple[int, int]:
+    """Return the points between which all but ``TRUNCATED`` of the composed mass lies (Chernoff).
+
+    The moments E e^(k j / size) of the orders -20 <= k <= 20 are products, as their points are
+    evenly spaced.
+    """
+    size, low, high = len(mass), 0, (len(mass) - 1) * steps
+    for sign in (-1, 1):
+        step = np.exp(sign * np.arange(size) / size)
+        power = np.ones(size)
+        for k in range(1, 21):
+            power *= step
+            order = sign * k / size
+            bound = (steps * math.log(mass @ power) - math.log(TRUNCATED / 2)) / order
+            low, high = (
+                (low, min(high, math.ceil(bound)))
+                if sign > 0
+                else (max(low, math.floor(bound)), high)
+            )
+    return low, high
