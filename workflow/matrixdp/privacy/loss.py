@@ -118,17 +118,12 @@ def _bounds(mass: Array, steps: int) -> tuple[int, int]:
     The moments E e^(k j / size) of the orders -20 <= k <= 20 are products, as their points are
     evenly spaced.
     """
-    size, low, high = len(mass), 0, (len(mass) - 1) * steps
+    size, limit = len(mass), -math.log(TRUNCATED / 2)
+    bounds = []
     for sign in (-1, 1):
-        step = np.exp(sign * np.arange(size) / size)
-        power = np.ones(size)
+        step, power = np.exp(sign * np.arange(size) / size), mass
         for k in range(1, 21):
-            power *= step
-            order = sign * k / size
-            bound = (steps * math.log(mass @ power) - math.log(TRUNCATED / 2)) / order
-            low, high = (
-                (low, min(high, math.ceil(bound)))
-                if sign > 0
-                else (max(low, math.floor(bound)), high)
-            )
-    return low, high
+            power = power * step
+            bounds.append((steps * math.log(power.sum()) + limit) * size / (sign * k))
+    low, high = math.floor(max(bounds[:20])), math.ceil(min(bounds[20:]))
+    return max(0, low), min((size - 1) * steps, high)
