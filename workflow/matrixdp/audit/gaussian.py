@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy import integrate
 
 from matrixdp.audit import evidence, runs
 from matrixdp.audit.base import TIGHT, Audit, Scale, gamma_scale, trials_of
@@ -98,6 +97,8 @@ def integrated(epsilon: float, mu: float) -> float:
     def gain(x: float) -> float:
         # Densities in the form phi(x) = phi(start) e^(...), to leave no digits in their difference.
         return float(-np.expm1(-mu * x) * np.exp(-x * x / 2 - (start - mu) * x))
+
+    from scipy import integrate
 
     value, _ = integrate.quad(gain, 0, 40, points=[0.1, 1, 5], epsabs=0, epsrel=1e-11, limit=200)
     return float(np.exp(-((start - mu) ** 2) / 2) / np.sqrt(2 * np.pi) * value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
@@ -105,17 +105,21 @@ def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> floa
 
     Arguments as for :func:`matrixdp.privacy.sketching.delta`, which integrates another function.
     """
-    s, r, law = leverage, rows, stats.chi2(rows)
+    s, r = leverage, rows
     if adjacency == "add_remove":
         t = epsilon - r / 2 * np.log1p(-s)
-        added = law.sf(2 * t * (1 - s) / s) - np.exp(epsilon) * law.sf(2 * t / s)
+        added = special.chdtrc(r, 2 * t * (1 - s) / s) - np.exp(epsilon) * special.chdtrc(
+            r, 2 * t / s
+        )
         edge = -(r * np.log1p(-s) + 2 * epsilon) / s
-        removed = law.cdf(edge) - np.exp(epsilon) * law.cdf(edge * (1 - s)) if edge > 0 else 0.0
+        below = special.chdtr(r, [max(edge, 0.0), max(edge * (1 - s), 0.0)])
+        removed = below[0] - np.exp(epsilon) * below[1]
         return float(max(added, removed))
     low, high = special.gammaincinv(r / 2, 1e-14) * 2, special.gammainccinv(r / 2, 1e-14) * 2
     nodes, weights = np.polynomial.legendre.leggauss(300)
     x = low + (high - low) * (nodes + 1) / 2
-    weights = weights * (high - low) / 2 * law.pdf(x)
-    gain = law.sf((1 - s) * (2 * epsilon / s + x))
-    loss = np.exp(epsilon) * law.sf(2 * epsilon / s + x / (1 - s))
+    log_density = special.xlogy(r / 2 - 1, x) - x / 2 - special.gammaln(r / 2) - np.log(2) * r / 2
+    weights = weights * (high - low) / 2 * np.exp(log_density)
+    gain = special.chdtrc(r, (1 - s) * (2 * epsilon / s + x))
+    loss = np.exp(epsilon) * special.chdtrc(r, 2 * epsilon / s + x / (1 - s))
     return float(weights @ (gain - loss))

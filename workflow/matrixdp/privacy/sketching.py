@@ -31,7 +31,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit, gammaln, log1p, logsumexp
 
 from matrixdp import checks
@@ -107,6 +106,8 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
     rows = checks.count(rows=rows)
     checks.choice(ADJACENCIES, adjacency=adjacency)
 
+    from scipy.optimize import brentq
+
     def excess(logit: float) -> float:
         return _excess(epsilon, float(expit(logit)), rows, adjacency, delta) + 2 * SLACK
 
@@ -126,6 +127,8 @@ def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace"
     delta, leverage = checks.open_unit(delta=delta), checks.open_unit(leverage=leverage)
     rows = checks.count(rows=rows)
     checks.choice(ADJACENCIES, adjacency=adjacency)
+
+    from scipy.optimize import brentq
 
     def excess(budget: float) -> float:
         return _excess(budget, leverage, rows, adjacency, delta) + SLACK

@@ -25,11 +25,11 @@ SIZES = {
     WIDE: (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
 }
 #: Largest mn of a Kronecker product, and largest n of a dense covariance, that are timed.
-LARGEST_PRODUCT, LARGEST_DENSE = 4096, 2048
+LARGEST_PRODUCT, LARGEST_DENSE = 3072, 2048
 #: Slopes are fitted to this many of the largest sizes, where fixed costs count least.
 FITTED = 3
 #: A call is repeated up to this often, or for this many seconds.
-REPEATS, PATIENCE = 15, 0.4
+REPEATS, PATIENCE = 9, 0.15
 
 
 def samplers(seed: int) -> pd.DataFrame:

@@ -15,10 +15,6 @@ from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.gaussian import standard_deviation
 from matrixdp.privacy import gaussian, kov
 
-#: Of schemes, in the settings of the paper: ``private`` noise keeps to its nominal epsilon, ``not
-#: private`` exceeds it, and ``distorted`` keeps to it but is not what the papers define.
-STATUSES = ("private", "not private", "distorted")
-
 #: Standard deviations by name of what is released: one number for all entries, or one per row,
 #: shape (m, 1).
 Deviations = Mapping[str, "float | Array"]
@@ -88,23 +84,10 @@ class Scheme:
     """A way to spend a privacy budget.
 
     Args:
-        label: its name for a reader.
-        group: title under which schemes are read together, in tables and panels.
-        calibration: how it turns a budget into noise, in words.
         deviations: called with a plan, epsilon and delta, returns the standard deviations.
-        status: see ``STATUSES``.
-        note: what else a reader should know.
     """
 
-    label: str
-    group: str
-    calibration: str
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
-    status: str = "private"
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        checks.choice(STATUSES, status=self.status)
 
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
         """Return the noise for a plan and a nominal budget, with the privacy that it really has.

@@ -145,79 +145,17 @@ def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
     return {"features": plan.rate * plan.query.l2 / mu / np.sqrt(plan.lot)}
 
 
-_EXACT = "exact condition of Gaussian noise"
-_NOT_SAMPLED = "nothing is sampled: every record's features are released"
-
-#: Titles of groups.
-_AS_BUDGETED = "Calibrated to the nominal budget"
-_AS_PUBLISHED = "Calibrated to (epsilon/q, delta/q), as in the paper"
-_AS_CODE = "Formulas of the authors' code"
-
-#: In the order of tables and panels.
 SCHEMES = {
-    "analytic_gaussian": Scheme(
-        "Gaussian, analytic", _AS_BUDGETED, _EXACT, partial(_additive, mechanism=Gaussian())
-    ),
-    "imgm": Scheme(
-        "IMGM",
-        _AS_BUDGETED,
-        "IMGM Theorem 2",
-        partial(_additive, mechanism=IMGM()),
-        note="the analytic Gaussian mechanism to the last bit",
-    ),
-    "mvg_iid": Scheme("MVG, i.i.d.", _AS_BUDGETED, "MVG Theorem 2", partial(_mvg, allocation=IID)),
-    "mvg_binary": Scheme(
-        "MVG, binary allocation",
-        _AS_BUDGETED,
-        "MVG Theorem 2, tau = 0.75 on the first two features",
-        partial(_mvg, allocation=FIRST_TWO),
-    ),
+    "analytic_gaussian": Scheme(partial(_additive, mechanism=Gaussian())),
+    "imgm": Scheme(partial(_additive, mechanism=IMGM())),
+    "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
+    "mvg_binary": Scheme(partial(_mvg, allocation=FIRST_TWO)),
     "analytic_gaussian_amplified": Scheme(
-        "Gaussian, analytic, (ε/q, δ/q)",
-        _AS_PUBLISHED,
-        f"{_EXACT}, at (epsilon/q, delta/q)",
-        partial(_additive, mechanism=Gaussian(), budget=_amplified),
-        status="not private",
-        note=_NOT_SAMPLED,
+        partial(_additive, mechanism=Gaussian(), budget=_amplified)
     ),
-    "imgm_amplified": Scheme(
-        "IMGM, (ε/q, δ/q)",
-        _AS_PUBLISHED,
-        "IMGM Theorem 2, at (epsilon/q, delta/q)",
-        partial(_additive, mechanism=IMGM(), budget=_amplified),
-        status="not private",
-        note=_NOT_SAMPLED,
-    ),
-    "mvg_binary_amplified": Scheme(
-        "MVG, binary allocation, (ε/q, δ/q)",
-        _AS_PUBLISHED,
-        "MVG Theorem 2, tau = 0.75 on the first two features, at (epsilon/q, delta/q)",
-        partial(_mvg, allocation=FIRST_TWO, budget=_amplified),
-        note=f"{_NOT_SAMPLED}; MVG has so much noise that it is private all the same",
-    ),
-    "analytic_gaussian_code": Scheme(
-        "Gaussian, analytic, authors' code",
-        _AS_CODE,
-        "KOV corollary of Theorem 3.4 for one release, at (epsilon/q, delta/q)",
-        partial(_additive, mechanism=Gaussian(), budget=_code),
-        status="not private",
-        note=_NOT_SAMPLED,
-    ),
-    "imgm_code": Scheme(
-        "IMGM, authors' code",
-        _AS_CODE,
-        "IMGM Theorem 2 times q / sqrt(lot)",
-        _imgm_code,
-        status="not private",
-        note="the division by the root of the lot has no reason",
-    ),
-    "mvg_code": Scheme(
-        "MVG, authors' code",
-        _AS_CODE,
-        "MVG Theorem 2 with gamma = s2 / 2, KOV corollary of Theorem 3.4 for one release, at "
-        "(epsilon/q, delta/q)",
-        _mvg_code,
-        status="distorted",
-        note="the variance is used as the standard deviation",
-    ),
+    "imgm_amplified": Scheme(partial(_additive, mechanism=IMGM(), budget=_amplified)),
+    "mvg_binary_amplified": Scheme(partial(_mvg, allocation=FIRST_TWO, budget=_amplified)),
+    "analytic_gaussian_code": Scheme(partial(_additive, mechanism=Gaussian(), budget=_code)),
+    "imgm_code": Scheme(_imgm_code),
+    "mvg_code": Scheme(_mvg_code),
 }

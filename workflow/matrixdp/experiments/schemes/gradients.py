@@ -228,87 +228,18 @@ def best_strategy(workload: Array) -> Array:
     return columns.T @ columns
 
 
-_KOV = "KOV Theorem 3.4, amplification by sampling"
-_KOV_CODE = "KOV corollary of Theorem 3.4, amplification by 1/q"
-
-#: Titles of groups.
-_AS_KOV = "Composed after Kairouz et al., amplified"
-_AS_GAUSSIAN = "Composed as Gaussian noise"
-_AS_CODE = "Formulas of the authors' code"
-
-#: In the order of tables and panels.
 SCHEMES = {
-    "gaussian_2014": Scheme("Gaussian, constant 1.25", _AS_KOV, _KOV, _classical),
-    "analytic_gaussian": Scheme("Gaussian, analytic", _AS_KOV, _KOV, _analytic),
-    "matrix_mechanism": Scheme(
-        "Matrix mechanism",
-        _AS_KOV,
-        _KOV,
-        _classical,
-        note="the best strategy for an average is the sum: it is the Gaussian mechanism",
-    ),
-    "mvg_iid": Scheme(
-        "MVG, i.i.d.",
-        _AS_KOV,
-        "MVG Theorem 2 per step and matrix, KOV Theorem 3.4, amplification by sampling",
-        partial(_mvg, allocation=IID),
-    ),
-    "mvg_binary": Scheme(
-        "MVG, binary allocation",
-        _AS_KOV,
-        "MVG Theorem 2 per step and matrix, tau = 0.75 on the first two rows, KOV Theorem 3.4, "
-        "amplification by sampling",
-        partial(_mvg, allocation=FIRST_TWO),
-    ),
-    "imgm": Scheme("IMGM", _AS_GAUSSIAN, "IMGM Theorem 4, no amplification", _theorem_4),
-    "imgm_amplified": Scheme(
-        "IMGM, times q",
-        _AS_GAUSSIAN,
-        "IMGM Theorem 4 times q",
-        _imgm_amplified,
-        status="not private",
-        note="right in the limit of many steps with much noise only",
-    ),
-    "moments_accountant": Scheme(
-        "Moments accountant",
-        _AS_GAUSSIAN,
-        "Rényi accountant of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=accountants.rdp_epsilon),
-    ),
-    "pld_gaussian": Scheme(
-        "Gaussian, PLD accountant",
-        _AS_GAUSSIAN,
-        "privacy loss distribution of the sampled Gaussian mechanism",
-        partial(_accounted, accountant=accountants.pld_epsilon),
-        note="the least noise that is private, to 0.002 %",
-    ),
-    "gaussian_code": Scheme(
-        "Gaussian, authors' code",
-        _AS_CODE,
-        "2 q sqrt(T ln(1/delta)) / epsilon",
-        _moments_code,
-        note="more noise than is needed",
-    ),
-    "analytic_gaussian_code": Scheme(
-        "Gaussian, analytic, authors' code",
-        _AS_CODE,
-        _KOV_CODE,
-        _analytic_code,
-    ),
-    "mvg_code": Scheme(
-        "MVG, authors' code",
-        _AS_CODE,
-        f"MVG Theorem 2 with gamma = s2 / 2 and s2 = clip sqrt(m n), {_KOV_CODE}",
-        _mvg_code,
-        status="distorted",
-        note="the variance is used as the standard deviation",
-    ),
-    "imgm_code": Scheme(
-        "IMGM, authors' code",
-        _AS_CODE,
-        "IMGM Theorem 4 times q / sqrt(lot)",
-        _imgm_code,
-        status="not private",
-        note="the division by the root of the lot has no reason",
-    ),
+    "gaussian_2014": Scheme(_classical),
+    "analytic_gaussian": Scheme(_analytic),
+    "matrix_mechanism": Scheme(_classical),
+    "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
+    "mvg_binary": Scheme(partial(_mvg, allocation=FIRST_TWO)),
+    "imgm": Scheme(_theorem_4),
+    "imgm_amplified": Scheme(_imgm_amplified),
+    "moments_accountant": Scheme(partial(_accounted, accountant=accountants.rdp_epsilon)),
+    "pld_gaussian": Scheme(partial(_accounted, accountant=accountants.pld_epsilon)),
+    "gaussian_code": Scheme(_moments_code),
+    "analytic_gaussian_code": Scheme(_analytic_code),
+    "mvg_code": Scheme(_mvg_code),
+    "imgm_code": Scheme(_imgm_code),
 }
