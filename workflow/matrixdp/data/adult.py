@@ -23,51 +23,15 @@ from matrixdp.checks import InputError
 from matrixdp.data import simulate as standins
 from matrixdp.data.learning import Encoded
 
-#: What adult.names says of the 14 attributes, in the order of the file: the categories of each,
-#: none for a continuous one.
-ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "age": (),
-    "workclass": (
-        "Private", "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov", "State-gov",
-        "Without-pay", "Never-worked",
-    ),
-    "fnlwgt": (),
-    "education": (
-        "Bachelors", "Some-college", "11th", "HS-grad", "Prof-school", "Assoc-acdm", "Assoc-voc",
-        "9th", "7th-8th", "12th", "Masters", "1st-4th", "10th", "Doctorate", "5th-6th",
-        "Preschool",
-    ),
-    "education-num": (),
-    "marital-status": (
-        "Married-civ-spouse", "Divorced", "Never-married", "Separated", "Widowed",
-        "Married-spouse-absent", "Married-AF-spouse",
-    ),
-    "occupation": (
-        "Tech-support", "Craft-repair", "Other-service", "Sales", "Exec-managerial",
-        "Prof-specialty", "Handlers-cleaners", "Machine-op-inspct", "Adm-clerical",
-        "Farming-fishing", "Transport-moving", "Priv-house-serv", "Protective-serv",
-        "Armed-Forces",
-    ),
-    "relationship": (
-        "Wife", "Own-child", "Husband", "Not-in-family", "Other-relative", "Unmarried",
-    ),
-    "race": ("White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black"),
-    "sex": ("Female", "Male"),
-    "capital-gain": (),
-    "capital-loss": (),
-    "hours-per-week": (),
-    "native-country": (
-        "United-States", "Cambodia", "England", "Puerto-Rico", "Canada", "Germany",
-        "Outlying-US(Guam-USVI-etc)", "India", "Japan", "Greece", "South", "China", "Cuba", "Iran",
-        "Honduras", "Philippines", "Italy", "Poland", "Jamaica", "Vietnam", "Mexico", "Portugal",
-        "Ireland", "France", "Dominican-Republic", "Laos", "Ecuador", "Taiwan", "Haiti",
-        "Columbia", "Hungary", "Guatemala", "Nicaragua", "Scotland", "Thailand", "Yugoslavia",
-        "El-Salvador", "Trinadad&Tobago", "Peru", "Hong", "Holand-Netherlands",
-    ),
-}  # fmt: skip
 INCOMES = ("<=50K", ">50K")
-
 _MISSING = "?"
+#: What adult.names says of the 14 attributes, in the order of the file: the categories of each,
+#: none for a continuous one. The stand-in's facts name them all, after a missing one.
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    name: tuple(law[INCOMES[0]])[1:] if _MISSING in law[INCOMES[0]] else ()
+    for name, law in standins.load_summary("adult")["attributes"].items()
+}
+
 _PARTS = ("train", "test")
 
 #: Records by column: numbers, or places in the list of categories (-1: missing), and ``income``.

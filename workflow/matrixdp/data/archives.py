@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import gzip
 import io
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -86,14 +88,18 @@ def select(entries: Iterable[Entry], wanted: Sequence[Member]) -> Contents:
         Broken: two entries of one name differ.
     """
     contents: Contents = {member.name: {} for member in wanted}
-    for name, read in entries:
-        path = PurePosixPath(name)
-        for member in wanted:
-            if path.match(member.name):
-                depth = len(PurePosixPath(member.name).parts)
-                key = "/".join(path.parts[-depth:])
+    # Joined components have as many slashes as the name has, so that no * reaches over one.
+    patterns = [
+        (contents[name], len(PurePosixPath(name).parts), re.compile(fnmatch.translate(name)).match)
+        for name in contents
+    ]
+    for entry, read in entries:
+        parts = PurePosixPath(entry).parts
+        for found, depth, matches in patterns:
+            key = "/".join(parts[-depth:])
+            if len(parts) >= depth and matches(key):
                 data = read()
-                if contents[member.name].setdefault(key, data) != data:
+                if found.setdefault(key, data) != data:
                     raise Broken(f"there are two different files {key}")
     return contents
 

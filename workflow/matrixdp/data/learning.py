@@ -6,7 +6,6 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,16 +45,6 @@ def content_sha256(encoded: Encoded) -> str:
         state.update(f"{name} {entries.dtype.str} {entries.shape}\n".encode())
         state.update(entries.tobytes())
     return state.hexdigest()
-
-
-def read(reader: ModuleType, members: Mapping[str, bytes]) -> Encoded:
-    """Return the arrays that a learning set's module reads."""
-    return reader.read(members)
-
-
-def stand_in(reader: ModuleType, facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return the arrays of a stand-in."""
-    return reader.simulate(facts, rng)
 
 
 def pack(spec: Spec, encoded: Encoded, scaling_name: str) -> tuple[bytes, dict[str, Any]]:

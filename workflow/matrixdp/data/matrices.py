@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.data import scaling, simulate
+from matrixdp.data import scaling
 from matrixdp.data.catalogue import Spec
 
 
 def content_sha256(records: Array) -> str:
     """Return the sha256 of records (n x m) as little-endian float64, row after row."""
     return hashlib.sha256(np.ascontiguousarray(records, dtype="<f8").tobytes()).hexdigest()
-
-
-def read(reader: ModuleType, members: Mapping[str, bytes]) -> Array:
-    """Return the records (n x m) that a data set's module reads."""
-    # Adding 0 makes -0 and 0 the same bytes.
-    return reader.read(members) + 0.0
-
-
-def stand_in(reader: ModuleType, facts: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    """Return the records (n x m) of a stand-in."""
-    return simulate.simulate(facts, rng)
 
 
 def pack(spec: Spec, records: Array, scaling_name: str) -> tuple[bytes, dict[str, Any]]:

@@ -62,7 +62,9 @@ def original(
     fetched = fetch(spec, folder, mirror, network=network)
     kind = _kind(spec)
     try:
-        records = kind.read(_module(spec), fetched.members)
+        records = _module(spec).read(fetched.members)
+        if not spec.is_learning_set:
+            records = records + 0.0  # makes -0 and 0 the same bytes
     except InputError as error:
         raise _refuse(spec, fetched, f"cannot be read as records ({error})") from None
     except (ValueError, KeyError, IndexError):
@@ -194,11 +196,8 @@ def _originals(
 def _stand_in(spec: Spec, seed: int) -> tuple[Array | Encoded, dict[str, Any]]:
     facts = simulate.load_summary(spec.name)
     (rng,) = seeds.streams(seed, "stand-in", spec.name, trials=[0])
-    return _kind(spec).stand_in(_module(spec), facts, rng), {
-        "status": "simulated",
-        "files": [],
-        "seed": seed,
-    }
+    maker = _module(spec) if spec.is_learning_set else simulate
+    return maker.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
 def _write(

@@ -201,7 +201,9 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
             new[field] = changes[place]
         elif changes.keys() & parameters(value).keys():
             new[field] = adjusted(value, changes)
-    return dataclasses.replace(thing, **new) if new else thing  # type: ignore[type-var]
+    if not new or not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+        return thing
+    return dataclasses.replace(thing, **new)
 
 
 def _fields(thing: object) -> Iterator[tuple[str, str, Any]]:

@@ -51,14 +51,17 @@ class Task(abc.ABC):
     Attributes:
         metric: name of the metric.
         queries: names of the queries that serve it, the paper's own first.
-        accepts: the yields of a release that it can work with.
         references: rows that need no mechanism, of ``trials.REFERENCES``.
     """
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
-    accepts: ClassVar[frozenset[str]]
     references: ClassVar[tuple[str, ...]] = (NONPRIVATE, RANDOM)
+
+    @property
+    @abc.abstractmethod
+    def accepts(self) -> frozenset[str]:
+        """The yields of a release that it can work with."""
 
     def records(self, matrix: Array) -> int:
         """Return how many records of the data are private."""

@@ -94,7 +94,7 @@ class Regression(Task):
         checks.choice(("linear", "rbf"), kernel=self.kernel)
 
     @property
-    def accepts(self) -> frozenset[str]:  # type: ignore[override]
+    def accepts(self) -> frozenset[str]:
         """Records, and sketches where their Gram matrix is all that is needed.
 
         The pseudo-records of a sketch are no records: they lie in no box, and distances between
