@@ -18,6 +18,7 @@ PAPERS = {
     "Note": "Note on vector-valued noise",
 }
 
+
 def data(tables: Tables) -> pd.DataFrame:
     """Return the ledger as it is."""
     text = ["claim", "place", "verdict", "reason", "statistic"]
