@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 from trialrows import around, reason, trials
 
-from matrixdp.report import summary
-from matrixdp.report.tables import comparison
+from matrixdp.report import summary, tables
 
 CONFIG = {
     "seed": 1,
@@ -21,8 +21,8 @@ CONFIG = {
     "public_tau": "0.75",
     "data": {"source": "auto", "mirror": "/home/somebody/private-folder"},
     "experiments": {"regression": {"dataset": "liver"}},
+    "training": {},
 }
-LABELS = {"imgm": "IMGM", "mvg_binary": "MVG, binary allocation", "laplace": "Laplace"}
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
@@ -64,9 +64,8 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     root.mkdir(parents=True, exist_ok=True)
     pd.concat(rows).to_csv(file, index=False)
     summary.write([file], root / "summary/regression.csv")
-    comparison.write(
-        3, summary_file=root / "summary/regression.csv", out=root / "tables", labels=LABELS
-    )
+    settle(root)
+    tables.write(["table3"], results=root)
     provenance = {
         "name": "liver",
         "title": "Liver Disorders",
@@ -82,6 +81,11 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
         put(root / f"figures/data/{name}.csv", "epsilon,mean\n1,0.5\n")
     put(root / "benchmarks/trials/regression/laplace.tsv", "s\tmax_rss\tcpu_time\n60\t99\t30\n")
     return root
+
+
+def settle(root: Path, **settings: object) -> None:
+    """Write the settings of a run: those of ``CONFIG``, but for ``settings``."""
+    put(root / "settings.yaml", yaml.safe_dump(CONFIG | settings))
 
 
 def put(path: Path, text: str) -> None:

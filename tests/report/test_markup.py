@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
 
+from matrixdp.report import markup
 from matrixdp.report.markup import escape, interval, short
 
 
@@ -51,3 +53,17 @@ def test_interval(mean, half_width, shown):
 def test_greek_letters_become_symbols_once():
     assert escape("ε/q, δ, 0.5†") == r"$\epsilon$/q, $\delta$, 0.5$\dagger$"
     assert escape("epsilon and Delta") == r"$\epsilon$ and $\Delta$"
+
+
+def test_a_grid_survives_its_file(tmp_path):
+    grid = markup.Grid(
+        header=["Method", "Value"],
+        groups=[["", [["a | b", "1.5 ± 0.2"]]], ["Beyond", [["d", "~12"]]]],
+        columns="lr",
+        name="Table 9",
+        caption="What it shows. More.",
+        warning="Beware.",
+    )
+    markup.write(tmp_path / "table9", pd.DataFrame({"a": [1]}), grid)
+    assert markup.read(tmp_path / "table9.json") == grid
+    assert r"| a \| b | 1.5 ± 0.2 |" in (tmp_path / "table9.md").read_text()

@@ -8,12 +8,10 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-import yaml
-from samplerun import CONFIG, LABELS, SVG, put, regression, write
+from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.report import figures, markup, page
+from matrixdp.report import figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -63,7 +61,7 @@ def make(tmp_path):
 
     def run(root=None, **options):
         root = write(tmp_path / "results") if root is None else root
-        return page.build(root, **{"config": CONFIG, "labels": LABELS, "run": RUN, **options})
+        return page.build(root, **{"run": RUN, **options})
 
     return run
 
@@ -91,7 +89,7 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
     assert '<span class="badge higher">higher</span>' in html
     assert "Beyond the paper" in html
-    assert "Experiment I: regression on the Liver data." in html
+    assert "Experiment I: regression, Liver data." in html
     assert 'data-copy="snakemake table3"' in html
     (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="table3.csv"', html)
     assert unquote(data).startswith("method,mechanism,")
@@ -141,7 +139,7 @@ def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
 
 def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     (tmp_path / "empty").mkdir()
-    html = make(tmp_path / "empty")
+    html = make(tmp_path / "empty", config=CONFIG)
     assert "tables/table3, figures/figure4_left" in section(html, "regression")
     assert "No table of results has been built yet." in html
     assert "not measured" in html
@@ -256,16 +254,6 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, 
     assert [one.name for one in root.glob("*report*")] == ["report.html"]
 
 
-def test_the_command_line_writes_the_page(tmp_path, capsys):
-    root = write(tmp_path / "results")
-    words = ["report", "--results", str(root), "--out", str(tmp_path / "page.html")]
-    settings = yaml.safe_load((page.FOLDER.parents[1] / "config.yaml").read_text())
-    assert cli.main([*words, "--config", json.dumps(settings)]) == 0
-    assert "trials: 100" in (tmp_path / "page.html").read_text()
-    assert cli.main([*words, "--config", "{}"]) == 2
-    assert "config.yaml lacks the key 'experiments'" in capsys.readouterr().err
-
-
 # Pictures
 
 
@@ -299,6 +287,32 @@ def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatc
 
 
 # Layout
+
+
+def test_an_experiment_of_tomorrow_has_a_section_of_its_own(make, tmp_path):
+    root = write(tmp_path / "results")
+    copy = (root / "summary/regression.csv").read_text().replace("regression,", "tomorrow,")
+    put(root / "summary/tomorrow.csv", copy)
+    settle(root, experiments={"regression": {}, "tomorrow": {}})
+    tables.write(["tomorrow"], results=root)
+    html = make(root)
+    assert 'id="tables-tomorrow"' in section(html, "tomorrow")
+    assert "<small>Further</small>tomorrow" in section(html, "tomorrow")
+    assert html.index('id="vector_noise"') < html.index('id="tomorrow"') < html.index('id="claims"')
+
+
+def test_what_no_section_names_goes_to_its_experiment():
+    sections = [layout.Section("adult", "A", "IMGM paper"), layout.Section("b", "B", "Last")]
+    homes = {"tables/x": "adult", "figures/y": "regression", "figures/z": "cora"}
+    placed, rest = layout.place(sections, ["audit", *homes], homes)
+    found = [(one.section.id, one.section.part, one.found) for one in placed]
+    assert found == [
+        ("adult", "IMGM paper", ("tables/x",)),
+        ("cora", "IMGM paper", ("figures/z",)),
+        ("b", "Last", ()),
+        ("regression", "MVG paper", ("figures/y",)),
+    ]
+    assert rest == ["audit"]
 
 
 def test_every_figure_has_a_place_and_every_text_a_section():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chromium
 import pytest
-from samplerun import CONFIG, LABELS, write
+from samplerun import write
 
 from matrixdp.report import page
 
@@ -24,7 +24,7 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def html(tmp_path_factory):
     root = write(tmp_path_factory.mktemp("run") / "results")
-    return page.build(root, config=CONFIG, labels=LABELS, run={"Processor": "x" * 80})
+    return page.build(root, run={"Processor": "x" * 80})
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from matrixdp.report import markup
@@ -51,33 +50,10 @@ def test_cells_sort_by_the_number_that_they_show(text, value):
     assert prose.number(text) == (value if value is None else pytest.approx(value))
 
 
-def test_a_table_survives_markdown():
+def test_columns_of_numbers_are_known():
+    rows = [["a", "1.5 ± 0.2", "within", ""], ["c", "", "", ""]]
     grid = markup.Grid(
-        name="Table 9",
-        caption="What it shows. More.",
-        warning="Beware.",
-        header=["Method", "Value", "Verdict"],
-        groups=[
-            ("", [["a | b", "1.5 ± 0.2", "within"], ["c", "", ""]]),
-            ("Beyond", [["d", "~12", "higher"]]),
-        ],
-        columns="lrl",
+        header=["Method", "Value", "Verdict", "Empty"],
+        groups=[("", rows), ("Beyond", [["d", "~12", "3", ""]]), ("Nothing", [])],
     )
-    table = prose.from_markdown(markup.markdown(grid))
-    assert (table.name, table.caption, table.warning) == (grid.name, grid.caption, grid.warning)
-    assert table.header == tuple(grid.header)
-    assert [
-        (title, [[cell.text for cell in row] for row in rows]) for title, rows in table.groups
-    ] == grid.groups
-    assert table.numeric == (False, True, False)
-
-
-def test_a_data_frame_as_table():
-    table = prose.from_frame(pd.DataFrame({"a": ["x", None], "b": ["1", "2e3"]}))
-    ((_, rows),) = table.groups
-    assert [[cell.text for cell in row] for row in rows] == [["x", "1"], ["", "2e3"]]
-    assert table.numeric == (False, True)
-
-
-def test_a_table_without_rows_has_no_groups():
-    assert prose.from_markdown("**T.** c\n\n| a |\n| --- |\n").groups == ()
+    assert prose.numeric(grid) == [False, True, False, False]

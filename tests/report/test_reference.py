@@ -1,9 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
-from matrixdp.report import reference, summary
+from matrixdp.report import inputs, reference, summary
 
 
 def frame(**changes):
@@ -118,12 +119,18 @@ def test_simulated_results_are_neither_verified_nor_kept(tmp_path):
 def test_keeping_replaces_what_was_kept(tmp_path):
     write(tmp_path / "run", frame(mean=0.25))
     (tmp_path / "run" / "trials").mkdir()
+    put(tmp_path / "run" / "data/liver/provenance.json", "{}")
+    put(tmp_path / "run" / "data/liver/matrix.npy", "")
+    settle(tmp_path / "run")
     write(tmp_path / "kept", frame())
     (tmp_path / "kept" / "summary" / "gone.csv").write_text("")
     reference.keep(tmp_path / "run", tmp_path / "kept")
     assert [p.name for p in (tmp_path / "kept").rglob("*.csv")] == ["regression.csv"]
     assert summary.read(tmp_path / "kept" / "summary" / "regression.csv")["mean"][0] == 0.25
     assert not (tmp_path / "kept" / "trials").exists()
+    assert [p.name for p in (tmp_path / "kept" / "data").rglob("*.*")] == ["provenance.json"]
+    kept = inputs.read("settings", tmp_path / "kept")
+    assert kept == CONFIG | {"data": {"source": "auto", "mirror": ""}, "reading": "default"}
     with pytest.raises(InputError, match="no summary to keep"):
         reference.keep(tmp_path / "nothing", tmp_path / "kept")
 

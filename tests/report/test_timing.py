@@ -49,5 +49,5 @@ def test_no_or_broken_benchmarks(tmp_path):
     with pytest.raises(InputError, match="run the workflow first"):
         timing.collect(tmp_path / "absent")
     (tmp_path / "empty.tsv").write_text("")
-    with pytest.raises(InputError, match=r"empty\.tsv is not a benchmark file"):
+    with pytest.raises(InputError, match=r"empty\.tsv cannot be read"):
         timing.collect(tmp_path)

@@ -1,11 +1,14 @@
+import shutil
+
 import pandas as pd
 import pytest
+from samplerun import settle
 
-from matrixdp.audit import canaries, releases, sensitivities
+from matrixdp.audit import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity
-from matrixdp.report.tables import audit
+from matrixdp.report import tables
 
 QUERIES = {
     "identity": Identity(Box.cube(2, -1, 1), 20),
@@ -24,78 +27,70 @@ def parts(tmp_path_factory):
         directions={"a": (0,), "iid": ()},
         taus=("0.75",),
     )
-    for mechanism in ("mvg_binary", "analytic_gaussian", "laplace"):
-        releases.run(mechanism, QUERIES, settings).to_csv(folder / f"{mechanism}.csv", index=False)
-    # No query of the experiment that it can answer: a file without rows.
-    nothing = releases.run("ppca", {"identity": QUERIES["identity"]}, settings)
-    nothing.to_csv(folder / "ppca.csv", index=False)
-    sensitivities.run("regression", QUERIES, 1).to_csv(folder / "sensitivities.csv", index=False)
+    rows = [
+        pd.DataFrame(releases.run(mechanism, QUERIES, settings))
+        for mechanism in ("mvg_binary", "analytic_gaussian", "laplace")
+    ]
+    pd.concat(rows).to_csv(folder / "regression.csv", index=False)
+    # No query of the experiment that its mechanisms can answer: a file without rows.
+    pd.concat(rows).iloc[:0].to_csv(folder / "first_pc.csv", index=False)
+    found = pd.DataFrame(sensitivities.run("regression", QUERIES, 1))
+    found.to_csv(folder / "regression_sensitivities.csv", index=False)
+    found.iloc[:0].to_csv(folder / "first_pc_sensitivities.csv", index=False)
     table = pd.DataFrame({name: ["x"] for name in ("canary", "mistake", "tool", "evidence")})
     table.assign(caught=True, control=True).to_csv(folder / "canaries.csv", index=False)
     return folder
 
 
-def written(parts, out, canaries="canaries.csv"):
-    names = ("mvg_binary", "analytic_gaussian", "laplace", "ppca")
-    audit.write(
-        [parts / f"{name}.csv" for name in names],
-        sensitivities=[parts / "sensitivities.csv"],
-        canaries=parts / canaries,
-        results=out,
-    )
-    return {
-        stem: (out / "tables" / f"{stem}.md").read_text()
-        for stem in ("audit", "canaries", "sensitivities", "effective_noise")
-    }
+STEMS = ("audit", "canaries", "sensitivities", "effective_noise")
+
+
+def written(parts, out):
+    """Return the tables of two experiments; of one the mechanisms answer nothing."""
+    shutil.copytree(parts, out / "audit", dirs_exist_ok=True)
+    settle(out, experiments={"regression": {}, "first_pc": {}})
+    tables.write(STEMS, results=out)
+    return {stem: (out / f"tables/{stem}.md").read_text() for stem in STEMS}
 
 
 def test_the_tables_say_what_was_found(parts, tmp_path):
-    tables = written(parts, tmp_path)
-    full = pd.read_csv(tmp_path / "audit.csv")
+    shown = written(parts, tmp_path)
+    full = pd.read_csv(tmp_path / "tables/audit.csv")
     assert len(full) == 4
-    assert "4 releases were judged, 0 failed" in tables["audit"]
-    row = next(line for line in tables["audit"].splitlines() if "MVG, binary" in line)
+    assert "4 releases were judged, 0 failed" in shown["audit"]
+    row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
     assert row.endswith("| exact curve | private but wasteful |")
-    row = next(line for line in tables["audit"].splitlines() if "| Laplace" in line)
+    row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
     assert row.endswith("| maximal loss | private and tight |")
-    assert "1 were tried, 0 failed" in tables["canaries"]
-    assert tables["sensitivities"].count("holds") == 8
+    assert "1 were tried, 0 failed" in shown["canaries"]
+    assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
-    assert "MVG, binary allocation | identity" in tables["effective_noise"]
-    for stem in tables:
+    assert "MVG, binary allocation | identity" in shown["effective_noise"]
+    for stem in STEMS:
         assert (tmp_path / "tables" / f"{stem}.tex").read_text().count(r"\begin{tabular}") == 1
 
 
 def test_failures_cannot_be_missed(parts, tmp_path):
-    table = pd.read_csv(parts / "laplace.csv").assign(verdict="violated: the black box proves it")
-    (tmp_path / "in").mkdir()
-    for file in parts.glob("*.csv"):
-        (tmp_path / "in" / file.name).write_bytes(file.read_bytes())
-    table.to_csv(tmp_path / "in" / "laplace.csv", index=False)
+    shutil.copytree(parts, tmp_path / "in")
+    table = pd.read_csv(parts / "regression.csv")
+    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "violated: the black box proves it"
+    table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     bad = pd.read_csv(parts / "canaries.csv").assign(caught=False)
     bad.to_csv(tmp_path / "in" / "canaries.csv", index=False)
-    tables = written(tmp_path / "in", tmp_path / "out")
-    assert tables["audit"].startswith("> **1 releases failed the audit")
-    assert tables["canaries"].startswith("> **1 canaries were missed")
-    assert "| NO |" in tables["canaries"]
+    shown = written(tmp_path / "in", tmp_path / "out")
+    assert shown["audit"].startswith("> **1 releases failed the audit")
+    assert shown["canaries"].startswith("> **1 canaries were missed")
+    assert "| NO |" in shown["canaries"]
 
 
-def test_damaged_parts_are_named(parts, tmp_path):
-    (tmp_path / "part.csv").write_text("a,b\n1,2\n")
-    for broken in (tmp_path / "part.csv", tmp_path / "missing.csv"):
-        with pytest.raises(InputError, match=f"{broken.name} .*make it again"):
-            audit.write(
-                [broken],
-                sensitivities=[parts / "sensitivities.csv"],
-                canaries=parts / "canaries.csv",
-                results=tmp_path,
-            )
-
-
-def test_the_columns_that_are_read_are_those_that_are_written():
-    assert set(audit.NEEDED["audit"]) <= set(releases.COLUMNS)
-    assert set(audit.NEEDED["sensitivities"]) <= set(sensitivities.COLUMNS)
-    assert set(audit.NEEDED["canaries"]) >= set(canaries.COLUMNS)
+def test_damaged_and_missing_parts_are_named(parts, tmp_path):
+    written(parts, tmp_path)
+    (tmp_path / "audit/regression.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match=r"audit/regression.* lacks .*; delete it and run again"):
+        tables.write(["audit"], results=tmp_path)
+    (tmp_path / "audit/regression.csv").unlink()
+    tables.write(["audit"], results=tmp_path)
+    assert "audit/regression has not been made yet" in (tmp_path / "tables/audit.md").read_text()

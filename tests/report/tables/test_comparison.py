@@ -5,13 +5,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from samplerun import settle
 from trialrows import around, reason, trials
 
+from matrixdp import catalogue, places
 from matrixdp.checks import InputError
-from matrixdp.report import summary
-from matrixdp.report.tables import comparison
+from matrixdp.report import summary, tables
 
-LABELS = {"imgm": "IMGM", "directional_gaussian": "Directional Gaussian", "ppca": "PPCA"}
+EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
+DIRECTIONAL = "Directional Gaussian, exactly calibrated"
 
 COLUMNS = [
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
@@ -26,14 +28,11 @@ COLUMNS = [
 def make(saved, tmp_path):
     """Return a function from trial rows to the table as CSV, Markdown and LaTeX."""
 
-    def run(number, *parts, **settings):
-        summary.write([saved(*parts)], tmp_path / "summary.csv")
-        comparison.write(
-            number,
-            summary_file=tmp_path / "summary.csv",
-            out=tmp_path / "tables",
-            **{"labels": LABELS, **settings},
-        )
+    def run(number, *parts, reading="default", **settings):
+        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path, reading)
+        summary.write([saved(*parts)], file)
+        settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
+        tables.write([f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading)
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)
@@ -83,8 +82,8 @@ def test_rows_are_the_papers_in_its_order_then_ours(make):
         "MVG using the binary allocation strategy, fixed in public",
         "Zero predictor",
         "IMGM",
-        "Directional Gaussian",
-        "Directional Gaussian, fixed in public",
+        DIRECTIONAL,
+        f"{DIRECTIONAL}, fixed in public",
     ]
     assert table["mechanism"].tolist()[:8] == [
         *("nonprivate", "random", "mvg_binary", "mvg_maxpnr"),
@@ -135,7 +134,7 @@ def test_rows_without_a_result_say_why(make):
 
 
 def test_an_epsilon_that_is_not_in_the_grid(make):
-    table, markdown, _ = make(3, *regression(), epsilon="7")
+    table, markdown, _ = make(3, *regression(), table_epsilon="7")
     assert set(table["verdict"].dropna()) == {"not run", "higher"}
     assert row(table, "Laplace (Dwork et al. [3])")["verdict"] == "not run"
     assert row(table, "Non-private")["verdict"] == "higher"
@@ -144,10 +143,10 @@ def test_an_epsilon_that_is_not_in_the_grid(make):
 
 
 def test_a_reading_that_was_not_run(make):
-    table, _, latex = make(3, *regression(), reading="literal zeta")
+    table, _, latex = make(3, *regression(), reading="zeta=literal")
     assert set(table["verdict"]) == {"not run"}
-    assert set(table["reading"]) == {"literal zeta"}
-    assert "literal zeta, not the default one" in latex
+    assert set(table["reading"]) == {"zeta=literal"}
+    assert "zeta=literal, not the default one" in latex
 
 
 def test_another_metric_has_no_place_in_the_table(make):
@@ -284,8 +283,11 @@ def test_an_upper_bound_of_mu_is_shown_as_one(make):
     assert "0.1 (mu ≤ 0.02)" in make(3, part)[1]
 
 
-def test_latex_is_escaped_and_balanced(make):
-    _, _, latex = make(3, *regression(), labels={"imgm": r"A_b & 50% #1 {x}^2 \z ~ $"})
+def test_latex_is_escaped_and_balanced(make, monkeypatch):
+    label = catalogue.label
+    shown = {"imgm": r"A_b & 50% #1 {x}^2 \z ~ $"}
+    monkeypatch.setattr(catalogue, "label", lambda name: shown.get(name) or label(name))
+    _, _, latex = make(3, *regression())
     assert r"A\_b \& 50\% \#1 \{x\}\textasciicircum{}2 \textbackslash{}z $\sim$ \$" in latex
     body = latex[latex.index(r"\toprule") : latex.index(r"\bottomrule")]
     plain = re.sub(r"\\[&{}$#%_]", "", body)
@@ -310,11 +312,30 @@ def test_same_bytes_twice(make, tmp_path):
         files = sorted((tmp_path / "tables").iterdir())
         written.append({path.name: path.read_bytes() for path in files})
     assert written[0] == written[1]
-    assert [*written[0]] == ["table3.csv", "table3.md", "table3.tex"]
+    assert [*written[0]] == ["table3.csv", "table3.json", "table3.md", "table3.tex"]
 
 
-def test_unknown_tables_are_refused(tmp_path):
-    with pytest.raises(InputError, match="table is '6'"):
-        comparison.write(6, summary_file="x", out=tmp_path)
-    with pytest.raises(InputError, match="absent is not a whole summary"):
-        comparison.write(3, summary_file=tmp_path / "absent", out=tmp_path)
+def test_unknown_tables_are_refused_and_missing_inputs_told(tmp_path):
+    settle(tmp_path, experiments={"regression": {}})
+    with pytest.raises(InputError, match="table is 'tabel3'; did you mean 'table3'"):
+        tables.write(["tabel3"], results=tmp_path)
+    tables.write(["table3"], results=tmp_path)
+    said = "summary/regression has not been made yet"
+    for end in ("csv", "md", "tex", "json"):
+        assert said in (tmp_path / f"tables/table3.{end}").read_text()
+
+
+def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
+    at = {"experiment": "of_tomorrow", "metric": "rmse"}
+    parts = [trials("laplace", around(0.2, 0.01), **at), trials("nonprivate", [0.1, 0.2], **at)]
+    parts.append(reason("imgm", "no guarantee: too small", **at))
+    summary.write([saved(*parts)], tmp_path / "summary/of_tomorrow.csv")
+    settle(tmp_path, experiments={"of_tomorrow": {}})
+    assert "of_tomorrow" in tables.registry({"of_tomorrow": "releases"})
+    tables.write(["of_tomorrow"], results=tmp_path)
+    markdown = (tmp_path / "tables/of_tomorrow.md").read_text()
+    assert markdown.startswith("**of_tomorrow.** of_tomorrow. Means over")
+    assert "| Method | Ours (RMSE) | Actual epsilon | Note |" in markdown
+    assert "| IMGM |  |  | no guarantee |" in markdown
+    methods = pd.read_csv(tmp_path / "tables/of_tomorrow.csv")["method"]
+    assert methods.tolist() == ["Non-private", "IMGM", "Laplace"]

@@ -5,9 +5,11 @@ import re
 
 import pandas as pd
 import pytest
+from samplerun import put, settle
 
+from matrixdp import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report.tables import setups, training
+from matrixdp.report import tables
 
 CONFIG = {
     "trials": 50,
@@ -54,13 +56,14 @@ MOVEMENT = LIVER | {
 
 @pytest.fixture
 def make(tmp_path):
-    def run(*provenance, config=CONFIG):
-        paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
-        for path, facts in zip(paths, provenance, strict=True):
-            path.write_text(json.dumps(facts))
-        setups.write(2, config=config, provenance_files=paths, out=tmp_path)
-        table = pd.read_csv(tmp_path / "table2.csv", index_col="item", keep_default_na=False)
-        return table, *((tmp_path / f"table2.{end}").read_text() for end in ("md", "tex"))
+    def run(*provenance, number=2, config=CONFIG):
+        for facts in provenance:
+            put(tmp_path / f"data/{facts['name']}/provenance.json", json.dumps(facts))
+        settle(tmp_path, **config)
+        tables.write([f"table{number}"], results=tmp_path)
+        stem = tmp_path / f"tables/table{number}"
+        table = pd.read_csv(f"{stem}.csv", index_col="item", keep_default_na=False)
+        return table, *(stem.with_suffix(end).read_text() for end in (".md", ".tex"))
 
     return run
 
@@ -107,10 +110,9 @@ def test_missing_provenance_is_named(make, tmp_path):
         make(LIVER)
     with pytest.raises(InputError, match="provenance of liver lacks 'licence'"):
         make({key: value for key, value in LIVER.items() if key != "licence"}, MOVEMENT)
-    (tmp_path / "bad.json").write_text("{")
-    for name in ("bad.json", "absent.json"):
-        with pytest.raises(InputError, match=f"{name} cannot be read"):
-            setups.write(2, config=CONFIG, provenance_files=[tmp_path / name], out=tmp_path)
+    put(tmp_path / "data/ctg/provenance.json", "{")
+    with pytest.raises(InputError, match=r"provenance\.json cannot be read .*`snakemake data`"):
+        make(LIVER, MOVEMENT)
 
 
 TRAINING = {
@@ -152,28 +154,15 @@ IMDB = ADULT | {
 }
 
 
-@pytest.fixture
-def make_table1(tmp_path):
-    def run(*provenance):
-        paths = [tmp_path / f"{facts['name']}.json" for facts in provenance]
-        for path, facts in zip(paths, provenance, strict=True):
-            path.write_text(json.dumps(facts))
-        setups.write(1, config=TRAINING, provenance_files=paths, out=tmp_path)
-        table = pd.read_csv(tmp_path / "table1.csv", index_col="item", keep_default_na=False)
-        return table, (tmp_path / "table1.md").read_text()
-
-    return run
-
-
-def test_table_1_has_all_six_data_sets_run_or_not(make_table1):
-    table, markdown = make_table1(ADULT, IMDB)
+def test_table_1_has_all_six_data_sets_run_or_not(make):
+    table, markdown, _ = make(ADULT, IMDB, number=1, config=TRAINING)
     assert table.loc["training", "adult_published"] == "32,561"
     assert table.loc["training", "adult"] == "4,096 of 32,561"
     assert table.loc["testing", "imdb"] == "25,000"
     assert table.loc["clip", ["adult", "imdb"]].tolist() == ["1.5", ""]
     assert table.loc["type2_epochs", ["adult", "imdb"]].tolist() == ["-", "10, of the extractor 3"]
     assert table.loc["trials", "imdb"] == "6, from seed 7"
-    assert table.loc["protected", "adult"] == training.EXPERIMENTS["adult"].protected
+    assert table.loc["protected", "adult"] == catalogue.experiment("adult").protected
     for name in ("mnist", "cifar10", "svhn"):
         assert table.loc["lot", name] == "not run"
         assert "hours" in table.loc["needs", name]
@@ -187,12 +176,12 @@ def test_table_1_has_all_six_data_sets_run_or_not(make_table1):
     assert "| What it would need |  | the 60,000 images" in markdown
 
 
-def test_table_1_shouts_and_names_what_is_missing(make_table1):
-    assert make_table1(ADULT | {"status": "simulated"}, IMDB)[1].startswith("> **SIMULATED")
+def test_table_1_shouts_and_names_what_is_missing(make):
+    simulated = ADULT | {"status": "simulated"}
+    assert make(simulated, IMDB, number=1, config=TRAINING)[1].startswith("> **SIMULATED")
+    bare = {key: value for key, value in IMDB.items() if key != "arrays"}
     with pytest.raises(InputError, match="provenance of imdb lacks 'arrays'"):
-        make_table1(ADULT, {key: value for key, value in IMDB.items() if key != "arrays"})
-    with pytest.raises(InputError, match="table is '3'"):
-        setups.write(3, config=TRAINING, provenance_files=[], out=".")
+        make(ADULT, bare, number=1, config=TRAINING)
 
 
 def numbers(text):
@@ -205,7 +194,7 @@ def test_table_1_says_what_the_training_does():
     from matrixdp.experiments.training import extractor, features, gradients, models
 
     optimisers, networks = (
-        {name: numbers(about[row]) for name, about in setups.TRAININGS.items()}
+        {name: numbers(catalogue.experiment(name).setup[row]) for name in ("adult", "cora", "imdb")}
         for row in ("optimiser", "model")
     )
     sgd = {gradients.RATE, gradients.DECAY, gradients.DECAY_STEPS, gradients.MOMENTUM}
@@ -218,5 +207,10 @@ def test_table_1_says_what_the_training_does():
     assert networks["imdb"] == {extractor.EMBEDDING, 2, extractor.UNITS, extractor.FEATURES}
 
 
-def test_what_is_protected_is_said_of_every_training():
-    assert setups.TRAININGS.keys() == training.EXPERIMENTS.keys()
+def test_every_training_says_what_is_protected_and_of_which_kind_it_is():
+    from matrixdp.experiments import training
+
+    for name, one in training.registry().items():
+        about = catalogue.experiment(name)
+        assert about.protected
+        assert about.kind == one.kind

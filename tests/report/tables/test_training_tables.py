@@ -3,13 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from samplerun import settle
 from trialrows import reason, trials
 
+from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import figures, names, summary
+from matrixdp.report import figures, summary, tables
 from matrixdp.report.figures import style
 from matrixdp.report.tables import published_settings, training
+
+KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
 
 EPSILONS = ("0.1", "1")
 FIVE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
@@ -65,7 +69,8 @@ def run(saved, tmp_path):
     def make(*parts, experiment="imdb", **options):
         file = tmp_path / "summary" / f"{experiment}.csv"
         summary.write([saved(*parts, name=experiment)], file)
-        training.write(experiment, summary_file=file, out=tmp_path / "tables", **options)
+        settle(tmp_path, training={experiment: {}}, **options)
+        tables.write([f"imgm_{experiment}", f"imgm_{experiment}_grid"], results=tmp_path)
         return tmp_path
 
     return make
@@ -82,7 +87,7 @@ def test_a_verdict_is_that_of_the_true_epsilon(run):
     assert found["imgm"] == found["analytic_gaussian"] == "private"
     assert found["imgm_amplified"] == found["imgm_code"] == "not private"
     # Calibrated wrongly, but to so much noise that the budget is kept.
-    assert training.registry("imdb")["analytic_gaussian_code"].status == "not private"
+    assert catalogue.schemes("features")["analytic_gaussian_code"].status == "not private"
     assert found["analytic_gaussian_code"] == "private"
     assert found["mvg_code"] == "distorted"
     assert table.set_index("scheme").loc[["nonprivate", "random"], "verdict"].isna().all()
@@ -97,9 +102,9 @@ def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
         *("imgm_amplified", "mvg_binary_amplified"),
         *("analytic_gaussian_code", "imgm_code", "mvg_code"),
     ]
-    titles = {f"| **{one.group}** |" for one in training.registry("imdb").values()}
+    titles = {f"| **{one.group}** |" for one in catalogue.schemes("features").values()}
     assert [markdown.count(title) for title in titles] == [1, 1, 1]
-    labels = training.registry("imdb")
+    labels = catalogue.schemes("features")
     one, other = labels["analytic_gaussian"].label, labels["imgm"].label
     assert f"One and the same noise: {one} and {other}." in markdown
     assert f"| 60.0 ± {100 * MARGIN:.1f} | private |" in markdown
@@ -110,7 +115,7 @@ def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
 def test_the_grid_has_every_epsilon_with_the_true_one(run):
     grid, markdown = read(run(*imdb()), "imgm_imdb_grid")
     assert grid.columns.tolist() == ["reading", "group", "scheme", *EPSILONS]
-    row = grid.set_index("scheme").loc[training.registry("imdb")["imgm_amplified"].label]
+    row = grid.set_index("scheme").loc[catalogue.schemes("features")["imgm_amplified"].label]
     assert row["0.1"] == f"80.0 ± {100 * MARGIN:.1f} [11.1]"
     assert row["1"].endswith("[111]")
     free = grid.set_index("scheme").loc["Random guess"]
@@ -123,7 +128,7 @@ def test_the_grid_shows_other_readings_and_nothing_else_does(run):
     other = "classifier=bias"
     rows = [*imdb(), scheme("imgm", 0.3, noise=90.0, true=1.0, reading=other)]
     grid, markdown = read(run(*rows), "imgm_imdb_grid")
-    label = training.registry("imdb")["imgm"].label
+    label = catalogue.schemes("features")["imgm"].label
     shown = grid[grid["scheme"].eq(label)].set_index("reading")["1"]
     assert shown.str[:4].to_dict() == {"default": "60.0", other: "30.0"}
     assert f"**{training.READINGS[other].capitalize()}. " in markdown
@@ -148,7 +153,7 @@ def test_a_budget_that_no_accountant_reaches_has_its_reason(run):
     assert "|  | no guarantee |" in markdown
     assert f"| **{training.FURTHER}** |" in markdown
     grid, _ = read(folder, "imgm_adult_grid")
-    shown = grid.set_index("scheme").loc[training.registry("adult")["moments_accountant"].label]
+    shown = grid.set_index("scheme").loc[catalogue.schemes("gradients")["moments_accountant"].label]
     assert shown[[*EPSILONS]].eq("no guarantee").all()
 
 
@@ -157,29 +162,22 @@ def test_stand_ins_are_shouted_and_unknown_experiments_named(run):
     folder = run(*rows)
     for name in ("imgm_imdb", "imgm_imdb_grid"):
         assert (folder / "tables" / f"{name}.md").read_text().startswith("> **SIMULATED DATA")
-    with pytest.raises(InputError, match="experiment is 'imbd'; did you mean 'imdb'"):
-        training.write("imbd", summary_file="", out="")
-    with pytest.raises(InputError, match="imdb.csv is of imdb; give the summary of adult"):
-        training.write("adult", summary_file=folder / "summary" / "imdb.csv", out=folder)
+    with pytest.raises(InputError, match="table is 'imgm_imbd'; did you mean 'imgm_imdb'"):
+        tables.write(["imgm_imbd"], results=folder)
 
 
 def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
     _, wanted = read(run(*imdb()), "imgm_imdb")
-    _, shown = read(run(*imdb(), epsilon="3"), "imgm_imdb")
+    _, shown = read(run(*imdb(), table_epsilon="3"), "imgm_imdb")
     assert shown == wanted
     assert "at nominal epsilon = 1;" in shown
-    _, smaller = read(run(*imdb(), epsilon="0.1"), "imgm_imdb")
+    _, smaller = read(run(*imdb(), table_epsilon="0.1"), "imgm_imdb")
     assert "at nominal epsilon = 0.1;" in smaller
 
 
-def test_labels_know_mechanisms_schemes_and_references():
-    found = names.labels()
-    assert {"knorm_linf", "pld_gaussian", "imgm_code", "random"} <= found.keys()
-
-
-@pytest.mark.parametrize("experiment", training.EXPERIMENTS)
+@pytest.mark.parametrize("experiment", KIND)
 def test_groups_are_those_of_the_schemes_in_their_order(experiment):
-    known = training.registry(experiment)
+    known = catalogue.schemes(KIND[experiment])
     groups = training.grouped(experiment, ["of_tomorrow", *reversed(known), "random", "nonprivate"])
     first, *titles, last = groups
     assert (groups[first], first) == (["nonprivate", "random"], "")
@@ -190,11 +188,10 @@ def test_groups_are_those_of_the_schemes_in_their_order(experiment):
 
 
 def test_experiments_and_readings_are_those_of_the_training():
-    from matrixdp.experiments import training
+    from matrixdp.experiments import training as trainings
     from matrixdp.experiments.training import features
 
-    kinds = {name: one.kind for name, one in training.registry().items()}
-    assert {name: one.kind for name, one in training.EXPERIMENTS.items()} == kinds
+    assert {name: one.kind for name, one in trainings.registry().items()} == KIND
     assert (DEFAULT, *training.READINGS) == features.READINGS
 
 
@@ -241,7 +238,7 @@ def test_the_caption_of_private_gradients_tells_budgets_apart(run):
     ]
     figure = figures.registry()["imgm_adult"]
     frame = figure.frame(run(*rows, experiment="adult"))
-    text, labels = figure.describe(frame), training.registry("adult")
+    text, labels = figure.describe(frame), catalogue.schemes("gradients")
     assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 ± " in text
     assert "go from 0.14 to 1." in text
     assert f"True epsilons beyond it: {labels['imgm_amplified'].label}: 1.04." in text
@@ -277,18 +274,18 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
         )
         for epsilon in grid
     ]
-    published_settings.write(theory(tmp_path, "settings", rows), tmp_path)
+    theory(tmp_path, "settings", rows)
+    settle(tmp_path)
+    tables.write(["imgm_settings"], results=tmp_path, out=tmp_path)
     table = pd.read_csv(tmp_path / "imgm_settings.csv")
     assert table["verdict"].tolist() == ["not private"] * 2 + ["private"] * 2
     markdown = (tmp_path / "imgm_settings.md").read_text()
     assert "| Data set | Scheme | q | T | 0.5 | 1 | 3 |" in markdown
-    label = training.registry("adult")["imgm_amplified"].label
+    label = catalogue.schemes("gradients")["imgm_amplified"].label
     assert f"| MNIST | {label} | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
     assert markdown.index(published_settings.TITLES["gradients"]) < markdown.index(
         published_settings.TITLES["features"]
     )
-    with pytest.raises(InputError, match="absent.csv cannot be read"):
-        published_settings.write(tmp_path / "absent.csv", tmp_path)
 
 
 def test_composition_is_drawn_over_the_least_noise(tmp_path):

@@ -6,10 +6,11 @@ The files of ``tables`` and ``figures`` offer their entries in a dictionary with
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -67,16 +68,21 @@ class Entry:
         left_out = inputs.missing(self.optional, results, reading)
         names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
         tables = {name: inputs.read(name, results, reading) for name in names}
-        try:
+        with self.complete():
             frame = self.data(tables)
-        except KeyError as error:
-            raise InputError(
-                f"one of {', '.join(names)} lacks {error}; delete it and run again"
-            ) from error
         status = _status(tables)
         if frame.empty:
-            frame = _nothing(f"{', '.join(names)}: nothing to show")
+            frame = _nothing(f"nothing of it is in {', '.join(names)}")
         return frame, status
+
+    @contextlib.contextmanager
+    def complete(self) -> Iterator[None]:
+        """Turn a column or key that is not there into one sentence that names the inputs."""
+        try:
+            yield
+        except KeyError as error:
+            names = ", ".join((*self.inputs, *self.optional))
+            raise InputError(f"one of {names} lacks {error}; delete it and run again") from error
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; if something is missing, what it is."""

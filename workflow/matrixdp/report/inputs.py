@@ -44,7 +44,8 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        reason = said.splitlines()[0].rstrip(".")
         raise InputError(f"{path} cannot be read ({reason}); {remedy}") from error
 
 

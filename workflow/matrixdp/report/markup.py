@@ -7,9 +7,10 @@ import json
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -59,6 +60,26 @@ class Grid:
     name: str = ""
     caption: str = ""
     warning: str = ""
+
+
+def groups(
+    table: pd.DataFrame,
+    by: str | pd.Series,
+    cells: Callable[[dict[str, Any]], Row],
+    title: Callable[[str], str] = str,
+) -> list[tuple[str, list[Row]]]:
+    """Return the rows of a frame as groups of a grid, in their order.
+
+    Args:
+        table: one row for each of the grid's.
+        by: what tells groups apart: a column, or a value per row.
+        cells: from a row to its cells.
+        title: from what tells a group apart to its title.
+    """
+    return [
+        (title(str(key)), [cells(row) for row in rows.to_dict("records")])
+        for key, rows in table.groupby(by, sort=False)
+    ]
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:

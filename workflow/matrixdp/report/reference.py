@@ -20,14 +20,20 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 from scipy.special import stdtrit
 
-from matrixdp import files
+from matrixdp import files, places
 from matrixdp.checks import InputError
-from matrixdp.report import statistics, summary
+from matrixdp.report import inputs, statistics, summary
 
 #: What is kept of a run, as far as it is there.
-KEPT = ("summary", "readings", "theory", "tables", "figures", "audit.csv", "claims.csv")
+KEPT = (
+    *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
+    *("tables", "figures", "claims.csv"),
+)
+#: Data sets themselves are not: of them the provenance is kept.
+_LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz")
 
 #: Below the reference: the summaries of a quick run.
 QUICK = "quick"
@@ -145,6 +151,11 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
         if old.is_dir():
             shutil.rmtree(old)
         if new.is_dir():
-            shutil.copytree(new, old)
+            shutil.copytree(new, old, ignore=_LEFT_OUT)
+        elif name == places.SETTINGS and new.is_file():
+            # Where somebody has the data sets is nobody else's business.
+            settings = inputs.read("settings", source)
+            settings["data"] = {**settings.get("data", {}), "mirror": ""}
+            files.write_text(old, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         elif new.is_file():
             shutil.copyfile(new, old)

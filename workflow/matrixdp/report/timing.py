@@ -9,6 +9,7 @@ import pandas as pd
 
 from matrixdp import files
 from matrixdp.checks import InputError
+from matrixdp.report import inputs
 
 #: Our name of each benchmark column.
 MEASURED = {"s": "wall_s", "cpu_time": "cpu_s", "max_rss": "max_rss_mb"}
@@ -76,11 +77,8 @@ def write(folder: str | os.PathLike, out: str | os.PathLike) -> None:
 
 def _job(path: Path, place: Path) -> pd.DataFrame:
     """Return one row per run of a job; a measurement that is missing or no number is NaN."""
-    try:
+    with inputs.whole(path, "delete it"):
         measured = pd.read_csv(path, sep="\t", dtype=str)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} is not a benchmark file ({reason}); delete it") from error
     parts = place.with_suffix("").parts
     row = {
         ours: pd.to_numeric(measured.get(theirs, pd.Series("", measured.index)), errors="coerce")

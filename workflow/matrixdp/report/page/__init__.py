@@ -20,9 +20,9 @@ from markupsafe import Markup
 
 from matrixdp import files
 from matrixdp.checks import InputError
-from matrixdp.report import figures, findings, inputs, markup, summary, timing
+from matrixdp.report import entries, figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report.markup import Grid
 from matrixdp.report.page import appendix, layout, machine, pictures, prose, strip
-from matrixdp.report.tables import comparison
 
 FOLDER = Path(__file__).parent
 
@@ -47,8 +47,7 @@ def write(results: str | os.PathLike, out: str | os.PathLike, **options: Any) ->
 def build(
     results: str | os.PathLike,
     *,
-    config: Mapping[str, Any],
-    labels: Mapping[str, str] | None = None,
+    config: Mapping[str, Any] | None = None,
     arguments: str = "",
     run: Mapping[str, str] | None = None,
     folder: str | os.PathLike = FOLDER,
@@ -57,8 +56,7 @@ def build(
 
     Args:
         results: a run's folder; nothing in it needs to be there.
-        config: config.yaml with its defaults filled in.
-        labels: name for a reader per mechanism id.
+        config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
         run: facts on the machine and the moment; by default those of here and now.
         folder: holds the template, style, script, layout and texts.
@@ -67,9 +65,9 @@ def build(
         InputError: a file is damaged.
     """
     root, source = Path(results), Path(folder)
-    names = comparison.LABELS | dict(labels or {})
+    config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(source / "layout.yaml")
-    placed, rest = layout.place(sections, layout.present(root))
+    placed, rest = layout.place(sections, layout.present(root), _homes(config))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
     compared = {
@@ -82,8 +80,8 @@ def build(
     data, provenance = appendix.provenance(root / "data")
     facts = dict(machine.facts() if run is None else run)
     environment = _environment(source)
-    builtins = _builtins(root, config, names, compared, data, facts)
-    texts = {"config": config, "arguments": arguments, "labels": names}
+    builtins = _builtins(root, config, compared, data, facts)
+    texts = {"config": config, "arguments": arguments}
     filled = [
         {
             "id": one.section.id,
@@ -110,7 +108,7 @@ def build(
         },
         parts=list(dict.fromkeys(section["part"] for section in filled)),
         outcomes=outcomes,
-        strips=strip.strips(outcomes, names),
+        strips=strip.strips(outcomes),
         claims={} if judged is None else judged["verdict"].value_counts().to_dict(),
         data=sorted({one["name"] for one in provenance}),
         simulated=sorted(
@@ -134,7 +132,12 @@ def _environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"inline": prose.inline, "slug": _slug}
+    environment.filters |= {
+        "inline": prose.inline,
+        "slug": _slug,
+        "number": prose.number,
+        "numeric": prose.numeric,
+    }
     return environment
 
 
@@ -164,16 +167,26 @@ def _item(root: Path, name: str, command: str) -> dict[str, Any]:
     }
 
 
-def _table(path: Path) -> prose.Table:
-    """Return a table as its Markdown shows it, or where there is none, as its CSV does."""
-    readable = path.with_suffix(".md")
-    try:
+def _table(path: Path) -> Grid:
+    """Return a table as a person reads it, or where it has only a CSV, as that has it."""
+    readable = path.with_suffix(".json")
+    with inputs.whole(readable if readable.is_file() else path):
         if readable.is_file():
-            return prose.from_markdown(readable.read_text(encoding="utf-8"))
-        return prose.from_frame(pd.read_csv(path, dtype=str))
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} cannot be read ({reason}); delete it and run again") from error
+            return markup.read(readable)
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return Grid(header=[*frame.columns], groups=[("", frame.to_numpy().tolist())])
+
+
+def _homes(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return the experiment that a table or figure is made from, by name, if it is just one."""
+    experiments = entries.kinds(config)
+    known: dict[str, Any] = {f"tables/{n}": one for n, one in tables.registry(experiments).items()}
+    known |= {f"figures/{n}": one for n, one in figures.registry().items()}
+    made = {
+        name: {source.rpartition("/")[2] for source in one.inputs} & experiments.keys()
+        for name, one in known.items()
+    }
+    return {name: found.pop() for name, found in made.items() if len(found) == 1}
 
 
 def _figure(root: Path, name: str) -> dict[str, Any]:
@@ -196,9 +209,8 @@ def _figure(root: Path, name: str) -> dict[str, Any]:
 def _builtins(
     root: Path,
     config: Mapping[str, Any],
-    labels: Mapping[str, str],
     compared: Mapping[int, pd.DataFrame],
-    data: prose.Table,
+    data: Grid,
     facts: Mapping[str, str],
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the page's own tables, by the name of the place that the layout gives them."""
@@ -209,7 +221,7 @@ def _builtins(
     where = appendix.listing("Machine", "Where this page was made.", facts)
     return {
         "privacy": [_own(appendix.delivered(compared, findings.titles()))],
-        "gaps": [_own(appendix.gaps(summaries, labels))],
+        "gaps": [_own(appendix.gaps(summaries))],
         "provenance": [
             _own(data),
             {"kind": "text", "id": "configuration", "title": "Configuration", "text": text},
@@ -219,7 +231,7 @@ def _builtins(
     }
 
 
-def _own(table: prose.Table) -> dict[str, Any]:
+def _own(table: Grid) -> dict[str, Any]:
     return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
 
 

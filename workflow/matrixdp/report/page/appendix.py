@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -12,14 +11,12 @@ from typing import Any
 import pandas as pd
 from scipy.special import ndtr
 
-from matrixdp.checks import InputError
-from matrixdp.report import summary
-from matrixdp.report.markup import short
-from matrixdp.report.page import prose
-from matrixdp.report.tables import setups
+from matrixdp import catalogue
+from matrixdp.report import inputs, summary
+from matrixdp.report.markup import Grid, short
 
 
-def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> prose.Table:
+def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> Grid:
     """Return the guarantee of each private row of Tables 3 to 5, one group per table.
 
     The last column is the largest advantage of an attacker who has to tell two neighbours apart
@@ -32,9 +29,9 @@ def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> 
         shown = rows.drop_duplicates("mechanism").to_dict("records")
         groups.append((titles[number], [_guarantee(row) for row in shown]))
     header = ("Mechanism", "Nominal epsilon", "delta", "Actual epsilon", "mu", "Noise std")
-    return prose.table(
-        (*header, "Attacker's advantage"),
-        groups,
+    return Grid(
+        header=(*header, "Attacker's advantage"),
+        groups=groups,
         name="What the rows deliver",
         caption=(
             "The guarantee that each private row of the tables really gives. Actual epsilon and "
@@ -45,7 +42,7 @@ def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> 
     )
 
 
-def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.Table:
+def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
     """Return the cells that were not run and why, one row per mechanism and kind of reason.
 
     Last come the papers' experiments that cannot be run here.
@@ -62,20 +59,20 @@ def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.
             first = cells[cells["epsilon"].eq(at[0])] if at else cells
             rows.append(
                 (
-                    experiment,
-                    labels.get(mechanism, mechanism),
+                    catalogue.experiment(str(experiment)).name,
+                    catalogue.label(str(mechanism)),
                     ", ".join(at) or "all",
                     first["note"].iloc[0],
                 )
             )
     rows += [
-        (table.columns[experiment], "all", "all", f"not run; it would need {needs}")
-        for table in setups.TABLES.values()
-        for experiment, needs in table.needs.items()
+        (about.name, "all", "all", f"not run; it would need {about.needs}")
+        for about in catalogue.experiments().values()
+        if about.needs
     ]
-    return prose.table(
-        ("Experiment", "Mechanism", "epsilon", "Reason"),
-        [("", rows)],
+    return Grid(
+        header=("Experiment", "Mechanism", "epsilon", "Reason"),
+        groups=[("", rows)],
         name="Not run",
         caption=(
             "Cells that were left out, with the reason. Where several epsilons share a reason, "
@@ -84,14 +81,14 @@ def gaps(summaries: Iterable[pd.DataFrame], labels: Mapping[str, str]) -> prose.
     )
 
 
-def provenance(folder: str | os.PathLike) -> tuple[prose.Table, list[dict[str, Any]]]:
+def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
     """Return the data sets as a table, and what each ``<folder>/*/provenance.json`` says.
 
     Raises:
         InputError: one of the files is damaged.
     """
     paths = sorted(Path(folder).glob("*/provenance.json"))
-    facts = [_read(path) for path in paths]
+    facts = [inputs.provenance(path) for path in paths]
     rows: list[tuple[str, ...]] = [
         (
             f"{one.get('title', '')} ({path.parent.name})",
@@ -110,12 +107,12 @@ def provenance(folder: str | os.PathLike) -> tuple[prose.Table, list[dict[str, A
         "themselves, whatever container they came in. Matrix: features x records, as released; for "
         "networks the arrays that they are trained on."
     )
-    return prose.table(header, [("", rows)], name="Data", caption=caption), facts
+    return Grid(header, [("", rows)], name="Data", caption=caption), facts
 
 
-def listing(name: str, caption: str, items: Mapping[str, str]) -> prose.Table:
+def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
     """Return names and values as a table of two columns."""
-    return prose.table(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
+    return Grid(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
 
 
 def _guarantee(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -145,12 +142,3 @@ def _match(facts: Mapping[str, Any]) -> str:
     if content.get("expected") is None:
         return "none"
     return "matches" if content["expected"] == content.get("found") else "differs"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read ({error}); delete it and run `snakemake data`"
-        ) from error

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
+from matrixdp import catalogue
 from matrixdp.checks import InputError
 
 #: A result is named by its path below the results' folder without the suffix.
@@ -86,11 +88,21 @@ def present(results: str | os.PathLike) -> list[str]:
     return sorted([*found, *loose])
 
 
-def place(sections: Iterable[Section], names: Iterable[str]) -> tuple[list[Placed], list[str]]:
+def place(
+    sections: Iterable[Section],
+    names: Iterable[str],
+    homes: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[Placed], list[str]]:
     """Return the sections with their results, and the results that no section has a place for.
 
     A result stands where it is first named; within a pattern results stand in alphabetical order.
     A name that is not there, and a pattern that nothing matches, are missing.
+
+    Args:
+        sections: in their order.
+        names: of the results that there are.
+        homes: the experiment that a result is made from; what no section names stands in the
+            section of that name, which is added if there is none.
     """
     left = every = sorted(names)
     placed = []
@@ -104,7 +116,23 @@ def place(sections: Iterable[Section], names: Iterable[str]) -> tuple[list[Place
             if not any(fnmatchcase(name, pattern) for name in every):
                 missing.append(pattern)
         placed.append(Placed(section, tuple(found), tuple(missing)))
-    return placed, left
+    for name in (name for name in left if name in homes):
+        at = _section(placed, homes[name])
+        placed[at] = replace(placed[at], found=(*placed[at].found, name))
+    return placed, [name for name in left if name not in homes]
+
+
+def _section(placed: list[Placed], experiment: str) -> int:
+    """Return where an experiment's section is; where there is none, add it to its part."""
+    ids = [one.section.id for one in placed]
+    if experiment not in ids:
+        about = catalogue.experiment(experiment)
+        part = f"{about.paper} paper" if about.paper else "Further"
+        last = [i for i, one in enumerate(placed) if one.section.part == part] or [len(placed) - 1]
+        ids.insert(last[-1] + 1, experiment)
+        added = Section(experiment, about.title, part)
+        placed.insert(last[-1] + 1, Placed(added, (), ()))
+    return ids.index(experiment)
 
 
 def command(name: str, commands: dict[str, str], arguments: str = "") -> str:

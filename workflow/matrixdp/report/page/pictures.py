@@ -48,9 +48,7 @@ def read(svg: Path) -> Picture:
 
 def slim(svg: str) -> str:
     """Return an SVG without metadata, line ends and digits beyond a hundredth of a point."""
-    svg = re.sub(
-        r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S
-    )
+    svg = _ASIDE.sub("", svg)
     svg = _COORDINATES.sub(lambda found: f'{found[1]}="{_LONG.sub(_rounded, found[2])}"', svg)
     svg = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg)).strip()
     # Single quotes need no escape inside an address.

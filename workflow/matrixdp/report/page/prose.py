@@ -1,13 +1,13 @@
-"""Text and tables for the page: a little Markdown, and Markdown tables read back into cells."""
+"""Text and tables for the page: a little Markdown, and the numbers that cells show."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
-import pandas as pd
 from markupsafe import Markup, escape
+
+from matrixdp.report.markup import Grid
 
 _INLINE = (
     (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
@@ -23,33 +23,6 @@ _NUMBER = re.compile(
     r"(?:\s*%|\s*\([^)]*\))?",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: what is shown, and the number to sort by (None for text)."""
-
-    text: str
-    number: float | None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as the page shows it.
-
-    Attributes:
-        name, caption, warning: as in :class:`matrixdp.report.markup.Grid`.
-        header: a name per column.
-        numeric: per column, whether all that stands in it are numbers.
-        groups: title (empty for none) and rows.
-    """
-
-    name: str
-    caption: str
-    warning: str
-    header: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    groups: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
 
 
 def html(text: str) -> Markup:
@@ -78,54 +51,11 @@ def number(text: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-def from_markdown(text: str) -> Table:
-    """Return the table that :func:`matrixdp.report.markup.markdown` wrote.
-
-    A row whose cells but the first are empty, and whose first is bold, begins a group.
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    warning = next((line[2:].strip("*") for line in lines if line.startswith("> ")), "")
-    head = next((line for line in lines if line.startswith("**")), "")
-    name, _, caption = head.removeprefix("**").partition(".**")
-    header, *rows = [_cells(line) for line in lines if line.startswith("|")] or [()]
-    groups: list[tuple[str, list[tuple[str, ...]]]] = [("", [])]
-    for row in rows:
-        if set("".join(row)) == {"-"} and "---" in row[0]:
-            continue
-        if re.fullmatch(r"\*\*.+\*\*", row[0]) and not any(row[1:]):
-            groups.append((row[0].strip("*"), []))
-        else:
-            groups[-1][1].append(row)
-    return table(header, groups, name=name, caption=caption.strip(), warning=warning)
-
-
-def from_frame(frame: pd.DataFrame, *, name: str = "", caption: str = "") -> Table:
-    """Return a data frame as a table; what is missing in it is empty."""
-    rows = [tuple("" if pd.isna(cell) else str(cell) for cell in row) for row in frame.to_numpy()]
-    return table(tuple(map(str, frame.columns)), [("", rows)], name=name, caption=caption)
-
-
-def table(
-    header: tuple[str, ...],
-    groups: list[tuple[str, list[tuple[str, ...]]]],
-    *,
-    name: str = "",
-    caption: str = "",
-    warning: str = "",
-) -> Table:
-    """Return rows of text as a table whose columns of numbers are known as such."""
-    parsed = tuple(
-        (title, tuple(tuple(Cell(cell, number(cell)) for cell in row) for row in rows))
-        for title, rows in groups
-        if rows
-    )
-    every = [row for _, rows in parsed for row in rows]
-    numeric = tuple(
-        any(row[i].text for row in every)
-        and all(row[i].number is not None for row in every if row[i].text)
-        for i in range(len(header))
-    )
-    return Table(name, caption, warning, header, numeric, parsed)
+def numeric(grid: Grid) -> list[bool]:
+    """Return per column of a table whether all that stands in it are numbers."""
+    columns = ([row[i] for _, rows in grid.groups for row in rows] for i in range(len(grid.header)))
+    shown = ([cell for cell in column if cell] for column in columns)
+    return [bool(cells) and all(number(cell) is not None for cell in cells) for cells in shown]
 
 
 def _block(block: str) -> Markup:
@@ -140,8 +70,3 @@ def _block(block: str) -> Markup:
         shown = [Markup("<li>{}</li>").format(inline(" ".join(item.split()))) for item in items]
         return Markup("<ul>{}</ul>").format(Markup("").join(shown))
     return Markup("<p>{}</p>").format(inline(" ".join(" ".join(lines).split())))
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    inner = line.strip().removeprefix("|").removesuffix("|")
-    return tuple(cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner))

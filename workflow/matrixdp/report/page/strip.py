@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matrixdp import catalogue
 from matrixdp.report.findings import Outcome, times
 from matrixdp.report.markup import short
 
@@ -40,7 +41,7 @@ class Strip:
     one: float
 
 
-def strips(outcomes: Iterable[Outcome], labels: Mapping[str, str]) -> list[Strip]:
+def strips(outcomes: Iterable[Outcome]) -> list[Strip]:
     """Return one strip per outcome, all on one axis that reaches from decade to decade."""
     every = list(outcomes)
     ratios = [row["ratio"] for outcome in every for row in outcome.rows if _usable(row["ratio"])]
@@ -58,7 +59,7 @@ def strips(outcomes: Iterable[Outcome], labels: Mapping[str, str]) -> list[Strip
         # Without a verdict (simulated data) a ratio to the published value means nothing.
         known = bool(row["verdict"]) and _usable(row["ratio"])
         return Mark(
-            label=labels.get(row["mechanism"], row["method"]),
+            label=catalogue.label(row["mechanism"]),
             verdict=row["verdict"],
             ratio=_said(row["ratio"]) if known else "",
             at=place(row["ratio"]) if known else None,

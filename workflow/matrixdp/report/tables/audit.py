@@ -8,7 +8,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, groups, short
 from matrixdp.report.tables.base import Table
 
 _NO_DATA = "No private data are used: only public bounds and the number of records."
@@ -74,16 +74,15 @@ def canary_grid(table: pd.DataFrame) -> Grid:
     return Grid(
         warning="" if not missed else f"{missed} canaries were missed or their controls failed.",
         header=["Canary", "Mistake", "Caught", "What the tool saw", "Control passes"],
-        groups=[
-            (
-                f"Must be caught by: {tool}",
-                [
-                    [row.canary, row.mistake, _yes(row.caught), row.evidence, _yes(row.control)]
-                    for row in rows.itertuples()
-                ],
-            )
-            for tool, rows in table.groupby("tool", sort=False)
-        ],
+        groups=groups(
+            table,
+            "tool",
+            lambda row: [
+                *(row["canary"], row["mistake"], _yes(row["caught"])),
+                *(row["evidence"], _yes(row["control"])),
+            ],
+            "Must be caught by: {}".format,
+        ),
         columns=r"lp{0.25\linewidth}lp{0.3\linewidth}l",
     )
 
@@ -92,18 +91,16 @@ def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
     return Grid(
         header=["Query", "Sensitivity", "Declared", "Found", "Replayed", "Verdict"],
-        groups=[
-            (
-                catalogue.experiment(str(experiment)).title,
-                [
-                    [row.query, row.measure]
-                    + [short(number, 4) for number in (row.declared, row.found, row.replayed)]
-                    + [row.verdict]
-                    for row in rows.itertuples()
-                ],
-            )
-            for experiment, rows in table.groupby("experiment", sort=False)
-        ],
+        groups=groups(
+            table,
+            "experiment",
+            lambda row: [
+                *(row["query"], row["measure"]),
+                *(short(row[name], 4) for name in ("declared", "found", "replayed")),
+                row["verdict"],
+            ],
+            _title,
+        ),
         columns="llrrrl",
     )
 
@@ -151,7 +148,7 @@ def _groups(
 ) -> list[tuple[str, list[Sequence[str]]]]:
     return [
         (
-            catalogue.experiment(str(experiment)).title,
+            _title(str(experiment)),
             [
                 [catalogue.label(str(mechanism)), *cells(rows)]
                 for mechanism, rows in part.groupby("mechanism", sort=False)
@@ -159,6 +156,10 @@ def _groups(
         )
         for experiment, part in table.groupby("experiment", sort=False)
     ]
+
+
+def _title(experiment: str) -> str:
+    return catalogue.experiment(experiment).title
 
 
 def _span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:

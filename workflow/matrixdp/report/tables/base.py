@@ -55,6 +55,7 @@ def save(
         InputError: an input is damaged, or a file cannot be written.
     """
     frame, status = table.collect(results, reading)
-    grid = table.show(frame, status)
+    with table.complete():
+        grid = table.show(frame, status)
     kept = [column for column in frame.columns if not str(column).startswith("_")]
     markup.write(Path(stem), frame[kept], grid)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from matrixdp.report.claims.judge import ONLY_UNDER
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, groups, short
 from matrixdp.report.tables.base import Table
 
 PAPERS = {
@@ -49,13 +49,9 @@ def grid(table: pd.DataFrame) -> Grid:
     over = bool(table["readings_total"].notna().any())
     return Grid(
         header=["", "Claim", "Verdict", "Evidence", "p", *(["Readings"] if over else [])],
-        groups=[
-            (
-                PAPERS.get(str(paper), str(paper)),
-                [_cells(row, over) for row in rows.to_dict("records")],
-            )
-            for paper, rows in table.groupby("paper", sort=False)
-        ],
+        groups=groups(
+            table, "paper", lambda row: _cells(row, over), lambda paper: PAPERS.get(paper, paper)
+        ),
         columns=r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else ""),
     )
 

@@ -7,7 +7,7 @@ published numbers, their units, and which mechanism stands for which row come fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +18,7 @@ from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import statistics, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid, groups, interval, short
 from matrixdp.report.summary import DIRECTIONS, NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
@@ -49,13 +49,11 @@ COMMON_DIFFERENCES = (
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
-    settings = tables["settings"]
     about = catalogue.experiment(experiment)
-    reading = readings.find(settings["reading"])
+    reading = readings.find(tables["settings"]["reading"])
     printed = tables[f"published/{about.results}"]
     printed = printed.assign(mechanism=printed["mechanism"].replace(dict(reading.rows)))
-    results = tables[f"summary/{experiment}"]
-    return comparison(about, results, printed, settings).assign(_experiment=experiment)
+    return comparison(about, tables[f"summary/{experiment}"], printed, tables["settings"])
 
 
 def comparison(
@@ -118,7 +116,9 @@ def comparison(
         )
     known = catalogue.metrics()
     unit_name = known[metric].name if metric in known else metric
-    return table.rename(columns={"mu_exact": "_mu_exact"}).assign(_unit=unit_name, _at=epsilon)
+    return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
+        _experiment=about.id, _unit=unit_name, _factor=table["unit_factor"].max(), _at=epsilon
+    )
 
 
 def caption(table: pd.DataFrame) -> str:
@@ -209,54 +209,45 @@ def _further_rows(
 
 
 def grid(table: pd.DataFrame) -> Grid:
-    """Return the table as a person reads it; what no paper prints has no columns for it."""
-    unit = table["_unit"].iloc[0]
-    factor = table["unit_factor"].max()
+    """Return the paper's rows, then ours."""
+    beyond = "Beyond the paper" if table["published"].ne("").any() else ""
+    return by_group(table, table["published"].eq("").map({True: beyond, False: ""}))
+
+
+def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = ()) -> Grid:
+    """Return a table as a person reads it, by group and without some of the columns."""
+    header = [name for name in _cells(table.iloc[0].to_dict()) if name not in without]
+    return Grid(
+        header=header,
+        groups=groups(table, titles, lambda row: [_cells(row)[name] for name in header]),
+        columns=r"p{0.24\linewidth}" + "r" * (len(header) - 2) + "l",
+    )
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row's cells by header; an experiment of no paper has none that need a paper."""
+    mean = 0.0 if abs(row["mean"]) < statistics.ROUNDING else row["mean"]
+    variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
+    printed = row["published"] + (f" ± {row['published_ci']}" if row["published_ci"] else "")
+    outcome = row["verdict"] or (row["note"].partition(":")[0] if np.isnan(mean) else "")
+    factor = row["_factor"]
     power = f"1e{np.log10(factor):.0f}"
-    printed = table["published"].ne("")
-    about = catalogue.experiment(table["_experiment"].iloc[0])
-    header = ["Method", f"Paper ({power})", f"Ours ({power})", f"Ours ({unit})"]
-    header += ["Ours / paper", "Conjectured ratio", "Actual epsilon", "Verdict"]
-    left_out = set() if about.conjecture else {5}
-    if not printed.any():
-        left_out, header[-1] = {1, 2, 4, 5}, "Note"
-
-    def cells(row: dict[str, Any]) -> list[str]:
-        mean = 0.0 if abs(row["mean"]) < statistics.ROUNDING else row["mean"]
-        every = [
-            method(row),
-            row["_qualifier"] + published(row),
-            interval(mean / factor, row["ci95"] / factor),
-            interval(mean, row["ci95"]),
-            short(row["ratio"]),
-            short(row["ratio_conjectured"]),
-            _privacy(row),
-            outcome(row),
-        ]
-        return [cell for i, cell in enumerate(every) if i not in left_out]
-
-    groups = [
-        (title, [cells(row) for row in table[rows].to_dict("records")])
-        for title, rows in (("", printed), ("Beyond the paper" if printed.any() else "", ~printed))
-        if rows.any()
-    ]
-    header = [name for i, name in enumerate(header) if i not in left_out]
-    return Grid(header, groups, r"p{0.24\linewidth}" + "r" * (len(header) - 2) + "l")
-
-
-def method(row: Mapping[str, Any]) -> str:
-    """Return a row's name, with the variant that it shows."""
-    return row["method"] + (f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else "")
-
-
-def published(row: Mapping[str, Any]) -> str:
-    """Return what the paper prints."""
-    return row["published"] + (f" ± {row['published_ci']}" if row["published_ci"] else "")
-
-
-def outcome(row: Mapping[str, Any]) -> str:
-    """Return the verdict, or in a word why there is no result."""
-    return row["verdict"] or (row["note"].partition(":")[0] if np.isnan(row["mean"]) else "")
+    every = {
+        "Method": row["method"] + variant,
+        f"Paper ({power})": row["_qualifier"] + printed,
+        f"Ours ({power})": interval(mean / factor, row["ci95"] / factor),
+        f"Ours ({row['_unit']})": interval(mean, row["ci95"]),
+        "Ours / paper": short(row["ratio"]),
+        "Conjectured ratio": short(row["ratio_conjectured"]),
+        "Actual epsilon": _privacy(row),
+        "Verdict": outcome,
+    }
+    if np.isnan(factor):
+        shown = ("Method", f"Ours ({row['_unit']})", "Actual epsilon")
+        return {name: every[name] for name in shown} | {"Note": outcome}
+    if not catalogue.experiment(row["_experiment"]).conjecture:
+        del every["Conjectured ratio"]
+    return every
 
 
 def _privacy(row: Mapping[str, Any]) -> str:

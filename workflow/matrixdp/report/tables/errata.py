@@ -10,7 +10,7 @@ import pandas as pd
 from matrixdp import checks, places
 from matrixdp.checks import InputError
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, groups, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
@@ -41,10 +41,7 @@ def grid(table: pd.DataFrame) -> Grid:
     kinds = table["id"].str.partition("-")[0].map(GROUPS).fillna("Other packages")
     return Grid(
         header=["", "Place", "Printed", "Right", "Consequence", "Shown by"],
-        groups=[
-            (str(kind), [_cells(row) for row in rows.to_dict("records")])
-            for kind, rows in table.groupby(kinds, sort=False)
-        ],
+        groups=groups(table, kinds, _cells),
         columns="l" + r"p{0.16\linewidth}" * 5,
     )
 
@@ -64,8 +61,10 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     missing = NOT_INSTALLED if "package" in entry else NOT_RUN
     if "check" not in entry:
         return {"statistic": missing if "package" in entry else NO_NUMBER}
-    found = None if numbers is None else numbers[numbers["check"] == entry["check"]]
-    if found is None or (found.empty and "package" in entry):
+    if numbers is None:
+        return {"statistic": missing}
+    found = numbers[numbers["check"] == entry["check"]]
+    if found.empty and "package" in entry:
         return {"statistic": missing}
     if found.empty:
         checks.choice(

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, groups, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -38,10 +38,7 @@ def grid(table: pd.DataFrame) -> Grid:
             *("Method", "Printed value", "Ours", "Our epsilon", "Our noise"),
             *("Implied epsilon", "Implied noise"),
         ],
-        groups=[
-            (f"Table {number}", [_cells(row) for row in rows.to_dict("records")])
-            for number, rows in table.groupby("table", sort=False)
-        ],
+        groups=groups(table, "table", _cells, "Table {}".format),
         columns=r"p{0.3\linewidth}rrrrrr",
     )
 

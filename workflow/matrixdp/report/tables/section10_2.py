@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -51,28 +49,8 @@ def caption(table: pd.DataFrame) -> str:
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the rows on two features, then those on all."""
-    return Grid(
-        header=[
-            *("Method", "Paper (1e-2)", "Ours (1e-2)", "Ours (RMSE)", "Conjectured ratio"),
-            "Verdict",
-        ],
-        groups=[
-            (str(features).capitalize(), [_cells(row) for row in rows.to_dict("records")])
-            for features, rows in table.groupby("features", sort=False)
-        ],
-        columns=r"p{0.36\linewidth}rrrrl",
-    )
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    return [
-        comparison.method(row),
-        comparison.published(row),
-        interval(row["mean"] * 100, row["ci95"] * 100),
-        interval(row["mean"], row["ci95"]),
-        short(row["ratio_conjectured"]),
-        comparison.outcome(row),
-    ]
+    titles = table["features"].str.capitalize()
+    return comparison.by_group(table, titles, without=("Ours / paper", "Actual epsilon"))
 
 
 TABLES = {

@@ -79,7 +79,8 @@ def data2(tables: Tables) -> pd.DataFrame:
 
 def grid2(table: pd.DataFrame) -> Grid:
     """Return the experiments beside each other."""
-    names = [f"{name}, {who}" for name in _experiments(table).values() for who in ("paper", "ours")]
+    short = [name.replace("Experiment", "Exp.") for name in _experiments(table).values()]
+    names = [f"{name}, {who}" for name in short for who in ("paper", "ours")]
     rows = catalogue.setups("table2")
     return Grid(
         header=["", *names],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.report import statistics
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid, groups, interval, short
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -138,7 +138,7 @@ def grid(found: pd.DataFrame) -> Grid:
             *("Scheme", "How the noise is calibrated", "Noise (std)", "True epsilon"),
             *("Accuracy (%)", "Verdict"),
         ],
-        groups=_by_title(found[shown], _cells),
+        groups=groups(found[shown], "group", _cells),
         columns=r"p{0.22\linewidth}p{0.36\linewidth}rrrl",
     )
 
@@ -177,7 +177,7 @@ def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
     shown = [name for name in lines.columns if name not in ("reading", "group", "_setting")]
     return Grid(
         header=["Scheme", *shown[1:]],
-        groups=_by_title(lines.assign(group=titles), lambda row: [row[name] for name in shown]),
+        groups=groups(lines.assign(group=titles), "group", lambda row: [row[n] for n in shown]),
         columns=r"p{0.22\linewidth}" + "r" * (len(shown) - 1),
     )
 
@@ -224,15 +224,6 @@ def _setting(found: pd.DataFrame) -> str:
         + (f"Protected: {protected}. " if protected else "")
         + f"Data: {found['data_status'].iloc[0]}."
     )
-
-
-def _by_title(
-    rows: pd.DataFrame, cells: Callable[[Mapping[str, Any]], list[str]]
-) -> list[tuple[str, list[list[str]]]]:
-    return [
-        (str(title), [cells(row) for row in members.to_dict("records")])
-        for title, members in rows.groupby("group", sort=False)
-    ]
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
