@@ -147,6 +147,21 @@ def experiments(results: str | os.PathLike) -> dict[str, str]:
     return kinds(inputs.read("settings", results))
 
 
+def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
+    """Return the inputs of a kind of the run's experiments, but for parts of others.
+
+    Args:
+        tables: inputs by name.
+        kind: ``summary``, ``comparisons`` or ``audit``.
+    """
+    named = ((name.partition("/"), table) for name, table in tables.items())
+    return {
+        experiment: table
+        for (folder, _, experiment), table in named
+        if folder == kind and not catalogue.experiment(experiment).part_of
+    }
+
+
 def is_empty(frame: pd.DataFrame) -> bool:
     """Return whether :meth:`Entry.collect` found nothing to show."""
     return list(frame.columns) == ["note"]

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import frames, style
 from matrixdp.report.figures.base import Figure
 
@@ -32,17 +32,17 @@ def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
     ``base`` the one that ``ratio`` compares with (the middle one, where a run lacks ours);
     ``clear`` says whether the 95 % interval of the difference of trials excludes 0.
     """
-    rows = frames.join(frames.cells(table) for table in frames.own(tables, "summary"))
+    summaries, compared = (by_experiment(tables, kind) for kind in ("summary", "comparisons"))
+    if not summaries:
+        return pd.DataFrame()
+    rows = frames.join(frames.cells(one) for one in summaries.values())
     rows = rows[rows["variant"].str.startswith(f"{parameter}=") & rows["mean"].notna()]
     rows = rows[rows["direction"].isin(summary.DIRECTIONS)]
     rows = rows.assign(parameter=parameter, value=rows["variant"].str.removeprefix(f"{parameter}="))
     parts = [_compare(part) for _, part in _panels(rows)]
-    found = frames.clear(pd.concat(frames.own(tables, "comparisons")), comparisons.VARIANT)
-    return (
-        frames.join([rows.iloc[:0], *parts])
-        .merge(found, how="left")
-        .assign(clear=lambda both: both["clear"].eq(True))
-    )
+    told = frames.clear(pd.concat(compared.values()), comparisons.VARIANT)
+    found = frames.join([rows.iloc[:0], *parts]).merge(told, how="left")
+    return found.assign(clear=found["clear"].eq(True))
 
 
 def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
-from matrixdp.report.entries import Tables
 
 #: Below this a metric is an exact 0, which has no place on a logarithmic axis.
 NOTHING = 1e-12
@@ -42,21 +41,6 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
     return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
-
-
-def own(tables: Tables, kind: str) -> list[pd.DataFrame]:
-    """Return the inputs of a kind of the run's experiments, but for parts of others.
-
-    Args:
-        tables: inputs by name.
-        kind: ``summary`` or ``comparisons``.
-    """
-    named = ((name.partition("/"), table) for name, table in tables.items())
-    return [
-        table
-        for (folder, _, experiment), table in named
-        if folder == kind and not catalogue.experiment(experiment).part_of
-    ]
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +85,7 @@ def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; what one lacks is empty in text and NaN in numbers."""
-    joined = pd.concat(list(parts), ignore_index=True)
+    joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     text = joined.columns.intersection(["direction", "variant", "mu_exact", "note"])
     joined[text] = joined[text].fillna("")
     return joined

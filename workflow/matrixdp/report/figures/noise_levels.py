@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from matrixdp import catalogue
 from matrixdp.report import markup
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import frames, style
 from matrixdp.report.figures.base import Figure
 
@@ -31,8 +31,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     The bounds come from Table 2; NaN where features have different ones.
     """
     parts = []
-    for table in frames.own(tables, "summary"):
-        experiment, rows = str(table["experiment"].iloc[0]), frames.shown(table)
+    for experiment, table in by_experiment(tables, "summary").items():
+        rows = frames.shown(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
         bounds = _range(frames.setup(tables["tables/table2"], "bounds", experiment))
         rows = rows.assign(lower=bounds[0], upper=bounds[1])

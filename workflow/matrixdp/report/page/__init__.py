@@ -181,7 +181,7 @@ def _homes(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the experiment that a table or figure is made from, by name, if it is just one."""
     experiments = entries.kinds(config)
     known: dict[str, Any] = {f"tables/{n}": one for n, one in tables.registry(experiments).items()}
-    known |= {f"figures/{n}": one for n, one in figures.registry().items()}
+    known |= {f"figures/{n}": one for n, one in figures.registry(experiments).items()}
     made = {
         name: {source.rpartition("/")[2] for source in one.inputs} & experiments.keys()
         for name, one in known.items()
@@ -190,7 +190,7 @@ def _homes(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _figure(root: Path, name: str) -> dict[str, Any]:
-    known = figures.registry().get(name)
+    known = figures.registry(entries.experiments(root)).get(name)
     title = known.title if known else name.replace("_", " ").capitalize()
     picture = pictures.read(root / "figures" / f"{name}.svg")
     return {
