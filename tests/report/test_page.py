@@ -78,7 +78,7 @@ def test_the_first_screen_says_what_came_out_on_which_data_and_how_long_it_took(
     assert "0 of 5" in top
     assert "of the private rows 0 of 3" in top
     assert ">original<" in top
-    assert "Uninformative: no private row is clearly better" in top
+    assert "0 of 8 published values are met." in top
     assert ">60 s<" in top
     assert "1 job, 30 s of processor time, at most 99 MB" in top
     assert "alarm" not in top
@@ -125,8 +125,8 @@ def test_a_result_without_a_place_goes_to_a_last_section(make):
 
 def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
     root = write(tmp_path / "results")
-    claims = "M1,holds,reproduced,table3 nowhere\nM2,too,undecided,\n"
-    put(root / "claims.csv", f"id,claim,verdict,shown_by\n{claims}")
+    claims = "M1,holds,reproduced,table3 nowhere,\nM2,too,undecided,,\n"
+    put(root / "claims.csv", f"id,claim,verdict,shown_by,experiments\n{claims}")
     put(root / "tables/audit_curves.csv", "a\n1\n")
     html = make(root)
     assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
@@ -156,7 +156,7 @@ def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path
     cards = html.split('<div class="cards">')[1].split('<section class="chapter')[0]
     assert "nothing is compared with the paper" in cards
     assert "strip" not in cards
-    assert "Uninformative" not in html
+    assert "published values are met" not in html
 
 
 def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, tmp_path):
@@ -239,7 +239,7 @@ def test_commands_end_with_the_arguments_of_the_run(make):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("tables/table3.csv", "a,b\n1,2\n", r"table3\.csv is not a whole table"),
+        ("tables/table3.csv", "a,b\n1,2\n", r"table3\.csv cannot be read"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],

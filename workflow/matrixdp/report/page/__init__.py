@@ -76,7 +76,10 @@ def build(
         if not inputs.missing([f"tables/table{number}"], root)
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    outcomes = [findings.outcome(number, table, judged) for number, table in compared.items()]
+    outcomes = []
+    for number, table in compared.items():
+        with inputs.whole(root / f"tables/table{number}.csv"):
+            outcomes.append(findings.outcome(number, table, judged))
     data, provenance = appendix.provenance(root / "data")
     facts = dict(machine.facts() if run is None else run)
     environment = _environment(source)
