@@ -6,7 +6,7 @@ from matrixdp.report import published
 from matrixdp.report import specifications as table
 from matrixdp.report.figures import registry, style
 
-FIGURE = registry()["readings_covariance"]
+FIGURE = registry({"covariance": "releases"})["readings_covariance"]
 
 
 def row(mechanism, reading, mean, ci95=0.1, **more):
@@ -90,4 +90,4 @@ def test_only_knobs_that_move_are_shown_and_what_is_not_private_looks_otherwise(
 
 def test_without_readings_there_is_nothing_to_show(tmp_path):
     frame = FIGURE.frame(tmp_path)
-    assert "readings/covariance.csv has not been made yet" in FIGURE.describe(frame)
+    assert "readings/covariance has not been made yet" in FIGURE.describe(frame)

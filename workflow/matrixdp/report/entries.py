@@ -117,7 +117,7 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             continue
         for experiment, kind in experiments.items():
             about = catalogue.experiment(experiment)
-            if kind != entry.each or about.part_of or ("{figure}" in name and not about.figures):
+            if kind != entry.each or about.part_of or ("{figure" in name and not about.figures):
                 continue
             words = {"experiment": experiment, "results": about.results, "title": about.title}
             words["figure"] = next(iter(about.figures), "")
