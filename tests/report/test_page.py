@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
 from matrixdp.checks import InputError
-from matrixdp.report import figures, markup, page, tables
+from matrixdp.report import entries, figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -103,7 +104,7 @@ def test_a_figure_carries_its_finding_as_alternative_text_and_caption(make, monk
         data=lambda tables: tables["summary/regression"][["mean"]].iloc[[0]],
         draw=lambda frame: pytest.fail("the page draws nothing"),
     )
-    monkeypatch.setattr(figures, "registry", lambda: {"figure4_left": drawing})
+    monkeypatch.setattr(figures, "registry", lambda experiments: {"figure4_left": drawing})
     html = section(make(), "regression")
     (picture,) = Reader(html).attributes("img")
     assert re.fullmatch(r"The error is <0\.\d{3}>\.", picture["alt"])
@@ -317,7 +318,9 @@ def test_what_no_section_names_goes_to_its_experiment():
 
 def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
-    _, rest = layout.place(sections, [f"figures/{name}" for name in figures.registry()])
+    settings = yaml.safe_load((machine.ROOT / "config.yaml").read_text())
+    known = figures.registry(entries.kinds(settings))
+    _, rest = layout.place(sections, [f"figures/{name}" for name in known])
     assert rest == []
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
     assert texts <= {one.id for one in sections}

@@ -34,10 +34,6 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 
-# For callers that have not moved to the catalogue yet.
-LABELS = {name: catalogue.label(name) for name in catalogue.REFERENCES}
-LAYOUTS = {one.table: one for one in catalogue.experiments().values() if one.table}
-
 COMMON_DIFFERENCES = (
     "Where a mechanism has a free parameter (tau: the share of the precision that the chosen "
     "directions get; rows: sketch rows per feature), the paper shows the best result; here the "
