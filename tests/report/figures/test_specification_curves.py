@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from matrixdp.experiments import readings
-from matrixdp.report import published
+from matrixdp.report import inputs
 from matrixdp.report import specifications as table
 from matrixdp.report.figures import registry, style
 
@@ -46,7 +46,11 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
     assert ours.loc[ours["mechanism"].eq("laplace"), "x"].between(1, 2).all()
     theirs = frame[frame["kind"].eq("published")]
     assert theirs["mechanism"].tolist() == ["mvg_binary", "laplace"]
-    printed = published.read("table5").set_index("mechanism").loc[theirs["mechanism"], "value"]
+    printed = (
+        inputs.read("published/table5", ".")
+        .set_index("mechanism")
+        .loc[theirs["mechanism"], "value"]
+    )
     assert theirs["mean"].tolist() == pytest.approx(printed.astype(float).tolist())
 
 

@@ -1,4 +1,4 @@
-"""The best row of each task, by guarantee and epsilon; and what the papers' cells imply."""
+"""The best row of each task, by guarantee and epsilon."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from trialrows import reason, trials
 
 from matrixdp.report import comparisons, summary
-from matrixdp.report.tables import implied, registry
+from matrixdp.report.tables import registry
 from matrixdp.report.tables.advice import grid
 
 ADVICE = registry({"regression": "releases"})["advice"]
@@ -97,13 +97,3 @@ def test_the_grid_says_what_is_clear(advised):
 
 def test_a_lone_mechanism_is_no_advice(advised):
     assert advised(ROWS[0]).empty
-
-
-def test_implied_cells_come_from_the_tables():
-    columns = dict.fromkeys([*implied.COLUMNS[1:], "published"], np.nan)
-    cell = columns | {"published": "1.6", "mechanism": "laplace", "implied_epsilon": 3.5}
-    guess = cell | {"mechanism": "random"}
-    ours = cell | {"published": np.nan}
-    found = implied.data({"tables/table4": pd.DataFrame([cell, guess, ours])})
-    wanted = ["table", "mechanism", "implied_epsilon"]
-    assert found[wanted].values.tolist() == [["4", "laplace", 3.5]]
