@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from samplerun import regression
+from samplerun import regression, settle
 
-from matrixdp.report import findings, inputs, summary
-from matrixdp.report.tables import comparison
+from matrixdp.report import findings, inputs, summary, tables
 
 
 @pytest.fixture
@@ -14,8 +13,9 @@ def judge(saved, tmp_path):
     """Return a function from trial rows of Table 3, and claims, to its outcome."""
 
     def run(*parts, claims=None):
-        summary.write([saved(*parts)], tmp_path / "summary.csv")
-        comparison.write(3, summary_file=tmp_path / "summary.csv", out=tmp_path / "tables")
+        summary.write([saved(*parts)], tmp_path / "summary/regression.csv")
+        settle(tmp_path)
+        tables.write(["table3"], results=tmp_path)
         return findings.outcome(3, inputs.read("tables/table3", tmp_path), claims)
 
     return run

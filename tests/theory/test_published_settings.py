@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from matrixdp.privacy import gaussian
-from matrixdp.report import published
+from matrixdp.report import inputs
 from matrixdp.theory import published_settings
 
 
@@ -27,7 +27,9 @@ def test_settings_are_those_that_the_paper_prints():
     def shape(cell):
         return None if cell == "-" else tuple(map(number, cell.split(" x ")))
 
-    cells = published.read("table1").pivot(index="experiment", columns="item", values="value")
+    cells = inputs.read("published/table1", ".").pivot(
+        index="experiment", columns="item", values="value"
+    )
     assert {*published_settings.SETTINGS} == {*cells.index}
     for dataset, row in cells.iterrows():
         assert published_settings.SETTINGS[dataset] == published_settings.Setting(

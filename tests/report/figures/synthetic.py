@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import yaml
+from trialrows import trials
 
-from matrixdp.report import summary
+from matrixdp.report import comparisons, summary
 
 EPSILONS = ("0.1", "1", "10")
+#: Of all experiments, with those that need networks.
+KINDS = {
+    **dict.fromkeys(("regression", "first_pc", "covariance", "section10_2"), "releases"),
+    **dict.fromkeys(("adult", "cora", "imdb"), "training"),
+}
 METRICS = {
     "regression": "rmse",
     "section10_2": "rmse",
@@ -99,6 +107,23 @@ def experiment(name: str) -> list[dict]:
     return rows
 
 
+def pairs(folder: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons of a summary, from trials that vary by 1 % about its means."""
+    ran = table[table["n_trials"].gt(0)]
+    parts = [
+        trials(
+            *(one["mechanism"], one["mean"] * (1 + 0.01 * np.random.default_rng(i).normal(size=4))),
+            **{name: one[name] for name in ("experiment", *comparisons.ROW[1:], "metric")},
+        )
+        for i, one in enumerate(ran.to_dict("records"))
+    ]
+    if not parts:
+        return pd.DataFrame(columns=comparisons.COLUMNS)
+    file = folder / "trials.csv"
+    pd.concat(parts).to_csv(file, index=False)
+    return comparisons.table([file], table)
+
+
 def table2() -> pd.DataFrame:
     """Return what figures read of Table 2."""
     return pd.DataFrame(
@@ -113,11 +138,14 @@ def table2() -> pd.DataFrame:
 
 def write(folder: Path, status: str = "original", **rows: list[dict]) -> Path:
     """Write the results of all experiments, or with the given rows instead, below ``folder``."""
-    for name in METRICS:
+    for name in {*METRICS, *rows}:
         table = pd.DataFrame(rows.get(name, experiment(name)), columns=[*summary.COLUMNS])
-        path = folder / "summary" / f"{name}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        table.assign(data_status=status).to_csv(path, index=False)
+        for kind in ("summary", "comparisons"):
+            (folder / kind).mkdir(parents=True, exist_ok=True)
+        table.assign(data_status=status).to_csv(folder / "summary" / f"{name}.csv", index=False)
+        pairs(folder, table).to_csv(folder / "comparisons" / f"{name}.csv", index=False)
+    settings = {"experiments": {name: {} for name in (*METRICS, *rows)}, "training": {}}
+    (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     (folder / "tables").mkdir(exist_ok=True)
     table2().to_csv(folder / "tables" / "table2.csv", index=False)
     return folder

@@ -3,18 +3,17 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 import synthetic
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.patches import Rectangle
 
-from matrixdp import mechanisms
-from matrixdp.experiments import schemes
+from matrixdp import catalogue
 from matrixdp.report import figures
-from matrixdp.report.figures import frames, style
-from matrixdp.report.tables import section10_2
+from matrixdp.report.figures import style
+
+FIGURES = figures.registry(synthetic.KINDS)
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def drawn(results):
     """Return a function that gives a figure's frame and drawing."""
 
     def draw(name):
-        figure = figures.registry()[name]
+        figure = FIGURES[name]
         frame = figure.frame(results)
         with style.context():
             return frame, figure.render(frame)
@@ -51,14 +50,24 @@ def open_markers(axes):
     ]
 
 
-def test_every_mechanism_has_a_look_of_its_own_and_one_family():
-    known = {*mechanisms.registry(), *schemes.registry("gradients"), *schemes.registry("features")}
-    known -= {*frames.LEVELS}
-    assert {*style.LOOKS} == {*known, *frames.LEVELS}
-    looks = {(look.colour, look.marker) for look in style.LOOKS.values()}
-    assert len(looks) == len(style.LOOKS)
-    members = [name for family in style.FAMILIES.values() for name in family]
-    assert sorted(members) == sorted(known)
+def test_looks_are_told_apart_and_a_new_mechanism_has_a_plain_one():
+    looks = [(one.look.colour, one.look.marker) for one in catalogue.named().values()]
+    assert len({*looks}) == len(looks)
+    assert (catalogue.look("of_tomorrow").colour, catalogue.look("of_tomorrow").marker) not in looks
+
+
+def test_what_the_catalogue_does_not_know_is_drawn_all_the_same(tmp_path):
+    rows = synthetic.experiment("regression") + synthetic.curve("of_tomorrow", "regression")
+    rows = [one | {"experiment": "mine", "metric": "loss"} for one in rows]
+    results = synthetic.write(tmp_path, mine=rows)
+    known = figures.registry({"mine": "releases"})
+    assert {"curves_mine", "curves_mu_mine", "readings_mine"} <= {*known}
+    for name in ("curves_mine", "curves_mu_mine", "choices_tau", "noise_levels"):
+        frame = known[name].frame(results)
+        assert name == "choices_tau" or "of_tomorrow" in {*frame["mechanism"]}
+        with style.context():
+            assert known[name].render(frame).axes
+        assert known[name].describe(frame)
 
 
 #: Machado, Oliveira and Fernandes (2009): full dichromacy, on linear RGB.
@@ -80,13 +89,13 @@ def test_families_are_told_apart_by_colour_blind_readers(vision):
         f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
         return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
-    seen = {name: lab(look.colour) for name, look in style.LOOKS.items()}
-    for level in frames.LEVELS:
+    seen = {name: lab(one.look.colour) for name, one in catalogue.named().items()}
+    for level in catalogue.REFERENCES:
         del seen[level]
     close = {
         (one, other): np.linalg.norm(seen[one] - seen[other])
         for one, other in itertools.combinations(seen, 2)
-        if style.family(one) != style.family(other)
+        if catalogue.family(one) != catalogue.family(other)
     }
     # A difference of 2.3 is just noticeable; thin lines need several times that.
     assert min(close.values()) > 10, min(close, key=close.get)
@@ -127,7 +136,7 @@ def test_figure_4_has_the_chosen_share_of_each_direction_above_and_below(drawn):
 
 def test_figure_4_says_how_often_the_papers_direction_is_best(drawn, results):
     frame, _ = drawn("figure4_left")
-    text = figures.registry()["figure4_left"].describe(frame)
+    text = FIGURES["figure4_left"].describe(frame)
     assert "at 3 of 3 epsilons; calibrated exactly, at 3 of 3" in text
     assert "(b) sgpt has 2 times the error of (a)" in text
 
@@ -135,9 +144,9 @@ def test_figure_4_says_how_often_the_papers_direction_is_best(drawn, results):
 def test_curves_have_families_gaps_and_published_values(drawn):
     frame, drawing = drawn("curves_first_pc")
     panels = {axes.get_title(loc="left"): axes for axes in drawing.axes if axes.axison}
-    assert [*panels][1:] == [*style.FAMILIES]
+    assert [*panels][1:] == [*dict.fromkeys(one.family for one in catalogue.named().values())][1:]
     classic = panels["Gaussian, classical constants"]
-    curve = line(classic, style.look("analyze_gauss").colour)
+    curve = line(classic, catalogue.look("analyze_gauss").colour)
     np.testing.assert_allclose(curve.get_ydata(), [7, 0.7, np.nan])
     crosses = [one for one in classic.lines if one.get_marker() == "x" and len(one.get_xdata())]
     assert [list(one.get_xdata()) for one in crosses] == [[10]]
@@ -152,8 +161,8 @@ def test_curves_have_families_gaps_and_published_values(drawn):
 def test_a_band_is_the_interval_and_colours_are_the_mechanisms(drawn):
     _frame, drawing = drawn("curves_covariance")
     panel = next(axes for axes in drawing.axes if axes.get_title(loc="left") == "Pure epsilon")
-    curve = line(panel, style.look("laplace").colour)
-    assert curve.get_marker() == style.look("laplace").marker
+    curve = line(panel, catalogue.look("laplace").colour)
+    assert curve.get_marker() == catalogue.look("laplace").marker
     vertices = panel.collections[0].get_paths()[0].vertices
     for x, y in zip(curve.get_xdata(), curve.get_ydata(), strict=True):
         band = vertices[np.isclose(vertices[:, 0], x), 1]
@@ -169,7 +178,7 @@ def test_curves_against_mu_have_a_ring_at_epsilon_1(drawn):
     }
     rings = [one for one in axes.lines if one.get_markerfacecolor() == "none"]
     assert [list(one.get_xdata()) for one in rings if len(one.get_xdata())] == [[0.1]] * 4
-    text = figures.registry()["curves_mu_regression"].describe(frame)
+    text = FIGURES["curves_mu_regression"].describe(frame)
     assert "mu goes from 0.1" in text
 
 
@@ -177,11 +186,11 @@ def test_noise_levels_stand_at_the_noise_and_the_range(drawn):
     frame, drawing = drawn("noise_levels")
     first, *_, third = (axes for axes in drawing.axes if axes.axison)
     (mark,) = [
-        one for one in first.lines if one.get_color() == style.look("analytic_gaussian").colour
+        one for one in first.lines if one.get_color() == catalogue.look("analytic_gaussian").colour
     ]
     assert mark.get_xdata()[0] == pytest.approx(2.0)
     rows = dict(zip(*reversed(_ticks(first)), strict=True))
-    assert mark.get_ydata()[0] == rows[style.label("analytic_gaussian")]
+    assert mark.get_ydata()[0] == rows[catalogue.label("analytic_gaussian")]
     widths = [one for one in first.lines if list(one.get_xdata()) == [2, 2]]
     assert len(widths) == 1
     # Different bounds per feature have no one width.
@@ -220,7 +229,7 @@ def test_a_run_without_our_base_compares_with_the_middle_value(results, tmp_path
         ]
         for name in synthetic.METRICS
     }
-    frame = figures.registry()["choices_tau"].frame(synthetic.write(tmp_path, **rows))
+    frame = FIGURES["choices_tau"].frame(synthetic.write(tmp_path, **rows))
     assert frame["base"].eq("0.6").all()
     assert sorted({*frame["ratio"]}) == [0.5, 1.0, 2.0]
 
@@ -232,38 +241,7 @@ def test_section_10_2_has_both_sets_and_published_values(drawn):
     root = np.sqrt(248)
     np.testing.assert_allclose(published, np.array([0.01624, 0.02538, 0.02863]) * root)
     labels = [text.get_text() for text in dots.get_yticklabels()]
-    assert labels.count(style.label("nonprivate")) == 2
+    assert labels.count(catalogue.label("nonprivate")) == 2
     assert labels.index("Two features") < labels.index("All features")
     levels = [one for one in curves.lines if np.allclose(one.get_ydata(), 0.05)]
     assert len(levels) == 2
-
-
-def test_the_table_of_section_10_2_compares_with_print(results, tmp_path):
-    section10_2.write(
-        reduced_file=results / "summary" / "section10_2.csv",
-        full_file=results / "summary" / "regression.csv",
-        out=tmp_path,
-        labels={name: entry.label for name, entry in mechanisms.registry().items()},
-    )
-    table = pd.read_csv(tmp_path / "section10_2.csv").set_index(["features", "mechanism"])
-    cell = table.loc[("two features", "gaussian_2006")]
-    assert cell["published"] == 2.538
-    assert cell["mean"] == pytest.approx(0.7)
-    assert cell["ratio"] == pytest.approx(0.7 / 0.02538)
-    assert cell["ratio_conjectured"] == pytest.approx(0.7 / 0.02538 / np.sqrt(248))
-    assert cell["verdict"] == "higher"
-    assert ("all features", "laplace") not in table.index
-    assert "**Section 10.2.**" in (tmp_path / "section10_2.md").read_text()
-    assert r"\label{tab:section10.2}" in (tmp_path / "section10_2.tex").read_text()
-
-
-def test_section_10_2_on_stand_ins_has_no_verdict(tmp_path):
-    results = synthetic.write(tmp_path, status="simulated")
-    section10_2.write(
-        reduced_file=results / "summary" / "section10_2.csv",
-        full_file=results / "summary" / "regression.csv",
-        out=tmp_path,
-        labels={},
-    )
-    assert pd.read_csv(tmp_path / "section10_2.csv")["verdict"].isna().all()
-    assert (tmp_path / "section10_2.md").read_text().startswith("> **SIMULATED DATA")

@@ -14,14 +14,19 @@ from PIL import Image
 
 from matrixdp import sources
 from matrixdp.checks import InputError
+from matrixdp.discovery import collect
 from matrixdp.report import figures
 from matrixdp.report.figures import style
 
 #: Figures that are drawn from what ``synthetic`` writes; others have tests of their own.
-MADE = {"tables/table2", *(f"summary/{experiment}" for experiment in synthetic.METRICS)}
+MADE = {
+    "tables/table2",
+    *(f"{kind}/{name}" for kind in ("summary", "comparisons") for name in synthetic.METRICS),
+}
+FIGURES = figures.registry(dict.fromkeys(synthetic.METRICS, "releases"))
 NAMES = sorted(
     name
-    for name, figure in figures.registry().items()
+    for name, figure in FIGURES.items()
     if {table for table in figure.inputs if not table.startswith("published/")} <= MADE
 )
 #: One of each kind: the others differ in their inputs alone.
@@ -35,14 +40,13 @@ KINDS = (
 def saved(results, tmp_path_factory):
     """Return where a figure of each kind was written once."""
     out = tmp_path_factory.mktemp("figures")
-    for name in KINDS:
-        figures.write(name, results=results, out=out)
+    figures.write(KINDS, results=results, out=out)
     return out
 
 
 def test_the_text_knows_the_same_figures_as_the_package():
     assert {name: drawing.inputs for name, drawing in sources.figures().items()} == {
-        name: figure.inputs for name, figure in figures.registry().items()
+        name: figure.inputs for name, figure in collect(figures, "FIGURES").items()
     }
     assert len(NAMES) >= 13
 
@@ -67,7 +71,7 @@ def test_the_same_data_give_the_same_bytes_in_another_process(results, saved, tm
     assert {*chosen} <= {*NAMES}
     code = (
         "import sys; from matrixdp.report import figures\n"
-        "for name in sys.argv[3:]: figures.write(name, results=sys.argv[1], out=sys.argv[2])"
+        "figures.write(sys.argv[3:], results=sys.argv[1], out=sys.argv[2])"
     )
     # A user's settings and another order of hashes change nothing.
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\n")
@@ -89,7 +93,7 @@ def test_simulated_data_are_marked_in_the_figure_and_its_caption(name, tmp_path,
     drawn = {}
     draw = Text.draw
     monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
-    figure = figures.registry()[name]
+    figure = FIGURES[name]
     frame = figure.frame(synthetic.write(tmp_path, status="simulated"))
     assert frame["data_status"].eq("simulated").all()
     with style.context():
@@ -129,9 +133,9 @@ def test_overlapping_texts_are_found():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_without_its_tables_says_so_inside_the_frame(name, tmp_path):
-    figure = figures.registry()[name]
+    figure = FIGURES[name]
     frame = figure.frame(tmp_path)
-    assert list(frame.columns) == ["data_status", "note"]
+    assert {*frame.columns} == {"data_status", "note"}
     with style.context():
         drawing = figure.render(frame)
     texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
@@ -150,7 +154,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, tmp_path):
         ]
         for experiment in synthetic.METRICS
     }
-    figure = figures.registry()[name]
+    figure = FIGURES[name]
     frame = figure.frame(synthetic.write(tmp_path, **rows))
     with style.context():
         drawing = figure.render(frame)
@@ -163,22 +167,21 @@ def test_a_damaged_table_is_one_sentence(tmp_path):
     results = synthetic.write(tmp_path)
     (results / "summary" / "regression.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="is not a whole summary file"):
-        figures.write("curves_regression", results=results, out=tmp_path / "out")
+        figures.write(["curves_regression"], results=results, out=tmp_path / "out")
 
 
 def test_an_unknown_figure_has_a_neighbour(tmp_path):
     with pytest.raises(InputError, match="did you mean 'figure4_left'"):
-        figures.write("figure4_lft", results=tmp_path, out=tmp_path)
+        figures.write(["figure4_lft"], results=synthetic.write(tmp_path), out=tmp_path)
 
 
 @pytest.fixture
 def two_kept(results, tmp_path, monkeypatch):
-    few = {name: figures.registry()[name] for name in ("figure4_left", "curves_mu_first_pc")}
-    monkeypatch.setattr(figures, "registry", lambda: few)
-    for folder in ("summary", "tables"):
-        (tmp_path / folder).symlink_to(results / folder)
-    for name in few:
-        figures.write(name, results=tmp_path, out=tmp_path / "figures")
+    few = {name: FIGURES[name] for name in ("figure4_left", "curves_mu_first_pc")}
+    monkeypatch.setattr(figures, "registry", lambda experiments: few)
+    for name in ("summary", "comparisons", "tables", "settings.yaml"):
+        (tmp_path / name).symlink_to(results / name)
+    figures.write(few, results=tmp_path, out=tmp_path / "figures")
     return tmp_path
 
 
@@ -193,6 +196,15 @@ def test_redrawing_compares_bytes(two_kept, capsys):
     told = r"^curves_mu_first_pc\.png, figure4_left\.svg, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=told):
         figures.redraw(results=two_kept, out=out)
+
+
+def test_a_new_figure_is_not_kept_yet_and_no_difference(two_kept, capsys):
+    for path in (two_kept / "figures").rglob("figure4_left.*"):
+        path.unlink()
+    figures.redraw(results=two_kept, out=two_kept / "redrawn")
+    told = capsys.readouterr().out
+    assert "1 figures are the same" in told
+    assert "not kept yet: figure4_left" in told
 
 
 def test_redrawing_needs_kept_figures(tmp_path):

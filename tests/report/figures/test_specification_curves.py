@@ -2,11 +2,11 @@ import pandas as pd
 import pytest
 
 from matrixdp.experiments import readings
-from matrixdp.report import published
+from matrixdp.report import inputs
 from matrixdp.report import specifications as table
 from matrixdp.report.figures import registry, style
 
-FIGURE = registry()["readings_covariance"]
+FIGURE = registry({"covariance": "releases"})["readings_covariance"]
 
 
 def row(mechanism, reading, mean, ci95=0.1, **more):
@@ -46,7 +46,11 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
     assert ours.loc[ours["mechanism"].eq("laplace"), "x"].between(1, 2).all()
     theirs = frame[frame["kind"].eq("published")]
     assert theirs["mechanism"].tolist() == ["mvg_binary", "laplace"]
-    printed = published.read("table5").set_index("mechanism").loc[theirs["mechanism"], "value"]
+    printed = (
+        inputs.read("published/table5", ".")
+        .set_index("mechanism")
+        .loc[theirs["mechanism"], "value"]
+    )
     assert theirs["mean"].tolist() == pytest.approx(printed.astype(float).tolist())
 
 
@@ -90,4 +94,4 @@ def test_only_knobs_that_move_are_shown_and_what_is_not_private_looks_otherwise(
 
 def test_without_readings_there_is_nothing_to_show(tmp_path):
     frame = FIGURE.frame(tmp_path)
-    assert "readings/covariance.csv has not been made yet" in FIGURE.describe(frame)
+    assert "readings/covariance has not been made yet" in FIGURE.describe(frame)

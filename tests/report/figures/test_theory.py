@@ -39,12 +39,12 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def captions(results):
-    known = figures.registry()
+    known = figures.registry({})
     return {name: known[name].describe(known[name].frame(results)) for name in INPUTS}
 
 
 def test_the_figures_read_what_the_computations_write():
-    known = figures.registry()
+    known = figures.registry({})
     assert {name: known[name].inputs for name in INPUTS} == {
         name: (f"theory/{table}",) for name, table in INPUTS.items()
     }
@@ -55,7 +55,7 @@ def test_the_figures_read_what_the_computations_write():
 def test_a_figure_keeps_its_text_apart_and_inside(name, results, monkeypatch):
     drawn, draw = {}, Text.draw
     monkeypatch.setattr(Text, "draw", lambda self, at: (drawn.setdefault(self), draw(self, at)))
-    figure = figures.registry()[name]
+    figure = figures.registry({})[name]
     frame = figure.frame(results)
     assert frame["data_status"].eq("computed").all()
     with style.context(name), warnings.catch_warnings():
@@ -78,7 +78,7 @@ def _holds(page, box):
 @pytest.mark.parametrize("name", ["theorem7", "figure3_middle"])
 def test_the_same_table_gives_the_same_bytes(name, results, tmp_path):
     for folder in ("a", "b"):
-        figures.write(name, results=results, out=tmp_path / folder)
+        figures.write([name], results=results, out=tmp_path / folder)
     for file in (f"{name}.svg", f"{name}.png", f"data/{name}.csv"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     assert "<image" not in (tmp_path / "a" / f"{name}.svg").read_text()
@@ -86,7 +86,7 @@ def test_the_same_table_gives_the_same_bytes(name, results, tmp_path):
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_figure_without_its_table_says_so(name, tmp_path):
-    figure = figures.registry()[name]
+    figure = figures.registry({})[name]
     frame = figure.frame(tmp_path)
     assert "has not been made yet" in figure.describe(frame)
     with style.context():
@@ -115,7 +115,7 @@ def test_captions_state_what_the_numbers_say(name, finding, captions):
 
 def test_captions_follow_the_numbers(results):
     """A caption that only repeats what one expects would hide a regression."""
-    known = figures.registry()
+    known = figures.registry({})
     bounds = known["theorem4"].frame(results)
     assert "DOES NOT hold" in known["theorem4"].describe(bounds.assign(phi_thm3=0.0))
     tests = known["samplers"].frame(results)

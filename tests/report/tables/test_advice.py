@@ -1,61 +1,99 @@
-"""The best rows of each task, and what the papers' cells imply."""
+"""The best row of each task, by guarantee and epsilon."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from trialrows import reason, trials
 
-from matrixdp.report.tables import advice, implied
+from matrixdp.report import comparisons, summary
+from matrixdp.report.tables import registry
+from matrixdp.report.tables.advice import grid
 
-
-def test_advice_names_the_best_row_and_whether_it_is_clear():
-    def row(mechanism, mean, epsilon="1", delta=0.0, ci95=0.01):
-        return {
-            "mechanism": mechanism, "mean": mean, "epsilon": epsilon, "delta": delta,
-            "ci95": ci95, "reading": "default", "chosen": True, "direction": "",
-            "data_status": "original",
-        }  # fmt: skip
-
-    table = pd.DataFrame(
-        [
-            row("laplace", 1.0),
-            row("knorm_linf", 1.001),
-            row("goe", 0.1, delta=1e-5),
-            row("analytic_gaussian", 0.5, delta=1e-5),
-            row("gaussian_2006", 0.01, delta=1e-5),
-            row("gaussian_2006", np.nan, "3", delta=1e-5),
-            *(row(name, 0.4, "3") for name in ("laplace", "knorm_linf")),
-            *(row(name, 0.2, "3", 1e-5) for name in ("goe", "analytic_gaussian")),
-            row("zero", 0.9, ""),
-        ]
-    )
-    records = ("laplace", "knorm_linf", "analytic_gaussian", "gaussian_2006")
-    queries = {name: {"identity"} for name in records} | {"goe": {"covariance"}}
-    found = advice.table({"regression": table}, queries=queries)
-    rows = {(row.task.split(",")[0], row.guarantee): row for row in found.itertuples()}
-    pure = rows["Records", "pure"]
-    assert (pure.best, pure.runner_up, pure.clear, pure.beats_chance) == (
-        *("laplace", "knorm_linf", False, True),
-    )
-    assert pure.error == pytest.approx(np.sqrt(0.4))
-    records = rows["Records", "approximate"]
-    # No guarantee at epsilon 3: not an option; second moments are no records.
-    assert (records.best, records.runner_up, records.clear) == (
-        *("analytic_gaussian", "laplace", True),
-    )
-    assert records.margin == pytest.approx(np.sqrt(0.4 / 0.1))
-    assert rows["Regression", "approximate"].best == "goe"
+ADVICE = registry({"regression": "releases"})["advice"]
+PURE = {"delta": 0.0, "epsilon_actual": 1.0}
+GAUSSIAN = {"delta": 1e-5, "epsilon_actual": 1.0}
+LAW = {"noise_std": 2.0, "mu_actual": 0.4}
+SPLIT = np.random.default_rng(0).standard_normal(20)
 
 
-def test_implied_cells_come_from_the_tables(tmp_path):
-    columns = [*implied.COLUMNS[1:], "method", "variant", "direction", "published", "published_ci"]
-    columns = dict.fromkeys([*columns, "reading", "verdict", "note"], "")
-    cell = columns | {"published": "1.6", "mechanism": "laplace", "implied_epsilon": 3.5}
-    guess = cell | {"mechanism": "random"}
-    ours = cell | {"published": ""}
-    (tmp_path / "tables").mkdir()
-    path = tmp_path / "tables/table4.csv"
-    pd.DataFrame([cell, guess, ours]).to_csv(path, index=False)
-    found = implied.table(tmp_path)
-    assert found[["table", "mechanism", "implied_epsilon"]].values.tolist() == [[4, "laplace", 3.5]]
-    implied.write(tmp_path)
-    assert "**Table 4**" in (tmp_path / "tables/implied.md").read_text()
+def row(mechanism, mean, seed, **fields):
+    noise = 0.01 * np.random.default_rng(seed).standard_normal(20)
+    return trials(mechanism, mean + 0.1 * SPLIT + noise - noise.mean(), **fields)
+
+
+ROWS = [
+    row("laplace", 1.0, 1, **PURE),
+    row("knorm_linf", 1.0001, 2, **PURE),
+    row("goe", 0.1, 3, **GAUSSIAN),
+    # One law: the second name has the smaller mean, by chance.
+    row("analytic_gaussian", 0.501, 4, **GAUSSIAN, **LAW),
+    row("imgm", 0.5, 5, **GAUSSIAN, **LAW),
+    row("gaussian_2014", 0.01, 6, **GAUSSIAN | {"epsilon_actual": 1.3}),
+    row("directional_gaussian", 0.3, 7, **GAUSSIAN),
+    row("knorm_frob", 0.2, 8, **PURE),
+    reason("gaussian_2006", "no guarantee: none"),
+    row("zero", 0.9, 9, epsilon="", delta=np.nan),
+    row("laplace", 0.4, 10, **PURE | {"epsilon": "3", "epsilon_actual": 3.0}),
+]
+VERDICTS = {
+    "directional_gaussian": "violated: the noise is too small",
+    "knorm_frob": "undecided",
+    "goe": "private and tight",
+}
+
+
+@pytest.fixture
+def advised(saved):
+    """Return a function from trial rows to the advice, by task and guarantee."""
+
+    def run(*parts):
+        file = saved(*parts)
+        results = summary.summarise([file])
+        names = sorted({part["mechanism"].iloc[0] for part in parts} - {"zero"})
+        audit = pd.DataFrame(
+            {
+                "mechanism": names,
+                "query": ["covariance" if name == "goe" else "identity" for name in names],
+                "verdict": [VERDICTS.get(name, "private") for name in names],
+            }
+        )
+        return ADVICE.data(
+            {
+                "summary/regression": results,
+                "comparisons/regression": comparisons.table([file], results),
+                "audit/regression": audit,
+            }
+        )
+
+    return run
+
+
+def test_the_best_row_is_held_against_the_next_by_shared_trials(advised):
+    found = advised(*ROWS)
+    assert found["epsilon"].eq("1").all(), "two can serve at no other epsilon"
+    rows = {(row.task.rpartition(": ")[2], row.guarantee): row for row in found.itertuples()}
+    pure = rows["records", "pure"]
+    assert (pure.best, pure.runner_up_mechanism) == ("Laplace", "knorm_linf")
+    assert (pure.clear, pure.tied, pure.beats_chance) == (False, 1, False)
+    assert pure.difference == pytest.approx(1e-4)
+    assert pure.low < 0 < pure.high
+    approximate = rows["records", "approximate"]
+    # Over its budget, or in doubt: not an option. Second moments are no records.
+    assert (approximate.best, approximate.runner_up) == ("Gaussian, analytic = IMGM", "Laplace")
+    assert (approximate.clear, approximate.tied, approximate.beats_chance) == (True, 0, True)
+    assert approximate.error == pytest.approx(0.5, abs=0.05)
+    assert approximate.over_chance == pytest.approx(approximate.error / 0.9, rel=0.05)
+    moments = rows["records or second moments", "approximate"]
+    assert (moments.best_mechanism, moments.runner_up_mechanism) == ("goe", "analytic_gaussian")
+    # The pure rows do not change.
+    assert ("records or second moments", "pure") not in rows
+
+
+def test_the_grid_says_what_is_clear(advised):
+    (_, rows), *_ = grid(advised(*ROWS)).groups
+    assert rows[1][2].startswith("Gaussian, analytic = IMGM: 0.")
+    assert rows[1][5:] == ["yes", "0", "yes"]
+
+
+def test_a_lone_mechanism_is_no_advice(advised):
+    assert advised(ROWS[0]).empty

@@ -9,11 +9,12 @@ from trialrows import reason, trials
 from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import figures, summary, tables
+from matrixdp.report import comparisons, figures, summary, tables
 from matrixdp.report.figures import style
 from matrixdp.report.tables import published_settings, training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
+TRAININGS = dict.fromkeys(KIND, "training")
 
 EPSILONS = ("0.1", "1")
 FIVE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
@@ -68,7 +69,9 @@ def run(saved, tmp_path):
 
     def make(*parts, experiment="imdb", **options):
         file = tmp_path / "summary" / f"{experiment}.csv"
-        summary.write([saved(*parts, name=experiment)], file)
+        rows = [saved(*parts, name=experiment)]
+        summary.write(rows, file)
+        comparisons.write(rows, file, tmp_path / "comparisons" / f"{experiment}.csv")
         settle(tmp_path, training={experiment: {}}, **options)
         tables.write([f"imgm_{experiment}", f"imgm_{experiment}_grid"], results=tmp_path)
         return tmp_path
@@ -196,7 +199,7 @@ def test_experiments_and_readings_are_those_of_the_training():
 
 
 def test_figure_1_has_a_panel_per_group_and_one_by_true_epsilon(run):
-    figure = figures.registry()["figure1_imdb"]
+    figure = figures.registry(TRAININGS)["figure1_imdb"]
     frame = figure.frame(run(*imdb()))
     with style.context():
         drawing = figure.render(frame)
@@ -236,7 +239,7 @@ def test_the_caption_of_private_gradients_tells_budgets_apart(run):
         scheme("pld_gaussian", 0.84, noise=3.4, true=1.0, experiment="adult"),
         scheme("imgm_amplified", 0.845, noise=3.3, true=1.04, experiment="adult"),
     ]
-    figure = figures.registry()["imgm_adult"]
+    figure = figures.registry(TRAININGS)["imgm_adult"]
     frame = figure.frame(run(*rows, experiment="adult"))
     text, labels = figure.describe(frame), catalogue.schemes("gradients")
     assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 ± " in text
@@ -307,7 +310,7 @@ def test_composition_is_drawn_over_the_least_noise(tmp_path):
         for count in (1, 100, 10_000)
     ]
     theory(tmp_path, "composition", rows)
-    figure = figures.registry()["imgm_composition"]
+    figure = figures.registry(TRAININGS)["imgm_composition"]
     frame = figure.frame(tmp_path)
     assert frame["epsilon"].eq(1).all()
     assert frame["over_pld"].tolist() == pytest.approx(
@@ -342,7 +345,7 @@ def test_section_4_2_says_how_the_noise_grows(tmp_path):
 
     table = rows("entries", [10, 100, 1000], [1.0]) + rows("epsilon", [10], [1e-8, 1e-7, 1.0])
     theory(tmp_path, "dimension", table)
-    figure = figures.registry()["imgm_noise"]
+    figure = figures.registry(TRAININGS)["imgm_noise"]
     frame = figure.frame(tmp_path)
     text = figure.describe(frame)
     assert "the power 1.00 of the number of entries" in text

@@ -117,7 +117,7 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             continue
         for experiment, kind in experiments.items():
             about = catalogue.experiment(experiment)
-            if kind != entry.each or about.part_of or ("{figure}" in name and not about.figures):
+            if kind != entry.each or about.part_of or ("{figure" in name and not about.figures):
                 continue
             words = {"experiment": experiment, "results": about.results, "title": about.title}
             words["figure"] = next(iter(about.figures), "")
@@ -145,6 +145,21 @@ def experiments(results: str | os.PathLike) -> dict[str, str]:
     if inputs.missing(["settings"], results):
         return {}
     return kinds(inputs.read("settings", results))
+
+
+def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
+    """Return the inputs of a kind of the run's experiments, but for parts of others.
+
+    Args:
+        tables: inputs by name.
+        kind: ``summary``, ``comparisons`` or ``audit``.
+    """
+    named = ((name.partition("/"), table) for name, table in tables.items())
+    return {
+        experiment: table
+        for (folder, _, experiment), table in named
+        if folder == kind and not catalogue.experiment(experiment).part_of
+    }
 
 
 def is_empty(frame: pd.DataFrame) -> bool:

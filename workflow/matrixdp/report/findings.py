@@ -108,7 +108,8 @@ def outcome(number: int, table: pd.DataFrame, claims: pd.DataFrame | None = None
         met = sum(row["verdict"] == WITHIN for row in rows)
         headline = f"{met} of {len(rows)} published values are met."
         if claims is not None:
-            own = claims[[about.id in str(names).split() for names in claims["experiments"]]]
+            named = claims.reindex(columns=["experiments"])["experiments"]
+            own = claims[[about.id in str(names).split() for names in named]]
             found = [_judged(claim) for claim in own.to_dict("records")]
             counts = own["verdict"].value_counts(sort=False).items()
             said = ", ".join(f"{count} {verdict}" for verdict, count in counts)

@@ -15,6 +15,7 @@ Nothing is taken as reproduced by default. The verdicts are
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from matrixdp import files, places
 from matrixdp.report import inputs
@@ -44,4 +45,4 @@ def write(
         ("claims", "tables/claims_comparisons"), judge.judge(ledger.read(known, path)), strict=True
     ):
         text = table.to_csv(index=False, lineterminator="\n")
-        files.write_text(places.place(name, results), text)
+        files.write_text(places.place(name, Path(results)), text)

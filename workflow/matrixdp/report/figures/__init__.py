@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.discovery import collect
+from matrixdp.report import entries, inputs
 from matrixdp.report.figures.base import Figure, save
 
 
-def registry() -> dict[str, Figure]:
-    """Return every figure by its name, which is the base name of its files."""
-    return collect(sys.modules[__name__], "FIGURES")
+def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
+    """Return every figure of a run by its name, which is the base name of its files.
+
+    Args:
+        experiments: see :func:`matrixdp.report.entries.expand`.
+    """
+    return entries.expand(collect(sys.modules[__name__], "FIGURES"), experiments)
 
 
-def write(name: str, *, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write one figure (see :func:`matrixdp.report.figures.base.save`).
+def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Write figures (see :func:`matrixdp.report.figures.base.save`).
+
+    Args:
+        names: of figures of the run.
+        results: the run's folder; its settings say of which experiments there are figures.
+        out: a folder.
 
     Raises:
         InputError: there is no such figure, or an input is damaged. Missing or empty data are no
             error: the figure says so.
     """
-    known = registry()
-    save(known[checks.choice(known, figure=name)], name, results=results, out=out)
+    known = registry(entries.experiments(results))
+    for name in names:
+        save(known[checks.choice(known, figure=name)], name, results=results, out=out)
 
 
 def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -41,11 +53,12 @@ def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
     kept, drawn = Path(results, "figures"), Path(out)
     if not kept.is_dir():
         raise InputError(f"{kept} does not exist; run the workflow and keep its results there")
-    known = registry()
-    names = sorted(name for name in known if known[name].missing(results) is None)
-    for name in names:
-        write(name, results=results, out=out)
+    known = registry(entries.experiments(results))
+    names = sorted(n for n, figure in known.items() if not inputs.missing(figure.inputs, results))
     there = {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
+    new = [name for name in names if there.isdisjoint(_files(name))]
+    names = [name for name in names if name not in new]
+    write(names, results=results, out=out)
     expected = {path for name in names for path in _files(name)}
     differ = [
         str(path)
@@ -58,6 +71,8 @@ def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
             "new ones are right, keep them"
         )
     print(f"{len(names)} figures are the same, byte for byte")
+    if new:
+        print(f"not kept yet: {', '.join(new)}")
 
 
 def _files(name: str) -> list[Path]:

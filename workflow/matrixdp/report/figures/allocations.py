@@ -13,17 +13,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
 
 LOOKS = {
-    "mvg_directional": style.look("mvg_binary"),
-    "mvg_iid": style.Look(style.BLUE, "s"),
-    "mvg_thm2": style.look("mvg_thm2"),
-    "mvg_thm3": style.look("mvg_thm3"),
-    "exact_directional": style.look("directional_gaussian"),
-    "exact_iid": style.look("analytic_gaussian"),
+    "mvg_directional": catalogue.look("mvg_binary"),
+    "mvg_iid": catalogue.Look(style.BLUE, "s"),
+    "mvg_thm2": catalogue.look("mvg_thm2"),
+    "mvg_thm3": catalogue.look("mvg_thm3"),
+    "exact_directional": catalogue.look("directional_gaussian"),
+    "exact_iid": catalogue.look("analytic_gaussian"),
 }
 LABELS = {
     "mvg_directional": "MVG, directional",
@@ -94,7 +96,7 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     return figure
 
 
-def _cloud(axes: Axes, part: pd.DataFrame, look: style.Look) -> None:
+def _cloud(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     points = part[part["kind"].eq("sample")]
     kind: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
     axes.plot(points["x"], points["y"], markersize=2.6, alpha=0.45, markeredgewidth=0, **kind)

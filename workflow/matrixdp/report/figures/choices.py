@@ -12,12 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
+from matrixdp import catalogue
+from matrixdp.report import comparisons, summary
+from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
-from matrixdp.report.tables import comparison as result_tables
+from matrixdp.report.figures.base import Figure
 
-#: Parameter -> the value that the others are compared with, and the parameter for a reader.
-BASES = {"tau": "0.75", "rows": "8"}
+#: Parameter -> its name for a reader.
 NAMES = {"tau": "τ", "rows": "rows / m"}
 
 #: Ratios beyond this have the deepest colour.
@@ -29,36 +30,36 @@ def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
 
     Of directions, the first is taken that a table would show. ``value`` is the parameter;
     ``base`` the one that ``ratio`` compares with (the middle one, where a run lacks ours);
-    ``clear`` says whether the 95 % interval of the difference excludes 0.
+    ``clear`` says whether the 95 % interval of the difference of trials excludes 0.
     """
-    parts = [frames.cells(table) for table in tables.values()]
-    rows = pd.concat(parts, ignore_index=True)
+    summaries, compared = (by_experiment(tables, kind) for kind in ("summary", "comparisons"))
+    if not summaries:
+        return pd.DataFrame()
+    rows = frames.join(frames.cells(one) for one in summaries.values())
     rows = rows[rows["variant"].str.startswith(f"{parameter}=") & rows["mean"].notna()]
-    rows = rows[rows["direction"].isin(result_tables.DIRECTIONS)]
+    rows = rows[rows["direction"].isin(summary.DIRECTIONS)]
     rows = rows.assign(parameter=parameter, value=rows["variant"].str.removeprefix(f"{parameter}="))
-    return pd.concat([rows.iloc[:0], *(_compare(part) for _, part in _panels(rows))])
+    parts = [_compare(part) for _, part in _panels(rows)]
+    told = frames.clear(pd.concat(compared.values()), comparisons.VARIANT)
+    found = frames.join([rows.iloc[:0], *parts]).merge(told, how="left")
+    return found.assign(clear=found["clear"].eq(True))
 
 
 def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
     """Return the rows of each panel, by experiment and family."""
     found = []
-    for experiment in frames.EXPERIMENTS:
+    for experiment in rows["experiment"].unique():
         own = rows[rows["experiment"].eq(experiment)]
-        for mechanism in sorted({*own["mechanism"]}, key=style.rank):
+        for mechanism in sorted({*own["mechanism"]}, key=catalogue.rank):
             found.append(((experiment, mechanism), own[own["mechanism"].eq(mechanism)]))
     return found
 
 
 def _compare(rows: pd.DataFrame) -> pd.DataFrame:
-    values = sorted({*rows["value"]}, key=float)
-    ours = BASES[rows["parameter"].iloc[0]]
-    base = ours if ours in values else values[(len(values) - 1) // 2]
-    there = rows[rows["value"].eq(base)].set_index("epsilon")[["mean", "ci95"]]
-    against = rows[["epsilon"]].join(there, on="epsilon")
-    gap, margin = rows["mean"] - against["mean"], np.hypot(rows["ci95"], against["ci95"])
-    return rows.assign(
-        base=base, ratio=rows["mean"] / against["mean"], clear=gap.abs() > margin
-    ).sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
+    base = comparisons.base(rows["parameter"].iloc[0], rows["value"])
+    there = rows[rows["value"].eq(base)].set_index("epsilon")["mean"]
+    rows = rows.assign(base=base, ratio=rows["mean"] / rows["epsilon"].map(there))
+    return rows.sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
 
 
 def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -70,8 +71,8 @@ def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
     rows = -(-len(panels) // 2)
     figure, grid = style.canvas(0.9 + 1.85 * rows, rows, 2)
     for axes, ((experiment, mechanism), part) in zip(grid.ravel(), panels, strict=False):
-        short = frames.EXPERIMENTS[experiment].partition(":")[0]
-        axes.set_title(f"{short.removeprefix('Experiment ')}: {style.label(mechanism)}")
+        short = catalogue.experiment(experiment).name.removeprefix("Experiment ")
+        axes.set_title(f"{short}: {catalogue.label(mechanism)}")
         _heat(axes, part)
         axes.set_ylabel(NAMES[parameter], rotation=0 if parameter == "tau" else 90, labelpad=10)
     for axes in grid.ravel()[len(panels) :]:
@@ -129,7 +130,7 @@ def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rec
 
 
 def _keys(parameter: str) -> list[Rectangle]:
-    base = f"{NAMES[parameter]} = {BASES[parameter]}"
+    base = f"{NAMES[parameter]} = {comparisons.BASES[parameter]}"
     why = f"error relative to {base}" + (", fixed in public" if parameter == "tau" else "")
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
@@ -151,14 +152,14 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
         others = part[part["value"].ne(part["base"])]
         least, most = others["ratio"].min(), others["ratio"].max()
         found.append(
-            f"{frames.EXPERIMENTS[experiment].partition(':')[0]}, {style.label(mechanism)}: "
+            f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}: "
             f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
             f"to {_ratio(most)}"
         )
     return (
-        f"Error for every {WORDS[parameter]}, relative to {BASES[parameter]}. Cells that differ "
-        f"beyond the 95 % interval: {'; '.join(found)}. Where there are next to none, choosing "
-        "the best value chooses noise."
+        f"Error for every {WORDS[parameter]}, relative to {comparisons.BASES[parameter]}. Cells "
+        f"that differ beyond the 95 % interval of trials' differences: {'; '.join(found)}. Where "
+        "there are next to none, choosing the best value chooses noise."
     )
 
 
@@ -171,14 +172,14 @@ FIGURES = {
     "choices_tau": Figure(
         title="What the choice of τ changes",
         caption=partial(caption, "tau"),
-        inputs=("summary/regression", "summary/first_pc", "summary/covariance"),
+        inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "tau"),
         draw=partial(draw, "tau"),
     ),
     "choices_rows": Figure(
         title="What the number of sketch rows changes",
         caption=partial(caption, "rows"),
-        inputs=("summary/regression", "summary/first_pc", "summary/covariance"),
+        inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "rows"),
         draw=partial(draw, "rows"),
     ),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import matplotlib.figure
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from matrixdp import catalogue
+from matrixdp.catalogue import OTHER
 from matrixdp.report import markup
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 
 #: Where captions compare errors, and where the papers print them.
 NOMINAL = 1.0
@@ -25,9 +26,13 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     rows = frames.shown(tables[f"summary/{experiment}"])
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
-    theirs = frames.printed(tables[f"published/table{frames.TABLES[experiment]}"], experiment)
+    about = catalogue.experiment(experiment)
+    theirs = frames.printed(tables[f"published/{about.results}"], experiment)
+    rows = frames.told(rows, tables[f"comparisons/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
-    return joined.assign(family=joined["mechanism"].map(style.family))
+    # Levels are in every panel.
+    family = joined["mechanism"].map(catalogue.family).mask(joined["kind"].eq("level"), OTHER)
+    return joined.assign(family=family)
 
 
 def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -39,13 +44,19 @@ def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
     return rows[delivered | rows["kind"].eq("level")].reset_index(drop=True)
 
 
+def _families() -> list[str]:
+    """Return the families of mechanisms in the order of panels; what has no entry comes last."""
+    found = (one.family for name, one in catalogue.named().items())
+    return [*dict.fromkeys(found), OTHER]
+
+
 def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw everything at a glance, then one panel per family, scaled to our own results.
 
     In the panel of a family all other mechanisms stay as grey lines.
     """
     ours = frame[frame["kind"].eq("mechanism")]
-    families = [name for name in (*style.FAMILIES, "Other") if ours["family"].eq(name).any()]
+    families = [name for name in _families() if ours["family"].eq(name).any()]
     figure, panels, places = _beside(0.9 + 1.8 * (1 + len(families)), 1 + len(families))
     overview, *rest = panels
     overview.set_title("All together, with published values")
@@ -78,7 +89,7 @@ def draw_mu(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         part = part.sort_values("mu_actual")
         text = _named(name, part) + bound
         values = part["mu_actual"], part["mean"], part["ci95"]
-        style.curve(axes, *values, as_=style.look(name), label=text)
+        style.curve(axes, *values, as_=catalogue.look(name), label=text)
         at = part[part["epsilon"].eq(NOMINAL)]
         axes.plot(at["mu_actual"], at["mean"], zorder=4, **ring)
     axes.plot([], [], label=f"at nominal ε = {NOMINAL:g}", **ring)
@@ -114,18 +125,18 @@ def _legend_in(place: Axes, axes: Axes) -> None:
 
 def _ordered(ours: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each mechanism, in the order of the families."""
-    names = sorted({*ours["mechanism"]}, key=style.rank)
+    names = sorted({*ours["mechanism"]}, key=catalogue.rank)
     return [(name, ours[ours["mechanism"].eq(name)]) for name in names]
 
 
-def _thin(mechanism: str) -> style.Look:
-    return replace(style.look(mechanism), marker="")
+def _thin(mechanism: str) -> catalogue.Look:
+    return replace(catalogue.look(mechanism), marker="")
 
 
 def _named(mechanism: str, rows: pd.DataFrame) -> str:
     direction = rows["direction"].max()
     named = f", direction ({direction})" if len(direction) == 1 else ""
-    return style.label(mechanism) + named
+    return catalogue.label(mechanism) + named
 
 
 def _family(axes: Axes, own: pd.DataFrame) -> None:
@@ -135,7 +146,7 @@ def _family(axes: Axes, own: pd.DataFrame) -> None:
     refusing = 0
     ties = axes.get_yscale() == "linear"
     for place, (name, part) in enumerate(members):
-        look = style.look(name)
+        look = catalogue.look(name)
         x = style.dodge(part["epsilon"], place, len(members)) if ties else part["epsilon"]
         label = _named(name, part)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=ties)
@@ -148,7 +159,7 @@ def _family(axes: Axes, own: pd.DataFrame) -> None:
 
 def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: bool) -> None:
     """Scale the y axis, name it, and draw the levels, with names in the legend if ``named``."""
-    metric = frames.METRICS[str(frame["metric"].dropna().iloc[0])]
+    metric = frames.axis(str(frame["metric"].dropna().iloc[0]))
     finite = scaled_to[scaled_to["mean"].gt(frames.NOTHING)]
     low, high = finite["mean"].min(), finite["mean"].max()
     levels = frame[frame["kind"].eq("level")]
@@ -165,7 +176,7 @@ def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: boo
         # Room below for the marks of missing guarantees.
         axes.set_ylim(low - 0.15 * (high - low), high + 0.05 * (high - low))
     for name, mean in zip(levels["mechanism"], levels["mean"], strict=True):
-        label = style.label(name) if named else ""
+        label = catalogue.label(name) if named else ""
         bottom, top = axes.get_ylim()
         if bottom <= mean <= top:
             style.level(axes, mean, name, label=label)
@@ -180,7 +191,7 @@ def _published(axes: Axes, frame: pd.DataFrame) -> None:
     theirs = frame[frame["kind"].eq("published") & frame["mean"].between(low, high)]
     for place, row in enumerate(theirs.sort_values("mean").itertuples()):
         x = style.dodge(row.epsilon, place, len(theirs), share=0.3)
-        style.published(axes, float(x), row.mean, row.ci95, as_=style.look(row.mechanism))
+        style.published(axes, float(x), row.mean, row.ci95, as_=catalogue.look(row.mechanism))
 
 
 def _explain(overview: Axes, frame: pd.DataFrame) -> None:
@@ -197,17 +208,15 @@ def caption(frame: pd.DataFrame) -> str:
     ours = ours[ours["mean"].notna()]
     if ours.empty:
         return "Error of every mechanism against nominal epsilon; none ran at epsilon 1."
-    levels = frame[frame["kind"].eq("level")]
-    chance = "zero" if levels["mechanism"].eq("zero").any() else "random"
-    level = levels[levels["mechanism"].eq(chance)]
-    margin = np.hypot(ours["ci95"], level["ci95"].max())
-    tied = int((ours["mean"] > level["mean"].max() - margin).sum())
     best = ours.loc[ours["mean"].idxmin()]
+    told = ours["_better"].notna()
+    chance = catalogue.experiment(str(ours["experiment"].iloc[0])).chance
     return (
         "Error of every mechanism against nominal epsilon, with 95 % intervals. At epsilon 1, "
-        f"{tied} of {len(ours)} mechanisms are not better than the "
-        f"{style.label(chance).lower()} (within 95 % intervals); the smallest mean is that of "
-        f"{style.label(str(best['mechanism']))}, {best['mean']:.3g}."
+        f"{int((~ours['_better'][told].astype(bool)).sum())} of {told.sum()} mechanisms are not "
+        f"clearly better than the {catalogue.label(chance).lower()} (paired differences of trials, "
+        f"95 %); the smallest mean is that of {catalogue.label(str(best['mechanism']))}, "
+        f"{best['mean']:.3g}{frames.tied(best)}."
     )
 
 
@@ -220,53 +229,27 @@ def caption_mu(frame: pd.DataFrame) -> str:
     return (
         "Error against the Gaussian-DP parameter mu that a mechanism really delivers. At the same "
         f"nominal epsilon of 1, mu goes from {least['mu_actual']:.2g} "
-        f"({style.label(str(least['mechanism']))}) to {most['mu_actual']:.2g} "
-        f"({style.label(str(most['mechanism']))}): the first adds far more noise than that "
+        f"({catalogue.label(str(least['mechanism']))}) to {most['mu_actual']:.2g} "
+        f"({catalogue.label(str(most['mechanism']))}): the first adds far more noise than that "
         "guarantee asks for. Mechanisms without Gaussian noise have no mu and are not shown."
     )
 
 
 FIGURES = {
-    "curves_regression": Figure(
-        title="Error against epsilon: regression on the Liver data (experiment I)",
+    "curves_{experiment}": Figure(
+        title="Error against epsilon: {title}",
         caption=caption,
-        inputs=("summary/regression", "published/table3"),
-        data=partial(tidy, "regression"),
+        inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
+        each="releases",
+        data=tidy,
         draw=draw,
     ),
-    "curves_first_pc": Figure(
-        title="Error against epsilon: first component of the Movement data (experiment II)",
-        caption=caption,
-        inputs=("summary/first_pc", "published/table4"),
-        data=partial(tidy, "first_pc"),
-        draw=draw,
-    ),
-    "curves_covariance": Figure(
-        title="Error against epsilon: covariance of the CTG data (experiment III)",
-        caption=caption,
-        inputs=("summary/covariance", "published/table5"),
-        data=partial(tidy, "covariance"),
-        draw=draw,
-    ),
-    "curves_mu_regression": Figure(
-        title="Error against the privacy really delivered: regression (experiment I)",
+    "curves_mu_{experiment}": Figure(
+        title="Error against the privacy really delivered: {title}",
         caption=caption_mu,
-        inputs=("summary/regression",),
-        data=partial(tidy_mu, "regression"),
-        draw=draw_mu,
-    ),
-    "curves_mu_first_pc": Figure(
-        title="Error against the privacy really delivered: first component (experiment II)",
-        caption=caption_mu,
-        inputs=("summary/first_pc",),
-        data=partial(tidy_mu, "first_pc"),
-        draw=draw_mu,
-    ),
-    "curves_mu_covariance": Figure(
-        title="Error against the privacy really delivered: covariance (experiment III)",
-        caption=caption_mu,
-        inputs=("summary/covariance",),
-        data=partial(tidy_mu, "covariance"),
+        inputs=("summary/{experiment}",),
+        each="releases",
+        data=tidy_mu,
         draw=draw_mu,
     ),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import matplotlib.figure
 import numpy as np
@@ -11,18 +10,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matrixdp.report import markup
+from matrixdp import catalogue
+from matrixdp.report import comparisons, markup
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 
 EXACT = "directional_gaussian"
-
-#: Experiment -> the mechanism that the paper's panel is about, and the row at chance level.
-PAPER = {
-    "regression": ("mvg_binary", "zero"),
-    "first_pc": ("mvg_thm2", "random"),
-    "covariance": ("mvg_binary", "random"),
-}
 
 #: What the paper finds in section 10.1, in our words.
 CLAIMS = {
@@ -38,17 +32,27 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ``favours`` says what a direction favours; ``ratio`` is the mean over that of direction (a) at
     the same epsilon, ``ratio_ci95`` its interval by the delta method.
     """
-    mechanism, chance = PAPER[experiment]
+    about = catalogue.experiment(experiment)
     rows = frames.cells(tables[f"summary/{experiment}"])
+    mechanism = _paper(rows)
     named = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
-    levels = rows[rows["mechanism"].isin(["nonprivate", chance])]
-    theirs = frames.printed(tables[f"published/table{frames.TABLES[experiment]}"], experiment)
+    levels = rows[rows["mechanism"].isin(["nonprivate", about.chance])]
+    theirs = frames.printed(tables[f"published/{about.results}"], experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: named.get(name, f"({name})"))
-    return frames.join([_ratios(ours.assign(favours=favours)), levels, theirs])
+    ours = _ratios(ours.assign(favours=favours))
+    worse = frames.clear(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
+    ours = ours.merge(worse.rename(columns={"clear": "_clear"}), how="left")
+    return frames.join([ours, levels, theirs])
+
+
+def _paper(rows: pd.DataFrame) -> str:
+    """Return the mechanism that the paper's panel is about: the first in direction (a)."""
+    names = {*rows.loc[rows["direction"].eq("a"), "mechanism"]} - {EXACT}
+    return min(names, key=catalogue.rank, default=EXACT)
 
 
 def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
@@ -61,10 +65,11 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(ratio=ratio, ratio_ci95=(ratio * relative).mask(itself, 0.0))
 
 
-def draw(experiment: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
-    mechanism, chance = PAPER[experiment]
-    decades = experiment != "regression"
+    mechanism, chance = _paper(frame), _chance(frame)
+    exact = frame.loc[frame["mechanism"].eq(EXACT) & frame["kind"].eq("mechanism"), "mean"]
+    decades = exact.max() > 10 * exact[exact > frames.NOTHING].min()
     heights = (1.0, 1.0, 0.6) if decades else (1.0, 1.0)
     figure, grid = style.canvas(
         1.2 + 2.3 * sum(heights), len(heights), sharex=True, height_ratios=heights
@@ -72,10 +77,11 @@ def draw(experiment: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
     upper, lower = grid[0, 0], grid[1, 0]
     for axes, name in ((upper, mechanism), (lower, EXACT)):
         rows = frame[frame["mechanism"].eq(name) & frame["kind"].eq("mechanism")]
-        axes.set_title(style.label(name) + (", as the paper defines it" if axes is upper else ""))
+        whose = ", as the paper defines it" if axes is upper else ""
+        axes.set_title(catalogue.label(name) + whose)
         _curves(axes, rows, "mean", "ci95")
         _levels(axes, frame, chance, zero=not decades or axes is upper)
-    metric = frames.METRICS[str(frame["metric"].dropna().iloc[0])]
+    metric = frames.axis(str(frame["metric"].dropna().iloc[0]))
     upper.set_ylabel(metric)
     if decades:
         style.log_axis(lower, "y", metric)
@@ -88,7 +94,7 @@ def draw(experiment: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
         lower.set_ylabel(metric)
     theirs = frame[frame["kind"].eq("published")]
     for row in theirs.itertuples():
-        style.published(upper, row.epsilon, row.mean, row.ci95, as_=style.look(mechanism))
+        style.published(upper, row.epsilon, row.mean, row.ci95, as_=catalogue.look(mechanism))
     style.epsilon_axis(grid[-1, 0])
     style.legend(figure, _handles(frame, mechanism, chance, theirs), columns=3, handlelength=5)
     return figure
@@ -130,25 +136,30 @@ def _handles(
         handles.append(tuple(pair))
     for name in (chance, "nonprivate"):
         value = frames.level(frame, name)
-        label = style.label(name) + (": 0" if abs(value) < 1e-12 else "")
-        handles.append(style.key(label, replace(style.look(name), marker="")))
+        label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
+        handles.append(style.key(label, replace(catalogue.look(name), marker="")))
     for row in theirs.itertuples():
-        handles.append(style.published_key(row.factor, style.look(mechanism)))
+        handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
     return handles
 
 
-def caption(experiment: str, frame: pd.DataFrame) -> str:
+def _chance(frame: pd.DataFrame) -> str:
+    return catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+
+
+def caption(frame: pd.DataFrame) -> str:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
-    mechanism, chance = PAPER[experiment]
+    mechanism, chance = _paper(frame), _chance(frame)
+    claim = CLAIMS.get(str(frame["experiment"].iloc[0]))
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
     low, high = (mvg["mean"] / frames.level(frame, chance)).agg(["min", "max"])
     text = (
-        f"Error against nominal epsilon for each noise direction; the paper finds that "
-        f"{CLAIMS[experiment]}. {style.label(mechanism)}, as the paper defines it, stays between "
-        f"{low:.2f} and {high:.2f} times the level of the {style.label(chance).lower()}, and (a) "
-        f"is best beyond the 95 % intervals at {_wins(mvg)} epsilons; calibrated exactly, at "
-        f"{_wins(exact)}."
+        "Error against nominal epsilon for each noise direction"
+        f"{f'; the paper finds that {claim}' if claim else ''}. {catalogue.label(mechanism)}, as "
+        f"the paper defines it, stays between {low:.2f} and {high:.2f} times the level of the "
+        f"{catalogue.label(chance).lower()}, and (a) is clearly best (paired differences of "
+        f"trials, 95 %) at {_wins(mvg)} epsilons; calibrated exactly, at {_wins(exact)}."
     )
     if exact["ratio"].notna().any():
         most = exact.loc[np.log(exact["ratio"]).abs().idxmax()]
@@ -161,33 +172,24 @@ def caption(experiment: str, frame: pd.DataFrame) -> str:
 
 def _wins(rows: pd.DataFrame) -> str:
     """Return at how many epsilons direction (a) is better than every other one."""
-    best = rows[rows["direction"].eq("a")].set_index("epsilon")[["mean", "ci95"]]
     others = rows[rows["direction"].ne("a")]
-    against = others[["epsilon"]].join(best, on="epsilon")
-    clear = others["mean"] - against["mean"] > np.hypot(others["ci95"], against["ci95"])
-    return f"{int(clear.groupby(others['epsilon']).all().sum())} of {len(best)}"
+    worse = others["_clear"].eq(True) & others["ratio"].gt(1)
+    won = worse.groupby(others["epsilon"]).all().sum()
+    return f"{int(won)} of {rows.loc[rows['direction'].eq('a'), 'epsilon'].nunique()}"
 
 
 FIGURES = {
-    "figure4_left": Figure(
-        title="Figure 4, left: noise directions in regression (experiment I)",
-        caption=partial(caption, "regression"),
-        inputs=("summary/regression", "tables/table2", "published/table3"),
-        data=partial(tidy, "regression"),
-        draw=partial(draw, "regression"),
-    ),
-    "figure4_middle": Figure(
-        title="Figure 4, middle: noise directions for the first component (experiment II)",
-        caption=partial(caption, "first_pc"),
-        inputs=("summary/first_pc", "tables/table2", "published/table4"),
-        data=partial(tidy, "first_pc"),
-        draw=partial(draw, "first_pc"),
-    ),
-    "figure4_right": Figure(
-        title="Figure 4, right: noise directions in covariance estimation (experiment III)",
-        caption=partial(caption, "covariance"),
-        inputs=("summary/covariance", "tables/table2", "published/table5"),
-        data=partial(tidy, "covariance"),
-        draw=partial(draw, "covariance"),
+    "{figure}": Figure(
+        title="Noise directions: {title}",
+        caption=caption,
+        inputs=(
+            "summary/{experiment}",
+            "comparisons/{experiment}",
+            "tables/table2",
+            "published/{results}",
+        ),
+        each="releases",
+        data=tidy,
+        draw=draw,
     ),
 }

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import pandas as pd
 
-from matrixdp.report.tables import comparison
-
-#: Rows that need no mechanism; they are levels in a figure.
-LEVELS = tuple(comparison.LABELS)
-
-EXPERIMENTS = {
-    "regression": "Experiment I: regression, Liver data",
-    "first_pc": "Experiment II: first principal component, Movement data",
-    "covariance": "Experiment III: covariance estimation, CTG data",
-}
-
-#: Metric -> its name and unit on an axis.
-METRICS = {
-    "rmse": "RMSE (drinks in [−1, 1])",
-    "delta_rho": "Δρ (features in [−1, 1])",
-    "rss": "RSS (features in [0, 1])",
-    "accuracy": "test accuracy (%)",
-}
-
-#: Number of the table with the published results of an experiment.
-TABLES = {"regression": 3, "first_pc": 4, "covariance": 5}
+from matrixdp import catalogue
+from matrixdp.report import comparisons, summary
 
 #: Below this a metric is an exact 0, which has no place on a logarithmic axis.
 NOTHING = 1e-12
@@ -49,12 +30,13 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
         The columns ``COLUMNS`` and ``further``; ``kind`` is ``level`` for reference rows, else
         ``mechanism``. Pairs of task and mechanism that make no sense are left out.
     """
-    rows = table[table["reading"].eq("default") & ~table["note"].str.startswith(comparison.SKIPPED)]
+    rows = table[table["reading"].eq(summary.DEFAULT)]
+    rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
     # Without trials a row has no metric, but its experiment has one.
     metric = rows["metric"].max()
     rows = rows.assign(
         epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-        kind=rows["mechanism"].isin(LEVELS).map({True: "level", False: "mechanism"}),
+        kind=rows["mechanism"].isin(catalogue.REFERENCES).map({True: "level", False: "mechanism"}),
         metric=metric,
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
@@ -62,16 +44,14 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that a table would show: chosen variants in the first direction there is.
+    """Return the cells that a table would show (see :func:`matrixdp.report.summary.shown`)."""
+    return summary.shown(cells(table)).reset_index(drop=True)
 
-    See :data:`matrixdp.report.tables.comparison.DIRECTIONS`.
-    """
-    rows = cells(table)
-    rank = rows["direction"].map({name: i for i, name in enumerate(comparison.DIRECTIONS)})
-    first = rank.eq(rank.groupby(rows["mechanism"]).transform("min"))
-    refused = rows["note"].str.startswith(comparison.NO_GUARANTEE)
-    kept = rows[first & (rows["chosen"] | refused)]
-    return kept.drop_duplicates(["mechanism", "epsilon"]).reset_index(drop=True)
+
+def axis(metric: str) -> str:
+    """Return the name and unit of a metric on an axis."""
+    known = catalogue.metrics()
+    return known[metric].axis if metric in known else metric
 
 
 def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
@@ -86,7 +66,7 @@ def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
         ``factor`` from there to the unit that we suspect behind it (1 where the printed unit is
         plausible), and ``mean`` and ``ci95`` after this factor.
     """
-    conjecture = comparison.LAYOUTS[TABLES[experiment]].conjecture or 1.0
+    conjecture = catalogue.experiment(experiment).conjecture or 1.0
     unit = table["unit_factor"].astype(float)
     value = pd.to_numeric(table["value"]) * unit
     return pd.DataFrame(
@@ -105,7 +85,7 @@ def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; what one lacks is empty in text and NaN in numbers."""
-    joined = pd.concat(list(parts), ignore_index=True)
+    joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     text = joined.columns.intersection(["direction", "variant", "mu_exact", "note"])
     joined[text] = joined[text].fillna("")
     return joined
@@ -113,8 +93,8 @@ def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 def setup(table2: pd.DataFrame, item: str, experiment: str) -> str:
     """Return what Table 2 says of an experiment as it was run; empty if it says nothing."""
-    found = table2.loc[table2["item"].eq(item), experiment]
-    return "" if found.isna().all() else str(found.iloc[0])
+    found = table2.loc[table2["item"].eq(item)].get(experiment, pd.Series(dtype=str)).dropna()
+    return "" if found.empty else str(found.iloc[0])
 
 
 def directions(text: str) -> dict[str, str]:
@@ -128,6 +108,50 @@ def directions(text: str) -> dict[str, str]:
             some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
             named[name] = f"({name}) {some}"
     return named
+
+
+def told(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Add what captions say of rows that a table shows.
+
+    Args:
+        rows: of one experiment.
+        compared: its comparisons.
+
+    Returns:
+        With ``_better``: whether a row is clearly better than chance (missing where that is not
+        known), and ``_tied``: the mechanisms that it is not clearly better than at its epsilon.
+    """
+    chance = catalogue.experiment(str(rows["experiment"].iloc[0])).chance
+    pairs = _oriented(compared, comparisons.PAIR)
+    keys = ["mechanism", "epsilon"]
+    better = pairs[pairs["against"].eq(chance)].set_index(keys)["better"]
+    others = pairs[~pairs["better"] & ~pairs["against"].isin(catalogue.REFERENCES)]
+    tied = others.groupby(keys)["against"].agg(" ".join)
+    found = pd.DataFrame({"_better": better, "_tied": tied}).reset_index()
+    return rows.merge(found, on=keys, how="left")
+
+
+def clear(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return which rows differ clearly from their base: the keys of the rows, and ``clear``.
+
+    Args:
+        compared: comparisons.
+        kind: ``direction`` or ``variant``.
+    """
+    rows = _oriented(compared, kind)
+    return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "clear"]]
+
+
+def _oriented(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
+    rows = comparisons.oriented(compared[compared["kind"].eq(kind)])
+    return rows.assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
+
+
+def tied(row: pd.Series, among: Container[str] | None = None) -> str:
+    """Return how many others (of some, if given) the best row is not clearly better than."""
+    names = [] if pd.isna(row["_tied"]) else row["_tied"].split()
+    count = sum(among is None or name in among for name in names)
+    return f", not clearly better than {count} other{'s' * (count > 1)}" if count else ""
 
 
 def level(frame: pd.DataFrame, mechanism: str) -> float:

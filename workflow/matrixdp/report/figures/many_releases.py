@@ -10,22 +10,24 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.special import ndtri
 
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
 
 NOMINAL = 1.0
 
 #: Accountant -> its look, that of a scheme that uses it, and its name. The last lies on top.
 ACCOUNTANTS = {
-    "naive": (style.Look("#777777", ".", "--"), "ε / T and δ / T each"),
-    "kov_3.4_classical": (style.look("gaussian_2014"), "Kairouz et al. 3.4, constant 1.25"),
-    "kov_3.4_analytic": (style.look("analytic_gaussian"), "Kairouz et al. 3.4, analytic"),
-    "kov_3.3_analytic": (style.Look(style.BLUE, "D", ":"), "Kairouz et al. 3.3, analytic"),
-    "rdp": (style.look("moments_accountant"), "Rényi (moments) accountant"),
-    "pld": (style.look("pld_gaussian"), "privacy loss distribution"),
-    "theorem_4": (style.look("imgm"), "Theorem 4, √T / B"),
-    "linear": (style.look("imgm_amplified"), "Theorem 4 times q: not private"),
+    "naive": (catalogue.Look("#777777", ".", "--"), "ε / T and δ / T each"),
+    "kov_3.4_classical": (catalogue.look("gaussian_2014"), "Kairouz et al. 3.4, constant 1.25"),
+    "kov_3.4_analytic": (catalogue.look("analytic_gaussian"), "Kairouz et al. 3.4, analytic"),
+    "kov_3.3_analytic": (catalogue.Look(style.BLUE, "D", ":"), "Kairouz et al. 3.3, analytic"),
+    "rdp": (catalogue.look("moments_accountant"), "Rényi (moments) accountant"),
+    "pld": (catalogue.look("pld_gaussian"), "privacy loss distribution"),
+    "theorem_4": (catalogue.look("imgm"), "Theorem 4, √T / B"),
+    "linear": (catalogue.look("imgm_amplified"), "Theorem 4 times q: not private"),
 }
 PANELS = {False: "Without sampling", True: "On Poisson lots, at the rate of Adult"}
 
@@ -83,10 +85,10 @@ def caption_compositions(frame: pd.DataFrame) -> str:
 
 #: MVG's zeta -> its look and name.
 ZETAS = {
-    "sqrt": (style.look("mvg_binary"), "MVG"),
-    "literal": (style.Look("#8E1230", "^", "--"), "MVG, ζ as printed"),
+    "sqrt": (catalogue.look("mvg_binary"), "MVG"),
+    "literal": (catalogue.Look("#8E1230", "^", "--"), "MVG, ζ as printed"),
 }
-IMGM = (style.look("imgm"), "IMGM")
+IMGM = (catalogue.look("imgm"), "IMGM")
 
 
 def noise(tables: Tables) -> pd.DataFrame:

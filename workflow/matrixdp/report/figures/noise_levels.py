@@ -10,9 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from matrixdp import catalogue
 from matrixdp.report import markup
+from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 
 NOMINAL = 1.0
 
@@ -29,8 +31,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     The bounds come from Table 2; NaN where features have different ones.
     """
     parts = []
-    for experiment in frames.EXPERIMENTS:
-        rows = frames.shown(tables[f"summary/{experiment}"])
+    for experiment, table in by_experiment(tables, "summary").items():
+        rows = frames.shown(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
         bounds = _range(frames.setup(tables["tables/table2"], "bounds", experiment))
         rows = rows.assign(lower=bounds[0], upper=bounds[1])
@@ -45,8 +47,8 @@ def _range(text: str) -> tuple[float, float]:
 
 def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
-    counts = frame.groupby("experiment")["mechanism"].size()
-    heights = [max(3, counts.get(name, 0)) for name in frames.EXPERIMENTS]
+    panels = dict(list(frame.groupby("experiment", sort=False)))
+    heights = [max(3, len(rows)) for rows in panels.values()]
     figure, grid = style.canvas(
         1.4 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
     )
@@ -55,9 +57,10 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     noise = frame["noise_std"].dropna()
     if len(noise):
         grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 10)
-    for axes, experiment in zip(grid[:, 0], frames.EXPERIMENTS, strict=True):
-        axes.set_title(frames.EXPERIMENTS[experiment])
-        _panel(axes, frame[frame["experiment"].eq(experiment)], experiment)
+    for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
+        about = catalogue.experiment(str(experiment))
+        axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
+        _panel(axes, rows, str(experiment))
     keys = [
         Patch(
             facecolor="#EFEFEF",
@@ -80,9 +83,9 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         axes.axvline(width, color=style.INK, linewidth=1)
     names = []
     for place, row in enumerate(rows.itertuples()):
-        look = style.look(row.mechanism)
+        look = catalogue.look(row.mechanism)
         moments = experiment == "covariance" and row.mechanism in ON_MOMENTS
-        names.append(style.label(row.mechanism) + (", on X Xᵀ / n" if moments else ""))
+        names.append(catalogue.label(row.mechanism) + (", on X Xᵀ / n" if moments else ""))
         if np.isnan(row.noise_std):
             style.say_in_row(axes, place, row.note.partition(":")[0] or NO_STD)
             continue
@@ -109,9 +112,9 @@ def caption(frame: pd.DataFrame) -> str:
             most, least = rows.loc[rows["noise_std"].idxmax()], rows.loc[rows["noise_std"].idxmin()]
             times = most["noise_std"] / least["noise_std"]
             found.append(
-                f"{frames.EXPERIMENTS[str(experiment)].partition(':')[0]}: "
-                f"{style.label(str(most['mechanism']))} adds {markup.short(times)} times the noise "
-                f"of {style.label(str(least['mechanism']))}"
+                f"{catalogue.experiment(str(experiment)).name}: "
+                f"{catalogue.label(str(most['mechanism']))} adds {markup.short(times)} times the "
+                f"noise of {catalogue.label(str(least['mechanism']))}"
             )
     return (
         "Root mean square over the entries of the noise's standard deviation, at nominal epsilon "
@@ -124,7 +127,7 @@ FIGURES = {
     "noise_levels": Figure(
         title="How much noise each mechanism adds at epsilon = 1",
         caption=caption,
-        inputs=("summary/regression", "summary/first_pc", "summary/covariance", "tables/table2"),
+        inputs=("summary/{experiment}", "tables/table2"),
         data=tidy,
         draw=draw,
     ),

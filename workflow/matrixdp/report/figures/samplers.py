@@ -10,17 +10,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
 
 #: Of the samplers: how they look, and what they are called.
 SAMPLERS = {
-    "affine": (style.Look(style.BLUE, "o"), "affine map (Lemma 7)"),
-    "unimodal": (style.Look(style.GREEN, "D"), "affine map with Ψ = I (Algorithm 1)"),
-    "kronecker": (style.Look(style.VERMILLION, "s"), "Kronecker covariance (Lemma 6)"),
-    "scipy": (style.Look(style.INK, "v", ":"), "scipy.stats.matrix_normal"),
-    "wrong_order": (style.Look(style.FAINT, "+"), "Kronecker factors exchanged: wrong"),
+    "affine": (catalogue.Look(style.BLUE, "o"), "affine map (Lemma 7)"),
+    "unimodal": (catalogue.Look(style.GREEN, "D"), "affine map with Ψ = I (Algorithm 1)"),
+    "kronecker": (catalogue.Look(style.VERMILLION, "s"), "Kronecker covariance (Lemma 6)"),
+    "scipy": (catalogue.Look(style.INK, "v", ":"), "scipy.stats.matrix_normal"),
+    "wrong_order": (catalogue.Look(style.FAINT, "+"), "Kronecker factors exchanged: wrong"),
 }
 
 

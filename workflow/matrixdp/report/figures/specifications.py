@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from functools import partial
 
 import matplotlib.figure
 import numpy as np
@@ -13,9 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from matrixdp import catalogue
 from matrixdp.experiments import readings
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
+from matrixdp.report.statistics import covers
 
 #: Share of a mechanism's strip that stays empty at each side.
 MARGIN = 0.06
@@ -23,6 +25,9 @@ MARGIN = 0.06
 ROW = 0.165
 #: Readings whose means agree to so many digits are sorted by their choices.
 DIGITS = 3
+
+#: Ratios of the largest to the smallest mean, for a second view.
+CLOSE, FAR = 1.5, 20.0
 
 NOT_PRIVATE = "#FBE3E6"
 
@@ -37,12 +42,12 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """
     rows = tables[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
-    table = tables[f"published/table{frames.TABLES[experiment]}"]
+    table = tables[f"published/{catalogue.experiment(experiment).results}"]
     # Without the citation behind it.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.printed(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    levels = rows[rows["mechanism"].isin(frames.LEVELS)].assign(kind="level")
+    levels = rows[rows["mechanism"].isin(catalogue.REFERENCES)].assign(kind="level")
     parts = [levels[levels["reading"].eq(readings.DEFAULT) | levels["mechanism"].ne("nonprivate")]]
     for number, cell in enumerate(theirs.to_dict("records")):
         own = _placed(rows[rows["mechanism"].eq(cell["mechanism"])], number)
@@ -69,19 +74,20 @@ def _placed(own: pd.DataFrame, number: int) -> pd.DataFrame:
 def _meets(own: pd.DataFrame, cell: dict) -> pd.Series:
     found = pd.Series("neither", own.index)
     for unit, factor in (("conjectured", 1.0), ("printed", 1 / cell["factor"])):
-        margin = np.hypot(own["ci95"].fillna(0), factor * np.nan_to_num(cell["ci95"]))
-        within = (own["mean"] - factor * cell["mean"]).abs() <= margin
-        found = found.mask(within, unit)
+        gap = own["mean"] - factor * cell["mean"]
+        found = found.mask(covers(gap, own["ci95"], factor * cell["ci95"]), unit)
     return found
 
 
-def draw(frame: pd.DataFrame, zoom: bool = False) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw the sorted outcomes above, and below which choices each of them comes from.
 
-    With ``zoom`` there is a second view of what is near the published values.
+    Where published values lie close together and ours far apart there is a second view, of what is
+    near them.
     """
     ours = frame[frame["kind"].eq("mechanism")]
     theirs = frame[frame["kind"].eq("published")]
+    zoom = _span(theirs) < CLOSE and _span(ours) > FAR
     rows = list(_rows(ours))
     heights = [2.4, 2.2] if zoom else [3.6]
     heights.append(ROW * len(rows))
@@ -90,7 +96,7 @@ def draw(frame: pd.DataFrame, zoom: bool = False) -> matplotlib.figure.Figure:
     )
     *views, lower = grid[:, 0]
     for name, part in ours.groupby("mechanism", sort=False):
-        look = style.look(str(name))
+        look = catalogue.look(str(name))
         number = int(part["x"].min())
         text = textwrap.fill(part["row"].iloc[0], 15)
         place = views[0].get_xaxis_transform()
@@ -105,7 +111,7 @@ def draw(frame: pd.DataFrame, zoom: bool = False) -> matplotlib.figure.Figure:
     for axes in views:
         _levels(axes, frame)
         _published(axes, theirs)
-        axes.set_ylabel(frames.METRICS[str(ours["metric"].iloc[0])])
+        axes.set_ylabel(frames.axis(str(ours["metric"].iloc[0])))
         axes.tick_params(axis="x", length=0)
     style.log_axis(views[0], "y", views[0].get_ylabel())
     if zoom:
@@ -118,6 +124,11 @@ def draw(frame: pd.DataFrame, zoom: bool = False) -> matplotlib.figure.Figure:
     lower.set_xlim(0, int(np.ceil(ours["x"].max())))
     style.legend(figure, list(_handles(frame)), columns=3)
     return figure
+
+
+def _span(rows: pd.DataFrame) -> float:
+    means = rows.loc[rows["mean"].gt(frames.NOTHING), "mean"]
+    return float(means.max() / means.min())
 
 
 def _rows(ours: pd.DataFrame) -> Iterator[tuple[str, str]]:
@@ -136,7 +147,7 @@ def _shade(axes: Axes, part: pd.DataFrame) -> None:
         axes.axvspan(bare["x"].min() - half, bare["x"].max() + half, color=NOT_PRIVATE, zorder=0.5)
 
 
-def _outcomes(axes: Axes, part: pd.DataFrame, look: style.Look) -> None:
+def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     private = part["private"].astype(bool)
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if kept else style.ALARM for kept in private]
@@ -172,7 +183,7 @@ def _levels(axes: Axes, frame: pd.DataFrame) -> None:
 
 def _published(axes: Axes, theirs: pd.DataFrame) -> None:
     for row in theirs.itertuples():
-        look = style.look(row.mechanism)
+        look = catalogue.look(row.mechanism)
         units = [(1 / row.factor, "-")] + ([(1.0, (0, (4, 2)))] if row.factor != 1 else [])
         for factor, line in units:
             span = row.x - 0.5 + MARGIN / 2, row.x + 0.5 - MARGIN / 2
@@ -200,20 +211,20 @@ def _matrix(axes: Axes, rows: list[tuple[str, str]]) -> None:
 
 def _handles(frame: pd.DataFrame) -> Iterator[Line2D | Patch]:
     dot = {"linestyle": "none", "markersize": 4}
-    yield style.key("a reading, mean with 95 % interval", style.Look(style.INK, "o"), **dot)
-    yield style.key("default reading", style.Look(style.INK, "D"), linestyle="none")
+    yield style.key("a reading, mean with 95 % interval", catalogue.Look(style.INK, "o"), **dot)
+    yield style.key("default reading", catalogue.Look(style.INK, "D"), linestyle="none")
     if not frame["private"].fillna(True).astype(bool)[frame["kind"].eq("mechanism")].all():
         hollow = {"markerfacecolor": "white", **dot}
-        yield style.key("a reading that is NOT private", style.Look(style.ALARM, "o"), **hollow)
-    yield style.key("published, in the printed unit", style.Look(style.INK, "", "-"))
+        yield style.key("a reading that is NOT private", catalogue.Look(style.ALARM, "o"), **hollow)
+    yield style.key("published, in the printed unit", catalogue.Look(style.INK, "", "-"))
     factor = frame["factor"].max()
     if factor != 1:
         text = f"published × {factor:.4g} (a conjectured unit)"
-        yield style.key(text, style.Look(style.INK, "", (0, (4, 2))))
+        yield style.key(text, catalogue.Look(style.INK, "", (0, (4, 2))))
     levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
     for name in levels["mechanism"].unique():
-        look = style.look(name)
-        yield style.key(style.label(name), style.Look(look.colour, "", look.line))
+        look = catalogue.look(name)
+        yield style.key(catalogue.label(name), catalogue.Look(look.colour, "", look.line))
 
 
 def caption(frame: pd.DataFrame) -> str:
@@ -240,25 +251,12 @@ def caption(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "readings_regression": Figure(
-        title="Every reading of experiment I: regression on the Liver data",
+    "readings_{experiment}": Figure(
+        title="Every reading of the paper: {title}",
         caption=caption,
-        inputs=("readings/regression", "published/table3"),
-        data=partial(tidy, "regression"),
+        inputs=("readings/{experiment}", "published/{results}"),
+        each="releases",
+        data=tidy,
         draw=draw,
-    ),
-    "readings_first_pc": Figure(
-        title="Every reading of experiment II: first component of the Movement data",
-        caption=caption,
-        inputs=("readings/first_pc", "published/table4"),
-        data=partial(tidy, "first_pc"),
-        draw=draw,
-    ),
-    "readings_covariance": Figure(
-        title="Every reading of experiment III: covariance of the CTG data",
-        caption=caption,
-        inputs=("readings/covariance", "published/table5"),
-        data=partial(tidy, "covariance"),
-        draw=partial(draw, zoom=True),
     ),
 }

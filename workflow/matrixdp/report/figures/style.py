@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -24,12 +23,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
+from matrixdp.catalogue import Look, look
+
 WIDTH = 9.0
 #: Of the PNG: 900 pixels at half its size.
 DPI = 200
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
 SIMULATED = "SIMULATED DATA: a generated stand-in, not the paper's data set"
@@ -69,75 +69,6 @@ _RC: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a mechanism looks in every figure."""
-
-    colour: str
-    marker: str
-    line: Any = "-"
-
-
-LOOKS = {
-    "nonprivate": Look(BLACK, "*", ":"),
-    "random": Look("#777777", "x", "--"),
-    "zero": Look("#777777", "+", "-."),
-    "mvg_binary": Look(VERMILLION, "o"),
-    "mvg_maxpnr": Look("#8E1230", "D", "--"),
-    "mvg_thm2": Look(VERMILLION, "s", "--"),
-    "mvg_thm3": Look("#8E1230", "^"),
-    "gaussian_2006": Look(BLUE, "s"),
-    "gaussian_2014": Look("#084A78", "v", "--"),
-    "analyze_gauss_2006": Look(BLUE, "p"),
-    "analyze_gauss": Look("#084A78", "<", "--"),
-    "analytic_gaussian": Look(SKY, "o"),
-    "imgm": Look(SKY, "X", "--"),
-    "analyze_gauss_analytic": Look(SKY, "P"),
-    "goe": Look("#3FC3D6", "d", "--"),
-    "directional_gaussian": Look(GREEN, "D"),
-    "laplace": Look(ORANGE, "^"),
-    "knorm_frob": Look(PURPLE, "o", "--"),
-    "knorm_l2": Look("#A03A9C", "s", "-."),
-    "knorm_linf": Look("#4B1058", "v"),
-    "ppca": Look("#A03A9C", "h"),
-    "jl_2012": Look("#B4BE50", "<", "--"),
-    "jl_exact": Look("#2A3018", ">"),
-    "mvg_iid": Look("#C83C38", "^", "-."),
-    "mvg_binary_amplified": Look(VERMILLION, "D", "-."),
-    "mvg_code": Look("#8E1230", "s", "-."),
-    "matrix_mechanism": Look("#084A78", "d", ":"),
-    "gaussian_code": Look("#084A78", "h", "-."),
-    "moments_accountant": Look(GREEN, "s", "--"),
-    "pld_gaussian": Look(GREEN, "P"),
-    "analytic_gaussian_amplified": Look("#3FC3D6", "o"),
-    "imgm_amplified": Look("#3FC3D6", "X", "--"),
-    "analytic_gaussian_code": Look("#206A6C", "o"),
-    "imgm_code": Look("#206A6C", "X", "--"),
-}
-
-#: Mechanisms that are read together, in the order of panels and legends.
-FAMILIES = {
-    "MVG": (
-        *("mvg_binary", "mvg_maxpnr", "mvg_thm2", "mvg_thm3"),
-        *("mvg_iid", "mvg_binary_amplified", "mvg_code"),
-    ),
-    "Gaussian, classical constants": (
-        *("gaussian_2006", "gaussian_2014", "analyze_gauss_2006", "analyze_gauss"),
-        *("matrix_mechanism", "gaussian_code"),
-    ),
-    "Gaussian, exactly calibrated": (
-        *("analytic_gaussian", "imgm", "analyze_gauss_analytic", "goe", "directional_gaussian"),
-        *("moments_accountant", "pld_gaussian", "analytic_gaussian_amplified", "imgm_amplified"),
-        *("analytic_gaussian_code", "imgm_code"),
-    ),
-    "Pure epsilon": ("laplace", "knorm_frob", "knorm_l2", "knorm_linf", "ppca"),
-    "JL transform": ("jl_2012", "jl_exact"),
-}
-
-#: Of any further mechanism, until it gets a look of its own.
-_OTHER = Look("#444444", "8", "-.")
-
-
 @contextlib.contextmanager
 def context(salt: str = "matrixdp") -> Iterator[None]:
     """Draw and save inside this: settings that no user's own matplotlibrc can change.
@@ -167,23 +98,6 @@ def canvas(
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def look(mechanism: str) -> Look:
-    """Return how a mechanism or a reference row looks."""
-    return LOOKS.get(mechanism, _OTHER)
-
-
-def label(mechanism: str) -> str:
-    """Return the name of a mechanism, a scheme or a reference row for a reader."""
-    from matrixdp.report import names
-
-    return names.labels().get(mechanism, mechanism)
-
-
-def family(mechanism: str) -> str:
-    """Return the name of the family that a mechanism belongs to; ``Other`` for a new one."""
-    return next((name for name, members in FAMILIES.items() if mechanism in members), "Other")
-
-
 #: Line, marker and share of white of the noise directions of one mechanism.
 _DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
 
@@ -195,12 +109,6 @@ def direction(mechanism: str, place: int) -> Look:
     """
     line, marker, white = _DIRECTIONS[place % len(_DIRECTIONS)]
     return Look(mix(look(mechanism).colour, white), marker, line)
-
-
-def rank(mechanism: str) -> tuple[int, str]:
-    """Return a key that sorts mechanisms by family; new ones come last, by name."""
-    known = [name for members in FAMILIES.values() for name in members]
-    return (known.index(mechanism) if mechanism in known else len(known)), mechanism
 
 
 def mix(colour: str, white: float) -> str:
@@ -225,7 +133,7 @@ def curve(
 
     Args:
         x, mean, ci95: of equal length, in the order of the line; ``ci95`` is half the interval.
-        as_: the look, usually of :func:`look`.
+        as_: the look, usually of :func:`matrixdp.catalogue.look`.
         bars: draw error bars instead of a band, where several curves lie on each other.
         options: for ``Axes.plot``.
     """
@@ -319,7 +227,10 @@ def key(label: str, as_: Look, **options: Any) -> Line2D:
     return Line2D([], [], **style | options)
 
 
-def published_key(factor: float, as_: Look = Look(INK, "o")) -> Line2D:
+_PLAIN = Look(INK, "o")
+
+
+def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
     """Return the legend entry of published values that were multiplied by ``factor``."""
     note = "" if factor == 1 else f", values × {factor:.4g} (a conjectured unit)"
     open_marker = {"markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.4}

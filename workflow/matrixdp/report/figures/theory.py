@@ -13,8 +13,10 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
 
 
@@ -133,10 +135,10 @@ def caption_bounds(frame: pd.DataFrame) -> str:
 SHADES = [style.mix(style.BLUE, white) for white in (0, 0.15, 0.3, 0.44, 0.57, 0.68)]
 
 ALLOCATIONS = {
-    "water": (style.Look(style.BLUE, "o"), "water-filling"),
-    "quadratic": (style.Look(style.GREEN, "D", "-."), "limit of Theorem 2, |u|₂ = d"),
-    "equal": (style.Look(style.FAINT, "s", ":"), "equal precisions"),
-    "printed": (style.Look(style.VERMILLION, "^", "--"), "Eq. (25) as printed"),
+    "water": (catalogue.Look(style.BLUE, "o"), "water-filling"),
+    "quadratic": (catalogue.Look(style.GREEN, "D", "-."), "limit of Theorem 2, |u|₂ = d"),
+    "equal": (catalogue.Look(style.FAINT, "s", ":"), "equal precisions"),
+    "printed": (catalogue.Look(style.VERMILLION, "^", "--"), "Eq. (25) as printed"),
 }
 
 
@@ -229,7 +231,7 @@ def draw_radii(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw the law of the radius, the real delta, and the error, right and wrong."""
     figure, grid = style.canvas(4.4, 1, 3)
     laws, deltas, errors = grid[0]
-    right, wrong = style.look("knorm_l2").colour, style.INK
+    right, wrong = catalogue.look("knorm_l2").colour, style.INK
     for place, (d, part) in enumerate(frame.groupby("d")):
         by = {str(law): dict(list(rows.groupby("kind"))) for law, rows in part.groupby("law")}
         _density(laws, by["gamma"]["density"], right, "-", "o")

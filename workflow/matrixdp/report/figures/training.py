@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import matplotlib.figure
 import pandas as pd
@@ -11,8 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
 from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure, Tables
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import interval, short
 from matrixdp.report.tables import training
 
@@ -28,6 +29,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     rows = frames.cells(tables[f"summary/{experiment}"], ("epsilon_actual", "n_trials"))
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
+    rows = frames.told(rows, tables[f"comparisons/{experiment}"])
     groups = training.grouped(experiment, rows["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     return rows.assign(group=rows["mechanism"].map(title_of))
@@ -54,7 +56,7 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
     last.set_ylim(*_limits(frame))
     for axes in grid[:, 0]:
-        axes.set_ylabel(frames.METRICS["accuracy"])
+        axes.set_ylabel(frames.axis("accuracy"))
     _legend(figure, frame, experiment, groups)
     return figure
 
@@ -73,7 +75,7 @@ def _symbols(title: str) -> str:
 def _nominal(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
     refusing = 0
     for place, name in enumerate(names):
-        part, look = ours[ours["mechanism"].eq(name)], style.look(name)
+        part, look = ours[ours["mechanism"].eq(name)], catalogue.look(name)
         x = style.dodge(part["epsilon"], place, len(names), share=0.09)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)
         refused = part.loc[part["mean"].isna(), "epsilon"]
@@ -88,7 +90,7 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
         part = ours[ours["mechanism"].eq(name) & ours["mean"].notna()].sort_values("epsilon_actual")
         x = part["epsilon_actual"].clip(LEAST, MOST)
         inside = part["epsilon_actual"].between(LEAST, MOST)
-        look = style.look(name)
+        look = catalogue.look(name)
         axes.plot(x[inside], part["mean"][inside], color=look.colour, linewidth=0.8, alpha=0.6)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
     style.log_axis(axes, "x", "true ε")
@@ -105,19 +107,20 @@ def _legend(
     groups: dict[str, list[str]],
 ) -> None:
     """Draw a legend with a column per group, and one of the levels."""
-    known = training.registry(experiment)
     columns = [
-        [
-            style.key(known[name].label if name in known else name, style.look(name))
-            for name in names
-        ]
+        [style.key(_label(experiment, name), catalogue.look(name)) for name in names]
         for names in groups.values()
     ]
     levels = frame.loc[frame["kind"].eq("level"), "mechanism"]
-    columns.append([style.key(style.label(n), style.look(n), marker="") for n in levels])
+    columns.append([style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels])
     tallest, empty = max(map(len, columns)), Line2D([], [], linestyle="none", label=" ")
     handles = [key for keys in columns for key in [*keys, *[empty] * (tallest - len(keys))]]
     style.legend(figure, handles, columns=len(columns), columnspacing=1.4)
+
+
+def _label(experiment: str, name: str) -> str:
+    known = catalogue.schemes(catalogue.experiment(experiment).kind)
+    return known[name].label if name in known else catalogue.label(name)
 
 
 def _at(frame: pd.DataFrame) -> pd.DataFrame:
@@ -130,9 +133,9 @@ def _percent(row: pd.Series) -> str:
     return f"{interval(100 * row['mean'], 100 * row['ci95'])} %"
 
 
-def caption_features(frame: pd.DataFrame) -> str:
+def caption_features(frame: pd.DataFrame, name: str) -> str:
     """Say what IMGM and the analytic Gaussian mechanism differ by, and what either protects."""
-    at, said = _at(frame), ["Test accuracy on IMDB after training on noisy features."]
+    at, said = _at(frame), [f"Test accuracy on {name} after training on noisy features."]
     for names, what in (
         (("imgm", "analytic_gaussian"), "calibrated to nominal epsilon 1"),
         (("imgm_amplified", "analytic_gaussian_amplified"), "calibrated to (epsilon/q, delta/q)"),
@@ -153,52 +156,48 @@ def caption_features(frame: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def caption_gradients(frame: pd.DataFrame) -> str:
+def caption_gradients(frame: pd.DataFrame, name: str) -> str:
     """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
     at, experiment = _at(frame), str(frame["experiment"].iloc[0])
-    name = training.EXPERIMENTS[experiment].name
     said = f"Test accuracy on {name} after training on noisy gradients."
     if at.empty:
         return f"{said} Nothing ran at epsilon 1."
-    at = at.rename(training.labels(experiment))
     within = at[at["epsilon_actual"] <= NOMINAL * (1 + training.ROUNDING)]
     beyond = at.drop(within.index)
     if len(within):
         best = within["mean"].idxmax()
         said += (
-            f" At nominal epsilon 1 the highest mean within the budget is that of {best}, "
-            f"{_percent(within.loc[best])} (without privacy "
-            f"{100 * frames.level(frame, 'nonprivate'):.1f} %); true epsilons of the "
+            " At nominal epsilon 1 the highest mean within the budget is that of "
+            f"{_label(experiment, str(best))}, {_percent(within.loc[best])} (without privacy "
+            f"{100 * frames.level(frame, 'nonprivate'):.1f} %)"
+            f"{frames.tied(within.loc[best], {*within.index})}; true epsilons of the "
             f"schemes within go from {short(within['epsilon_actual'].min())} to "
             f"{short(within['epsilon_actual'].max())}."
         )
     if len(beyond):
-        listed = [f"{one}: {short(row['epsilon_actual'])}" for one, row in beyond.iterrows()]
+        listed = [
+            f"{_label(experiment, str(one))}: {short(row['epsilon_actual'])}"
+            for one, row in beyond.iterrows()
+        ]
         said += f" True epsilons beyond it: {'; '.join(listed)}."
     return said
 
 
-#: Spelled out, as these entries are also read as text (see :mod:`matrixdp.sources`).
+def caption(frame: pd.DataFrame) -> str:
+    """Say what stands out in an experiment of its kind."""
+    about = catalogue.experiment(str(frame["experiment"].iloc[0]))
+    told = caption_features if about.kind == "features" else caption_gradients
+    return told(frame, about.name)
+
+
 FIGURES = {
-    "figure1_imdb": Figure(
-        title="Figure 1 (IMDB): accuracy on private features",
-        caption=caption_features,
-        inputs=("summary/imdb",),
-        data=partial(tidy, "imdb"),
-        draw=draw,
-    ),
-    "imgm_adult": Figure(
-        title="Adult: accuracy with private gradients",
-        caption=caption_gradients,
-        inputs=("summary/adult",),
-        data=partial(tidy, "adult"),
-        draw=draw,
-    ),
-    "imgm_cora": Figure(
-        title="Cora: accuracy with gradients that are private for labels",
-        caption=caption_gradients,
-        inputs=("summary/cora",),
-        data=partial(tidy, "cora"),
+    # Another spelling than that of figures of releases: no two entries have one name.
+    "{figure!s}": Figure(
+        title="Accuracy: {title}",
+        caption=caption,
+        inputs=("summary/{experiment}", "comparisons/{experiment}"),
+        each="training",
+        data=tidy,
         draw=draw,
     ),
 }

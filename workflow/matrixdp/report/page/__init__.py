@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from markupsafe import Markup
 from matrixdp import files
 from matrixdp.checks import InputError
 from matrixdp.report import entries, figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report.entries import Entry
+from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
 from matrixdp.report.page import appendix, layout, machine, pictures, prose, strip
 
@@ -67,7 +69,11 @@ def build(
     root, source = Path(results), Path(folder)
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(source / "layout.yaml")
-    placed, rest = layout.place(sections, layout.present(root), _homes(config))
+    experiments = entries.kinds(config)
+    known: dict[str, Entry] = {}
+    for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
+        known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
+    placed, rest = layout.place(sections, layout.present(root), _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
     compared = {
@@ -76,7 +82,10 @@ def build(
         if not inputs.missing([f"tables/table{number}"], root)
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    outcomes = [findings.outcome(number, table, judged) for number, table in compared.items()]
+    outcomes = []
+    for number, table in compared.items():
+        with inputs.whole(root / f"tables/table{number}.csv"):
+            outcomes.append(findings.outcome(number, table, judged))
     data, provenance = appendix.provenance(root / "data")
     facts = dict(machine.facts() if run is None else run)
     environment = _environment(source)
@@ -90,7 +99,11 @@ def build(
             "text": _text(environment, source, one.section.id, texts),
             "outcome": next((o for o in outcomes if o.number == one.section.table), None),
             "items": [
-                *(_item(root, n, layout.command(n, commands, arguments)) for n in one.found),
+                *(
+                    _item(root, name, known.get(name))
+                    | {"command": layout.command(name, commands, arguments)}
+                    for name in one.found
+                ),
                 *builtins.get(one.section.builtin, ()),
             ],
             # Patterns stand for results that may come; only names are promises.
@@ -149,22 +162,17 @@ def _text(environment: jinja2.Environment, folder: Path, name: str, context: Map
     return prose.html(plain.get_template(f"{name}.md").render(context))
 
 
-def _item(root: Path, name: str, command: str) -> dict[str, Any]:
+def _item(root: Path, name: str, entry: Entry | None) -> dict[str, Any]:
     """Return what the template needs to show the table or figure called ``name``."""
     stem = name.rpartition("/")[2]
+    title = stem.replace("_", " ").capitalize()
     if name.startswith("figures/"):
-        return _figure(root, stem) | {"id": _slug(name), "command": command}
-    table = _table(root / f"{name}.csv")
-    title = table.name or stem.replace("_", " ").capitalize()
-    return {
-        "kind": "table",
-        "id": _slug(name),
-        "title": title,
-        "table": table,
-        "command": command,
-        "data": f"{name}.csv",
-        "download": Markup(pictures.download(root / f"{name}.csv")),
-    }
+        data, shown = f"figures/data/{stem}.csv", _figure(root, stem, entry, title)
+    else:
+        data, table = f"{name}.csv", _table(root / f"{name}.csv")
+        shown = {"kind": "table", "title": table.name or title, "table": table}
+    download = Markup(pictures.download(root / data))
+    return {"id": _slug(name), "data": data, "download": download} | shown
 
 
 def _table(path: Path) -> Grid:
@@ -177,32 +185,25 @@ def _table(path: Path) -> Grid:
         return Grid(header=[*frame.columns], groups=[("", frame.to_numpy().tolist())])
 
 
-def _homes(config: Mapping[str, Any]) -> dict[str, str]:
+def _homes(known: Mapping[str, Entry], experiments: Collection[str]) -> dict[str, str]:
     """Return the experiment that a table or figure is made from, by name, if it is just one."""
-    experiments = entries.kinds(config)
-    known: dict[str, Any] = {f"tables/{n}": one for n, one in tables.registry(experiments).items()}
-    known |= {f"figures/{n}": one for n, one in figures.registry().items()}
     made = {
-        name: {source.rpartition("/")[2] for source in one.inputs} & experiments.keys()
+        name: {source.rpartition("/")[2] for source in one.inputs} & {*experiments}
         for name, one in known.items()
     }
     return {name: found.pop() for name, found in made.items() if len(found) == 1}
 
 
-def _figure(root: Path, name: str) -> dict[str, Any]:
-    known = figures.registry().get(name)
-    title = known.title if known else name.replace("_", " ").capitalize()
+def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str, Any]:
     picture = pictures.read(root / "figures" / f"{name}.svg")
     return {
         "kind": "figure",
-        "title": title,
-        "caption": known.describe(known.frame(root)) if known else f"{title}.",
+        "title": entry.title if entry else title,
+        "caption": entry.describe(entry.frame(root)) if isinstance(entry, Figure) else f"{title}.",
         # Escaped for its place by `pictures`; escaping again would double its size.
         "source": Markup(picture.source),
         "width": picture.width,
         "height": picture.height,
-        "data": f"figures/data/{name}.csv",
-        "download": Markup(pictures.download(root / "figures" / "data" / f"{name}.csv")),
     }
 
 

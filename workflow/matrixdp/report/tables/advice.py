@@ -1,207 +1,176 @@
-"""Which mechanism should I use? The best rows of each task, by guarantee and range of epsilon.
+"""Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
-Within a range, a mechanism counts by the geometric mean of its errors over the epsilons that were
-run, so that no single one dominates. Intervals are those of the means in the summaries, taken as
-independent, which says less rather than more.
+The best row is held against the next one as :mod:`matrixdp.report.comparisons` compares them. What
+a mechanism releases, and that nothing speaks against its guarantee, is what the audit says.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from matrixdp.report import markup, summary
-from matrixdp.report.markup import short
-from matrixdp.report.tables import comparison
+from matrixdp import catalogue
+from matrixdp.report import comparisons, entries, summary
+from matrixdp.report.entries import Tables
+from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("task", "guarantee", "range", "epsilons", "best", "error", "runner_up", "runner_up_error"),
-    *("margin", "margin_low", "margin_high", "clear", "over_chance", "beats_chance"),
+    *("task", "guarantee", "epsilon", "best", "error", "runner_up", "runner_up_error"),
+    *("difference", "low", "high", "p", "clear", "tied", "over_chance", "beats_chance"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
-#: Ranges of epsilon: name, and largest epsilon.
-RANGES = (("up to 0.1", 0.1), ("above 0.1, up to 3", 3.0), ("above 3", np.inf))
-
 PURE, APPROXIMATE = "pure", "approximate"
-#: The same law under another name: it would be its own runner-up.
-SAME = ("imgm",)
-#: Rows of experiment I that use no record are what chance can do.
-CHANCE = ("zero", "random")
+
+#: How verdicts of the audit begin that rule a mechanism out.
+DOUBTFUL = ("violated", "undecided")
+
+#: What the queries of the audit release, in words.
+RELEASED = {"identity": "records", "covariance": "second moments"}
 
 
-@dataclass(frozen=True)
-class Task:
-    """A question that a reader may have.
+def data(tables: Tables) -> pd.DataFrame:
+    """Return one row per task, guarantee and epsilon (``COLUMNS``).
 
-    Attributes:
-        title: in words.
-        experiment: where it was run.
-        queries: what may be released to answer it.
-    """
-
-    title: str
-    experiment: str
-    queries: frozenset[str]
-
-
-IDENTITY, BOTH = frozenset({"identity"}), frozenset({"identity", "covariance"})
-TASKS = (
-    Task("Records, used for regression", "regression", IDENTITY),
-    Task("Regression, if other than records may be released", "regression", BOTH),
-    Task("Records, used for their covariance", "covariance", IDENTITY),
-    Task("Covariance, if other than records may be released", "covariance", BOTH),
-    Task("First component", "first_pc", BOTH),
-)
-
-
-def table(
-    summaries: Mapping[str, pd.DataFrame],
-    *,
-    labels: Mapping[str, str] | None = None,
-    queries: Mapping[str, Collection[str]],
-) -> pd.DataFrame:
-    """Return one row per task, guarantee and range of epsilon (``COLUMNS``).
-
-    Args:
-        summaries: by experiment, as :func:`matrixdp.report.summary.read` returns them.
-        labels: name for a reader per mechanism id.
-        queries: the queries that each mechanism answers; mechanisms that it lacks are left out.
+    A task is an experiment and what may be released for it: records alone, if some mechanism
+    releases these, and anything.
 
     Returns:
-        ``error`` is a geometric mean; ``margin`` the runner-up's error over the best one's, with
-        its 95 % interval; ``clear`` whether that is above 1; ``over_chance`` the best row's error
-        over that of chance, and ``beats_chance`` whether it is clearly below it.
+        ``difference`` is the runner-up's mean minus the best one's, with its 95 % interval over
+        the shared trials and ``p``; ``clear`` whether it is one; ``tied`` how many mechanisms are
+        not clearly worse than the best; ``over_chance`` the best row's mean over that of chance,
+        and ``beats_chance`` whether it is clearly better.
     """
-    rows = []
-    for task in TASKS:
-        if task.experiment not in summaries:
-            continue
-        results = summaries[task.experiment]
-        results = results[results["reading"].eq("default") & results["chosen"]]
-        for guarantee in (PURE, APPROXIMATE):
-            for i, (name, highest) in enumerate(RANGES):
-                lowest = RANGES[i - 1][1] if i else 0.0
-                epsilon = pd.to_numeric(results["epsilon"], errors="coerce")
-                inside = results[(epsilon > lowest) & (epsilon <= highest)]
-                if row := _best(task, guarantee, inside, results, queries, labels or {}):
-                    rows.append(row | {"range": name})
+    rows = [
+        row
+        for experiment, results in entries.by_experiment(tables, "summary").items()
+        for row in _rows(
+            catalogue.experiment(experiment),
+            summary.shown(results[results["reading"].eq(summary.DEFAULT)]),
+            tables[f"comparisons/{experiment}"],
+            tables[f"audit/{experiment}"],
+        )
+    ]
     found = pd.DataFrame(rows, columns=[*COLUMNS])
     # What may be released besides the records is of interest where it changes the answer.
-    same = ["experiment", "guarantee", "range", "best_mechanism", "runner_up_mechanism"]
+    same = ["experiment", "guarantee", "epsilon", "best_mechanism", "runner_up_mechanism"]
     return found.drop_duplicates(same, ignore_index=True)
 
 
-def write(
-    results: str | os.PathLike,
-    experiments: Collection[str],
-    *,
-    labels: Mapping[str, str] | None = None,
-    queries: Mapping[str, Collection[str]],
-) -> None:
-    """Write ``<results>/tables/advice.csv``, ``.md`` and ``.tex``; arguments as :func:`table`.
-
-    Raises:
-        InputError: a summary is damaged.
-    """
-    names = [name for name in experiments if Path(results, "summary", f"{name}.csv").is_file()]
-    summaries = {name: summary.read(Path(results, "summary", f"{name}.csv")) for name in names}
-    found = table(summaries, labels=labels, queries=queries)
-    simulated = found["data_status"].eq(summary.SIMULATED).any()
-    grid = markup.Grid(
-        name="Advice",
-        caption="The best mechanism of each task, by guarantee (pure: delta = 0; approximate: any "
-        "mechanism) and range of epsilon. Errors are geometric means over the epsilons of a range. "
-        "The margin is the runner-up's error over the best one's; clear if its 95 % interval is "
-        "above 1. Chance is the better of a random guess and, for regression, a constant "
-        "prediction. Free parameters were chosen on separate trials; in practice they must be "
-        "fixed before the data are seen.",
-        warning=markup.SIMULATED if simulated else "",
-        header=["Guarantee", "epsilon", "Best", "Runner-up", "Margin", "Clear", "Beats chance"],
-        groups=[
-            (task, [_cells(row) for row in rows.to_dict("records")])
-            for task, rows in found.groupby("task", sort=False)
-        ],
-        columns=r"llp{0.24\linewidth}p{0.24\linewidth}lll",
-    )
-    markup.write(Path(results) / "tables" / "advice", found, grid)
+def _rows(
+    about: catalogue.Experiment, shown: pd.DataFrame, compared: pd.DataFrame, audit: pd.DataFrame
+) -> Iterator[dict[str, Any]]:
+    pairs = comparisons.oriented(compared[compared["kind"].eq(comparisons.PAIR)])
+    pairs = pairs.assign(epsilon=pd.to_numeric(pairs["epsilon"], errors="coerce"))
+    doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
+    ruled_out = {*audit.loc[doubtful, "mechanism"]}
+    query = dict(zip(audit["mechanism"], audit["query"], strict=True))
+    nominal = pd.to_numeric(shown["epsilon"], errors="coerce")
+    kept = shown["mechanism"].isin(query.keys() - ruled_out) & shown["mean"].notna()
+    kept &= shown["epsilon_actual"] <= nominal * (1 + 1e-6)
+    rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
+    released = [name for name in RELEASED if name in query.values()]
+    for number in range(1, len(released) + 1):
+        allowed = {name for name, one in query.items() if one in released[:number]}
+        words = " or ".join(RELEASED[one] for one in released[:number])
+        own = rivals[rivals["mechanism"].isin(allowed)]
+        for guarantee in (PURE, APPROXIMATE):
+            some = own[own["delta"].eq(0)] if guarantee == PURE else own
+            for epsilon, rows in some.groupby("nominal"):
+                at = pairs[pairs["epsilon"].eq(epsilon)]
+                if row := _best(rows, at, about.chance):
+                    yield row | {"task": f"{about.title}: {words}", "guarantee": guarantee}
 
 
-def _best(
-    task: Task,
-    guarantee: str,
-    inside: pd.DataFrame,
-    results: pd.DataFrame,
-    queries: Mapping[str, Collection[str]],
-    labels: Mapping[str, str],
-) -> dict[str, Any] | None:
-    """Return the row of one task, guarantee and range, or None if fewer than two can serve it."""
-    answers = [name for name, served in queries.items() if task.queries & set(served)]
-    answers = [name for name in answers if name not in SAME]
-    rivals = inside[
-        inside["mechanism"].isin(answers) & inside["direction"].isin(comparison.DIRECTIONS)
-    ]
-    if guarantee == PURE:
-        rivals = rivals[rivals["delta"].eq(0)]
-    ran = rivals[rivals["mean"] > 0]
-    wanted = ran["epsilon"].nunique()
-    logs = {
-        name: _log_error(rows)
-        for name, rows in ran.groupby("mechanism")
-        # No guarantee at one epsilon of the range: not an option there.
-        if rows["epsilon"].nunique() == wanted
-    }
-    if len(logs) < 2:
+def _best(rows: pd.DataFrame, pairs: pd.DataFrame, chance: str) -> dict[str, Any] | None:
+    """Return the row of one task, guarantee and epsilon; None if fewer than two can serve it."""
+    names = sorted(rows["mechanism"], key=catalogue.rank)
+    twins = pairs[pairs["same_law"] & pairs["mechanism"].isin(names)]
+    alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
+    # One law under two names stands once, by its first name.
+    once = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
+    metric = str(rows["metric"].max())
+    larger = metric in catalogue.metrics() and catalogue.metrics()[metric].larger
+    means = rows.set_index("mechanism")["mean"]
+    if len(once) < 2:
         return None
-    first, second = sorted(logs, key=lambda name: logs[name][0])[:2]
-    margin, width = logs[second][0] - logs[first][0], np.hypot(logs[first][1], logs[second][1])
+    first, second = sorted(once, key=lambda name: -means[name] if larger else means[name])[:2]
+    own = pairs[pairs["mechanism"].eq(first)].set_index("against")
+    there = own.index.intersection([name for name in once if name != first])
+    best = rows.iloc[0]
     row = {
-        "task": task.title,
-        "guarantee": guarantee,
-        "epsilons": " ".join(sorted(ran["epsilon"].unique(), key=float)),
-        "best": labels.get(first, first),
-        "error": np.exp(logs[first][0]),
-        "runner_up": labels.get(second, second),
-        "runner_up_error": np.exp(logs[second][0]),
-        "margin": np.exp(margin),
-        "margin_low": np.exp(margin - width),
-        "margin_high": np.exp(margin + width),
-        "clear": bool(margin > width),
-        "data_status": results["data_status"].iloc[0],
-        "experiment": task.experiment,
+        "epsilon": best["epsilon"],
+        "data_status": best["data_status"],
+        "experiment": best["experiment"],
+        "best": _named(first, alike),
+        "error": means[first],
+        "runner_up": _named(second, alike),
+        "runner_up_error": means[second],
+        "tied": int((~own.loc[there, "better"]).sum()),
         "best_mechanism": first,
         "runner_up_mechanism": second,
     }
-    guesses = results[results["mechanism"].isin(CHANCE) & (results["mean"] > 0)]
-    if len(guesses):
-        log, spread = min(_log_error(guesses.loc[[i]]) for i in guesses.index)
-        gain = logs[first][0] - log
-        row |= {"over_chance": np.exp(gain)}
-        row |= {"beats_chance": bool(gain < -np.hypot(logs[first][1], spread))}
+    if second in own.index:
+        against = own.loc[second]
+        row |= {"difference": -against["difference"], "p": against["p"]}
+        row |= {"low": -against["high"], "high": -against["low"], "clear": against["better"]}
+    if chance in own.index:
+        against = own.loc[chance]
+        row["over_chance"] = against["mean"] / against["mean_against"]
+        row["beats_chance"] = against["better"]
     return row
 
 
-def _log_error(rows: pd.DataFrame) -> tuple[float, float]:
-    """Return the mean of the logs of the errors, and half its 95 % interval."""
-    relative = (rows["ci95"].fillna(0) / rows["mean"]).to_numpy()
-    return float(np.log(rows["mean"]).mean()), float(np.sqrt((relative**2).sum()) / len(rows))
+def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
+    names = sorted({mechanism, *alike[mechanism]}, key=catalogue.rank)
+    return " = ".join(catalogue.label(name) for name in names)
+
+
+def grid(found: pd.DataFrame) -> Grid:
+    """Return the rows by task."""
+    return Grid(
+        header=[
+            *("Guarantee", "epsilon", "Best", "Runner-up", "Difference", "Clear"),
+            *("Others as good", "Beats chance"),
+        ],
+        groups=groups(found, "task", _cells),
+        columns=r"llp{0.2\linewidth}p{0.2\linewidth}llll",
+    )
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    chance = row["beats_chance"]
-    ends = f"{short(row['margin_low'])} to {short(row['margin_high'])}"
+    ends = " to ".join(short(row[name]) for name in ("low", "high"))
     return [
         row["guarantee"],
-        row["range"],
-        row["best"],
-        row["runner_up"],
-        f"{short(row['margin'], 4)} ({ends})",
-        "yes" if row["clear"] else "no",
-        "" if pd.isna(chance) else "yes" if chance else "no",
+        row["epsilon"],
+        f"{row['best']}: {short(row['error'])}",
+        f"{row['runner_up']}: {short(row['runner_up_error'])}",
+        "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
+        _said(row["clear"]),
+        str(row["tied"]),
+        _said(row["beats_chance"]),
     ]
+
+
+def _said(value: object) -> str:
+    return "" if pd.isna(value) else "yes" if value else "no"
+
+
+TABLES = {
+    "advice": Table(
+        title="Advice",
+        caption="The best mechanism of each task, by guarantee (pure: delta = 0; approximate: any "
+        "mechanism) and epsilon, of those that the audit has no doubt of. The difference is the "
+        "runner-up's mean minus the best one's, with its 95 % interval over the shared trials; "
+        "clear if that excludes 0. Others as good: how many mechanisms are not clearly worse than "
+        "the best. Two names of one law of noise count once. Chance is a random guess or, for "
+        "regression, a constant prediction. Free parameters were chosen on separate trials; in "
+        "practice they must be fixed before the data are seen.",
+        inputs=("summary/{experiment}", "comparisons/{experiment}", "audit/{experiment}"),
+        data=data,
+        grid=grid,
+    ),
+}

@@ -19,7 +19,7 @@ from matrixdp.experiments import readings
 from matrixdp.report import statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, groups, interval, short
-from matrixdp.report.summary import DIRECTIONS, NO_GUARANTEE, SKIPPED
+from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
@@ -33,10 +33,6 @@ COLUMNS = (
 
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
-
-# For callers that have not moved to the catalogue yet.
-LABELS = {name: catalogue.label(name) for name in catalogue.REFERENCES}
-LAYOUTS = {one.table: one for one in catalogue.experiments().values() if one.table}
 
 COMMON_DIFFERENCES = (
     "Where a mechanism has a free parameter (tau: the share of the precision that the chosen "
@@ -80,12 +76,13 @@ def comparison(
     simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
     metric = _metric(results)
     results = results[results["reading"].eq(reading) & results["metric"].isin([metric, ""])]
+    results = results[summary.in_first_direction(results)]
     rows = []
     for cell in printed.to_dict("records"):
         found = _find(results, cell["mechanism"], epsilon)
         unit = Decimal(cell["unit_factor"])
         value, margin = float(Decimal(cell["value"]) * unit), Decimal(cell["interval"] or 0) * unit
-        meets = statistics.implied(_curve(results, found), value)
+        meets = statistics.implied(_curve(results, cell["mechanism"]), value)
         ours = {
             "method": cell["method"],
             "published": cell["value"],
@@ -153,31 +150,24 @@ def _find(
 ) -> dict[str, Any]:
     """Return the summary row to show of a mechanism, or one that says why there is none."""
     rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
-    missing = {"mechanism": mechanism, "epsilon": epsilon}
-    direction = next((name for name in DIRECTIONS if rows["direction"].eq(name).any()), None)
-    if direction is None:
-        return missing | {"note": f"{NOT_RUN} at epsilon {epsilon}"}
-    rows = rows[rows["direction"] == direction]
     if variant is not None:
-        rows = rows[rows["variant"] == variant]
-    elif rows["chosen"].any():
-        rows = rows[rows["chosen"]]
-    elif rows["mean"].notna().any():
-        return missing | {"note": f"{NOT_RUN}: there are no select trials to choose a variant on"}
-    if rows.empty:
-        return missing | {"note": f"{NOT_RUN} at epsilon {epsilon}"}
-    return rows.iloc[0].to_dict()
+        found = rows[rows["variant"] == variant]
+    elif rows["mean"].isna().all():
+        found = rows
+    else:
+        found = rows[rows["chosen"]]
+    if len(found):
+        return found.iloc[0].to_dict()
+    why = f" at epsilon {epsilon}"
+    if variant is None and len(rows):
+        why = ": there are no select trials to choose a variant on"
+    return {"mechanism": mechanism, "epsilon": epsilon, "note": NOT_RUN + why}
 
 
-def _curve(results: pd.DataFrame, found: Mapping[str, Any]) -> pd.DataFrame:
+def _curve(results: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     """Return what a mechanism gives over the grid, at every epsilon with its chosen variant."""
-    rows = results[
-        results["mechanism"].eq(found["mechanism"])
-        & results["direction"].eq(found.get("direction"))
-        & results["epsilon"].ne("")
-        & results["chosen"]
-    ]
-    return rows.assign(epsilon=rows["epsilon"].astype(float))
+    own = results["mechanism"].eq(mechanism) & results["epsilon"].ne("") & results["chosen"]
+    return results[own].astype({"epsilon": float})
 
 
 def _verdict(found: Mapping, value: float, margin: float) -> str:

@@ -44,20 +44,6 @@ PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
 ROUNDING = 1e-6
 
 
-# For callers that have not moved to the catalogue yet.
-EXPERIMENTS = {name: one for name, one in catalogue.experiments().items() if one.kind}
-
-
-def registry(experiment: str) -> dict[str, SchemeWords]:
-    """Return the schemes that an experiment can run, by name."""
-    return catalogue.schemes(catalogue.experiment(experiment).kind)
-
-
-def labels(experiment: str) -> dict[str, str]:
-    """Return the names of an experiment's schemes and of reference rows for a reader."""
-    return comparison.LABELS | {name: one.label for name, one in registry(experiment).items()}
-
-
 def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
     """Return schemes by the title under which they stand, in the order of tables and panels.
 
