@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from matrixdp import catalogue, sources
+from matrixdp import config as configuration
 from matrixdp.places import place
 
 RELEASES, TRAINING = "releases", "training"
@@ -85,10 +86,12 @@ class Group:
         own = {f"tables/{name}" for name in self.names} if self.verb == "table" else set()
         return sorted({name for product in self.products for name in product.inputs} - own)
 
-    @property
-    def shows_settings(self) -> bool:
-        """Whether it needs the configuration."""
-        return "settings" in self.inputs
+    def settings(self, config: Mapping[str, Any]) -> str:
+        """Return a hash of the settings that it shows, of its own experiments if it has any."""
+        if "settings" not in self.inputs:
+            return ""
+        known = {*config["experiments"], *config["training"]}
+        return sources.stamp(configuration.shown(config, self.origins & known))
 
     @property
     def has_readings(self) -> bool:

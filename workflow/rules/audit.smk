@@ -5,8 +5,8 @@ rule audit_experiment:
     input:
         lambda wildcards: data_of(wildcards.experiment),
     output:
-        audit="results/audit/{experiment}.csv",
-        sensitivities="results/audit/{experiment}_sensitivities.csv",
+        "results/audit/{experiment}.csv",
+        "results/audit/{experiment}_sensitivities.csv",
     log:
         "results/logs/audit/{experiment}.log",
     benchmark:
@@ -28,42 +28,42 @@ rule audit_experiment:
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit {wildcards.experiment} --out {output.audit} > {log} 2>&1"
+        "python -m matrixdp audit {wildcards.experiment} --out results/audit > {log} 2>&1"
 
 
 # What needs a seed alone: known mistakes that the audit must catch, and theory; what measures this
 # machine is a job of its own.
 SEEDED = {
-    "canaries": ["audit canaries", "audit/canaries", [], "results/audit/canaries.csv"],
-    "theory": ["theory " + " ".join(THEORY), "theory/theory", THEORY, "results/theory"],
-    "sampler_times": ["theory sampler_times", "theory/sampler_times", TIMED, "results/theory"],
+    "canaries": ["audit", ["canaries"]],
+    "theory": ["theory", THEORY],
+    "sampler_times": ["theory", TIMED],
 }
 
-for job, (command, place, names, out) in SEEDED.items():
+for job, (verb, names) in SEEDED.items():
 
     rule:
         name:
             job
         output:
-            [f"{out}/{name}.csv" for name in names] or out,
+            expand("results/{verb}/{name}.csv", verb=verb, name=names),
         log:
-            f"results/logs/{place}.log",
+            f"results/logs/{verb}/{job}.log",
         benchmark:
-            f"results/benchmarks/{place}.tsv"
+            f"results/benchmarks/{verb}/{job}.tsv"
         conda:
             "../../environment.yml"
         threads: 1
         resources:
             **SMALL,
         params:
-            command=command,
-            out=out,
+            verb=verb,
+            names=names,
             seed=config["seed"],
             code=sources.digest(
-                f"cli/{command.split()[0]}.py",
-                *(sources.theory()[name] for name in names),
+                f"cli/{verb}.py", *(sources.theory()[n] for n in names if verb == "theory")
             ),
         message:
-            "{params.command}"
+            "{rule}: {params.names}"
         shell:
-            "python -m matrixdp {params.command} --seed {params.seed} --out {params.out} > {log} 2>&1"
+            "python -m matrixdp {params.verb} {params.names} --seed {params.seed}"
+            " --out results/{params.verb} > {log} 2>&1"

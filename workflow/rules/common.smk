@@ -46,6 +46,9 @@ FIGURES = products.grouped(products.products(sources.figures(), config))
 # What a job may take: memory in MB, minutes.
 SMALL = {"mem_mb": 2000, "runtime": 240}
 LARGE = {"mem_mb": 4000, "runtime": 480}
+# Where tables of results go: those of the default reading are never replaced by those of another.
+READING = config["reading"]
+RESULTS = "results/tables" if READING == "default" else f"results/readings/{READING}/tables"
 
 
 wildcard_constraints:
@@ -106,3 +109,19 @@ def mechanisms_of(experiment):
 def task_of(experiment):
     """Return the task of an experiment."""
     return sources.tasks()[EXPERIMENTS[experiment]["task"]]
+
+
+def tables(*names, folder="results/tables"):
+    """Return the tables of these names that this configuration has."""
+    return [f"{folder}/{n}.csv" for group in TABLES for n in group.names if n in names]
+
+
+def figures(*starts, readings=False):
+    """Return the figures whose names start so; those of readings are a target apart."""
+    return [
+        f"results/figures/{name}.svg"
+        for group in FIGURES
+        if (group.name == "readings") == readings
+        for name in group.names
+        if name.startswith(starts)
+    ]

@@ -13,13 +13,6 @@ ARGUMENTS = shlex.join(
 )
 
 
-def settings_of(group):
-    """Return a hash of the settings that tables or figures show, if they show any."""
-    known = {*EXPERIMENTS, *TRAINING}
-    chosen = group.origins & known
-    return sources.stamp(configuration.shown(config, chosen)) if group.shows_settings else ""
-
-
 # Results of the default reading are never replaced by those of another.
 for group in [
     *TABLES,
@@ -47,7 +40,7 @@ for group in [
             verb=group.verb,
             names=group.names,
             reading=f"--reading {group.reading}" if group.reading else "",
-            settings=settings_of(group),
+            settings=group.settings(config),
             code=sources.digest(f"cli/{group.verb}.py", shows=True),
             entries=group.digest,
         message:

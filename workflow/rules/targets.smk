@@ -1,27 +1,4 @@
 # What a person may name after `snakemake`: the parts of the papers.
-FOLDER = "results/tables"
-# Where tables of results go: those of the default reading are never replaced by those of another.
-RESULTS = (
-    FOLDER if config["reading"] == "default" else f"results/readings/{config['reading']}/tables"
-)
-
-
-def tables(*names, folder=FOLDER):
-    """Return the tables of these names that this configuration has."""
-    return [f"{folder}/{n}.csv" for group in TABLES for n in group.names if n in names]
-
-
-def figures(*starts, readings=False):
-    """Return the figures whose names start so; those of readings are a target apart."""
-    return [
-        f"results/figures/{name}.svg"
-        for group in FIGURES
-        if (group.name == "readings") == readings
-        for name in group.names
-        if name.startswith(starts)
-    ]
-
-
 TARGETS = {
     "data": [
         "Every data set, prepared and described",

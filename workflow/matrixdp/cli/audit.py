@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", help=f"or {CANARIES}: mistakes that must be caught")
     shared.results(parser)
     shared.seed(parser, f"root of the random streams of {CANARIES}")
-    shared.out(parser, "one row per variant, CSV; beside it, with _sensitivities, one per measure")
+    shared.out(parser, "folder for EXPERIMENT.csv and EXPERIMENT_sensitivities.csv")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -25,9 +25,9 @@ def run(options: argparse.Namespace) -> None:
     from matrixdp.audit import canaries, releases, sensitivities
     from matrixdp.experiments import study
 
-    name = options.experiment
+    name, out = options.experiment, Path(options.out)
     if name == CANARIES:
-        trials.write_csv(canaries.run(options.seed), canaries.COLUMNS, options.out)
+        trials.write_csv(canaries.run(options.seed), canaries.COLUMNS, out / f"{name}.csv")
         return
     settings = config.read(options.results)
     part = config.audited(settings, name)
@@ -40,7 +40,6 @@ def run(options: argparse.Namespace) -> None:
         if mechanism in sources.mechanisms()
         for row in releases.run(mechanism, queries, chosen, settings["audit_runs"])
     ]
-    trials.write_csv(found, releases.COLUMNS, options.out)
+    trials.write_csv(found, releases.COLUMNS, out / f"{name}.csv")
     attacked = sensitivities.run(name, queries, chosen.seed)
-    beside = Path(options.out).with_name(f"{Path(options.out).stem}_sensitivities.csv")
-    trials.write_csv(attacked, sensitivities.COLUMNS, beside)
+    trials.write_csv(attacked, sensitivities.COLUMNS, out / f"{name}_sensitivities.csv")
