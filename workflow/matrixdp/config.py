@@ -176,6 +176,15 @@ def part(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> dict
     return cut
 
 
+def extraction(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return what the features of a neural experiment may depend on."""
+    own = settings["training"].get(experiment, {})
+    if "extractor_epochs" not in own:
+        raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
+    found = {"experiment": experiment, "dataset": experiment, "seed": settings["seed"]}
+    return found | _chosen(own, "extractor_epochs", "records")
+
+
 def swept(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     found = _at_table_epsilon(settings, experiment)

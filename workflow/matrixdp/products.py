@@ -5,7 +5,8 @@ Names and inputs are read from the text (see :mod:`matrixdp.sources`): nothing h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import functools
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,17 +27,26 @@ class Product:
     name: str
     entry: sources.Entry
     inputs: tuple[str, ...]
+    optional: tuple[str, ...] = ()
 
     @property
+    def verb(self) -> str:
+        """What makes it: ``table`` or ``figure``."""
+        return "table" if self.entry.table == "TABLES" else "figure"
+
+    @functools.cached_property
     def origins(self) -> frozenset[str]:
         """The experiments that it rests on; or what else, where it rests on none."""
-        parts = [name.partition("/")[::2] for name in self.inputs]
+        parts = {name.partition("/")[::2] for name in self.inputs}
         folders = {folder for folder, _ in parts} - {*KEPT}
+        if folders == {"tables"}:
+            # What rests on tables alone is read beside the claims.
+            return frozenset(["claims"])
         for whole in ("claims", "readings", "audit"):
             if whole in folders:
                 return frozenset([whole])
         rows = {stem for folder, stem in parts if folder in ("summary", "comparisons")}
-        others = {name for name in self.inputs if name.partition("/")[0] not in KEPT}
+        others = {stem for folder, stem in parts if folder not in KEPT}
         return frozenset(rows or {"theory"} & folders or others)
 
 
@@ -45,35 +55,39 @@ class Group:
     """What one job makes.
 
     Attributes:
-        name: of what it rests on.
-        verb: ``table`` or ``figure``.
-        products: the tables or figures.
+        name: of the job.
+        products: tables and figures.
         reading: under which reading; empty for the default one.
     """
 
     name: str
-    verb: str
     products: tuple[Product, ...]
     reading: str = ""
 
     def under(self, reading: str) -> Group:
         """Return the same tables under another reading."""
-        return replace(self, reading=reading)
-
-    @property
-    def job(self) -> str:
-        """The name of the job."""
-        return f"{self.verb}s_{self.name}" + ("_of_reading" if self.reading else "")
+        return Group(f"{self.name}_of_reading", self.products, reading)
 
     @property
     def place(self) -> str:
         """Where its log is, below that of all logs."""
-        return "/".join(filter(None, [f"{self.verb}s", self.reading, self.name]))
+        folder = "figures" if self.name.startswith("figures") else "tables"
+        return "/".join(filter(None, [folder, self.reading, self.name]))
+
+    def names(self, verb: str) -> list[str]:
+        """Return the names of its tables (``table``) or figures (``figure``)."""
+        return [product.name for product in self.products if product.verb == verb]
 
     @property
-    def names(self) -> list[str]:
-        """The names of its tables or figures."""
-        return [product.name for product in self.products]
+    def verbs(self) -> list[str]:
+        """The verbs that make it, tables first: figures may show them."""
+        return [verb for verb in ("table", "figure") if self.names(verb)]
+
+    @property
+    def commands(self) -> list[str]:
+        """What follows ``python -m matrixdp``, command by command."""
+        under = f" --reading {self.reading}" if self.reading else ""
+        return [f"{verb} {' '.join(self.names(verb))}{under}" for verb in self.verbs]
 
     @property
     def origins(self) -> frozenset[str]:
@@ -83,23 +97,8 @@ class Group:
     @property
     def inputs(self) -> list[str]:
         """The names of all inputs but those that are made in the same job."""
-        own = {f"tables/{name}" for name in self.names} if self.verb == "table" else set()
+        own = {f"tables/{name}" for name in self.names("table")}
         return sorted({name for product in self.products for name in product.inputs} - own)
-
-    def settings(self, config: Mapping[str, Any]) -> str:
-        """Return a hash of the settings that it shows, of its own experiments if it has any."""
-        if "settings" not in self.inputs:
-            return ""
-        known = {*config["experiments"], *config["training"]}
-        return sources.stamp(configuration.shown(config, self.origins & known))
-
-    @property
-    def has_readings(self) -> bool:
-        """Whether it can be made under another reading: the table of one experiment's results."""
-        summaries = [name for name in self.inputs if name.startswith("summary/")]
-        return len(summaries) == 1 and any(
-            product.entry.words.get("each") == RELEASES for product in self.products
-        )
 
     @property
     def files(self) -> list[str]:
@@ -110,57 +109,89 @@ class Group:
     @property
     def outputs(self) -> list[str]:
         """The files that it makes."""
-        if self.verb == "figure":
-            stems = [f"results/figures/{name}" for name in self.names]
-            data = [f"results/figures/data/{name}.csv" for name in self.names]
-            return [f"{stem}.{suffix}" for stem in stems for suffix in ("svg", "png")] + data
         root = f"results/readings/{self.reading}" if self.reading else "results"
-        formats = ("csv", "md", "tex", "json")
-        return [f"{root}/tables/{name}.{suffix}" for name in self.names for suffix in formats]
+        tables = [f"{root}/tables/{name}" for name in self.names("table")]
+        figures = [f"{root}/figures/{name}" for name in self.names("figure")]
+        return [
+            *(f"{stem}.{suffix}" for stem in tables for suffix in ("csv", "md", "tex", "json")),
+            *(f"{stem}.{suffix}" for stem in figures for suffix in ("svg", "png")),
+            *(f"{root}/figures/data/{name}.csv" for name in self.names("figure")),
+        ]
+
+    def settings(self, config: Mapping[str, Any]) -> str:
+        """Return a hash of the settings that it shows, of its own experiments if it has any."""
+        if "settings" not in self.inputs:
+            return ""
+        known = {*config["experiments"], *config["training"]}
+        return sources.stamp(configuration.shown(config, self.origins & known))
 
     @property
     def digest(self) -> str:
         """The digest of its sources, with what papers print."""
         kept = [place(name) for name in self.inputs if name.partition("/")[0] in KEPT]
-        entries = [product.entry for product in self.products]
-        return sources.digest(*entries, *(path for path in kept if path.is_file()), shows=True)
+        return sources.digest(
+            *(f"cli/{verb}.py" for verb in self.verbs),
+            *(product.entry for product in self.products),
+            *(path for path in kept if path.is_file()),
+            shows=True,
+        )
 
 
-def products(entries: Mapping[str, sources.Entry], settings: Mapping[str, Any]) -> list[Product]:
-    """Return the tables or figures of a run: templates filled, those of other experiments left out.
+def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return which kind of experiment each one of a run is."""
+    return {
+        **dict.fromkeys(settings["experiments"], RELEASES),
+        **dict.fromkeys(settings["training"], TRAINING),
+    }
+
+
+def filled(entries: Mapping[str, sources.Entry], experiments: Mapping[str, str]) -> list[Product]:
+    """Return tables or figures with their templates filled, whether a run makes them or not.
 
     Args:
         entries: :func:`sources.tables` or :func:`sources.figures`.
-        settings: a resolved configuration.
+        experiments: name -> ``releases`` or ``training``.
     """
-    kinds = dict.fromkeys(settings["experiments"], RELEASES)
-    kinds |= dict.fromkeys(settings["training"], TRAINING)
     found = []
+    releases = [name for name, kind in experiments.items() if kind == RELEASES]
     for name, entry in entries.items():
-        given, optional = (entry.words.get(key, ()) for key in ("inputs", "optional"))
+        given, optional = (tuple(entry.words.get(key, ())) for key in ("inputs", "optional"))
         each = entry.words.get("each", "")
         if not each:
             # Without a template, an input with a place for an experiment stands for all of them.
-            filled = [
+            inputs = tuple(
                 one.format(experiment=experiment)
                 for one in given
-                for experiment in (settings["experiments"] if "{" in one else [""])
-            ]
-            found.append((name, entry, filled, optional))
-        for experiment in [k for k in kinds if kinds[k] == each]:
+                for experiment in (releases if "{" in one else [""])
+            )
+            found.append(Product(name, entry, inputs, optional))
+        for experiment in [one for one, kind in experiments.items() if kind == each]:
             about = catalogue.experiment(experiment)
-            if about.part_of or ("{figure}" in name and not about.figures):
-                continue
-            words = {"experiment": experiment, "results": about.results, "title": about.title}
-            words["figure"] = next(iter(about.figures), "")
-            inputs = [one.format(**words) for one in given]
-            found.append((name.format(**words), entry, inputs, optional))
-    tables = {name for name, entry, _, _ in found if entry.table == "TABLES"}
-    tables = tables or {product.name for product in products(sources.tables(), settings)}
+            if not (about.part_of or ("{figure}" in name and not about.figures)):
+                words = {"experiment": experiment, "results": about.results, "title": about.title}
+                words["figure"] = next(iter(about.figures), "")
+                inputs = tuple(one.format(**words) for one in given)
+                found.append(Product(name.format(**words), entry, inputs, optional))
+    return found
+
+
+def products(settings: Mapping[str, Any]) -> list[Product]:
+    """Return the tables and figures of a run; those that need what it does not make are left out.
+
+    Args:
+        settings: a resolved configuration.
+    """
+    found = [
+        product
+        for entries in (sources.tables(), sources.figures())
+        for product in filled(entries, kinds(settings))
+    ]
+    tables = {product.name for product in found if product.verb == "table"}
+    there = functools.partial(_made, settings=settings, tables=tables)
     return [
-        Product(name, entry, (*inputs, *(one for one in optional if _made(one, settings, tables))))
-        for name, entry, inputs, optional in found
-        if all(_made(one, settings, tables) for one in inputs)
+        replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
+        for product in found
+        if all(map(there, product.inputs))
     ]
 
 
@@ -187,18 +218,22 @@ def swept(settings: Mapping[str, Any]) -> list[str]:
     return [name for name in settings["experiments"] if not catalogue.experiment(name).part_of]
 
 
-def grouped(found: Iterable[Product]) -> list[Group]:
-    """Return the products by what they rest on, so that a job needs no experiment for another."""
-    groups: dict[frozenset[str], list[Product]] = {}
-    for product in found:
-        groups.setdefault(product.origins, []).append(product)
+def grouped(settings: Mapping[str, Any]) -> list[Group]:
+    """Return the tables and figures of a run by what they rest on.
+
+    No job needs an experiment for the sake of another. An experiment's own table is made without
+    its figures, since many ask for it alone.
+    """
+    groups: dict[tuple, list[Product]] = {}
+    for product in products(settings):
+        own = product.origins <= settings["experiments"].keys()
+        groups.setdefault((product.origins, product.verb if own else ""), []).append(product)
     named: dict[str, Group] = {}
-    for origins, members in groups.items():
+    for (origins, _), members in groups.items():
+        kind = "_and_".join(dict.fromkeys(f"{product.verb}s" for product in members))
         # The name of what they rest on, or of the first one where that is no one name.
-        name = min(origins) if len(origins) == 1 else members[0].name
-        name = name.replace("/", "_")
+        name = f"{kind}_{(min(origins) if len(origins) == 1 else members[0].name)}"
         while name in named:
             name += "_too"
-        verb = "table" if members[0].entry.table == "TABLES" else "figure"
-        named[name] = Group(name, verb, tuple(members))
+        named[name] = Group(name, tuple(members))
     return list(named.values())

@@ -41,8 +41,7 @@ TRAINING = config["training"]
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
-TABLES = products.grouped(products.products(sources.tables(), config))
-FIGURES = products.grouped(products.products(sources.figures(), config))
+SHOWN = products.grouped(config)
 # What a job may take: memory in MB, minutes.
 SMALL = {"mem_mb": 2000, "runtime": 240}
 LARGE = {"mem_mb": 4000, "runtime": 480}
@@ -113,15 +112,16 @@ def task_of(experiment):
 
 def tables(*names, folder="results/tables"):
     """Return the tables of these names that this configuration has."""
-    return [f"{folder}/{n}.csv" for group in TABLES for n in group.names if n in names]
+    known = [name for group in SHOWN for name in group.names("table")]
+    return [f"{folder}/{name}.csv" for name in known if name in names]
 
 
-def figures(*starts, readings=False):
+def figures(*starts, of_readings=False):
     """Return the figures whose names start so; those of readings are a target apart."""
     return [
         f"results/figures/{name}.svg"
-        for group in FIGURES
-        if (group.name == "readings") == readings
-        for name in group.names
+        for group in SHOWN
+        if ("readings" in group.origins) == of_readings
+        for name in group.names("figure")
         if name.startswith(starts)
     ]

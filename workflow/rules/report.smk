@@ -13,16 +13,14 @@ ARGUMENTS = shlex.join(
 )
 
 
-# Results of the default reading are never replaced by those of another.
-for group in [
-    *TABLES,
-    *FIGURES,
-    *(group.under("{other}") for group in TABLES if group.has_readings),
-]:
+UNDER = [group.under("{other}") for group in SHOWN if group.origins <= EXPERIMENTS.keys()]
+
+
+for group in [*SHOWN, *(group for group in UNDER if not group.names("figure"))]:
 
     rule:
         name:
-            group.job
+            group.name
         input:
             group.files,
         output:
@@ -37,16 +35,14 @@ for group in [
         resources:
             **SMALL,
         params:
-            verb=group.verb,
-            names=group.names,
-            reading=f"--reading {group.reading}" if group.reading else "",
             settings=group.settings(config),
-            code=sources.digest(f"cli/{group.verb}.py", shows=True),
-            entries=group.digest,
+            code=group.digest,
         message:
-            "{rule}: {params.names}"
+            "{rule}"
         shell:
-            "python -m matrixdp {params.verb} {params.names} {params.reading} > {log} 2>&1"
+            " && ".join(
+                f"python -m matrixdp {command} >> {{log}} 2>&1" for command in group.commands
+            )
 
 
 rule judge:
@@ -89,7 +85,7 @@ rule report:
     input:
         expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
         expand("results/summary/{name}.csv", name=[*EXPERIMENTS, *TRAINING]),
-        [file for group in [*TABLES, *FIGURES] for file in group.outputs],
+        [file for group in SHOWN for file in group.outputs],
         rules.judge.output,
     output:
         "results/report.html",

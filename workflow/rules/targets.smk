@@ -36,7 +36,7 @@ TARGETS = {
         "Every mechanism under all its readings, and the figures of that",
         [
             *expand("results/readings/{experiment}.csv", experiment=SWEPT),
-            *figures("", readings=True),
+            *figures("", of_readings=True),
         ],
     ],
     "audit": [

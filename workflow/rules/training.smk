@@ -17,9 +17,7 @@ rule features:
     resources:
         **LARGE,
     params:
-        seed=config["seed"],
-        epochs=lambda wildcards: TRAINING[wildcards.training]["extractor_epochs"],
-        records=lambda wildcards: TRAINING[wildcards.training]["records"],
+        part=lambda wildcards: configuration.extraction(config, wildcards.training),
         code=sources.digest("cli/extract.py"),
     message:
         "Features: {wildcards.training}"
@@ -59,5 +57,5 @@ rule train:
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
-        "python -m matrixdp train {wildcards.training} {wildcards.scheme} --out {output}"
-        " > {log} 2>&1"
+        "python -m matrixdp train {wildcards.training} {wildcards.scheme}"
+        " --out results/trials/{wildcards.training}/default > {log} 2>&1"

@@ -18,27 +18,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the verb."""
     from matrixdp import config
-    from matrixdp.checks import InputError
+    from matrixdp.experiments.training import extractor
 
-    settings = config.read(options.results)
-    part = config.part(settings, options.experiment, "nonprivate")
-    epochs = settings["training"].get(options.experiment, {}).get("extractor_epochs")
-    if epochs is None:
-        raise InputError(
-            f"{options.experiment} trains on its data as they are; it has no extractor"
-        )
-    import numpy as np
-
-    from matrixdp import data, files
-    from matrixdp.experiments.training import examples, extractor
-
-    found = data.load_arrays(Path(options.results, "data", options.experiment))
-    kept = extractor.run(
-        examples.Data(found.name, found.status, found.arrays),
-        seed=part["seed"],
-        epochs=epochs,
-        records=part["records"],
-    )
-    print(f"accuracy of the extractor on the test records: {kept['accuracy']:.4f}")
-    with files.replacing(options.out) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, allow_pickle=False, **kept)
+    part = config.extraction(config.read(options.results), options.experiment)
+    extractor.write(part, Path(options.results, "data", part["dataset"]), options.out)

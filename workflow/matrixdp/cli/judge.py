@@ -14,21 +14,25 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the verb."""
-    from matrixdp import config, sources
+    from matrixdp import catalogue, config, products, sources
     from matrixdp.report import claims
-    from matrixdp.report.claims import ledger
+    from matrixdp.report.claims.ledger import Known
     from matrixdp.theory import exact
 
-    settings = config.read(options.results)
-    claims.write(
-        options.results,
-        known=ledger.Known(
-            mechanisms=sources.mechanisms(),
-            checks=exact.names(),
-            theory=sources.theory(),
-            figures=sources.figures(),
-        ),
-        experiments=[*settings["experiments"], *settings["training"]],
-        epsilon=settings["table_epsilon"],
-        seed=settings["seed"],
+    # Claims may name whatever exists, in this run or not.
+    described = [name for name, one in catalogue.experiments().items() if not one.needs]
+    kinds = dict.fromkeys([*described, *sources.tasks()], products.RELEASES)
+    kinds |= products.kinds(config.read(options.results))
+    kinds |= dict.fromkeys(sources.trainings(), products.TRAINING)
+    shown = [f"theory/{name}" for name in sources.theory()]
+    for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):
+        shown += [f"{folder}/{one.name}" for one in products.filled(entries, kinds)]
+    schemes = {name for one in sources.trainings() for name in sources.schemes(one)}
+    known = Known(
+        mechanisms={*sources.mechanisms(), *schemes},
+        experiments=kinds,
+        checks=exact.names(),
+        theory=sources.theory(),
+        shown=shown,
     )
+    claims.write(options.results, known=known)
