@@ -85,9 +85,10 @@ class Group:
 
     @property
     def commands(self) -> list[str]:
-        """What follows ``python -m matrixdp``, command by command."""
-        under = f" --reading {self.reading}" if self.reading else ""
-        return [f"{verb} {' '.join(self.names(verb))}{under}" for verb in self.verbs]
+        """The commands that make it; a wildcard for the reading is written as shell wants it."""
+        under = f" --reading {self.reading}".replace("{", "{wildcards.") if self.reading else ""
+        names = {verb: " ".join(self.names(verb)) for verb in self.verbs}
+        return [f"python -m matrixdp {verb} {names[verb]}{under}" for verb in self.verbs]
 
     @property
     def origins(self) -> frozenset[str]:
@@ -226,7 +227,7 @@ def grouped(settings: Mapping[str, Any]) -> list[Group]:
     """
     groups: dict[tuple, list[Product]] = {}
     for product in products(settings):
-        own = product.origins <= settings["experiments"].keys()
+        own = len(product.origins) == 1 and product.origins <= settings["experiments"].keys()
         groups.setdefault((product.origins, product.verb if own else ""), []).append(product)
     named: dict[str, Group] = {}
     for (origins, _), members in groups.items():

@@ -40,9 +40,7 @@ for group in [*SHOWN, *(group for group in UNDER if not group.names("figure"))]:
         message:
             "{rule}"
         shell:
-            " && ".join(
-                f"python -m matrixdp {command} >> {{log}} 2>&1" for command in group.commands
-            )
+            f"({' && '.join(group.commands)}) > {{log}} 2>&1"
 
 
 rule judge:
