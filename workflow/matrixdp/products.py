@@ -84,11 +84,11 @@ class Group:
         return [verb for verb in ("table", "figure") if self.names(verb)]
 
     @property
-    def commands(self) -> list[str]:
-        """The commands that make it; a wildcard for the reading is written as shell wants it."""
-        under = f" --reading {self.reading}".replace("{", "{wildcards.") if self.reading else ""
+    def commands(self) -> str:
+        """The commands that make it."""
+        under = f" --reading {self.reading}" if self.reading else ""
         names = {verb: " ".join(self.names(verb)) for verb in self.verbs}
-        return [f"python -m matrixdp {verb} {names[verb]}{under}" for verb in self.verbs]
+        return " && ".join(f"python -m matrixdp {v} {names[v]}{under}" for v in self.verbs)
 
     @property
     def origins(self) -> frozenset[str]:

@@ -35,12 +35,13 @@ for group in [*SHOWN, *(group for group in UNDER if not group.names("figure"))]:
         resources:
             **SMALL,
         params:
+            commands=group.commands,
             settings=group.settings(config),
             code=group.digest,
         message:
             "{rule}"
         shell:
-            f"({' && '.join(group.commands)}) > {{log}} 2>&1"
+            "({params.commands}) > {log} 2>&1"
 
 
 rule judge:
