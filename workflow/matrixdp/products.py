@@ -16,8 +16,9 @@ from matrixdp.places import place
 
 RELEASES, TRAINING = "releases", "training"
 
-#: Folders of inputs that stand in the project, not in a run.
-KEPT = ("published", "errata", "settings")
+#: Inputs that stand in the project, and those that no job of a run makes.
+PRINTED = ("published", "errata")
+KEPT = (*PRINTED, "settings")
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Group:
     @property
     def digest(self) -> str:
         """The digest of its sources, with what papers print."""
-        kept = [place(name) for name in self.inputs if name.partition("/")[0] in KEPT]
+        kept = [place(name) for name in self.inputs if name.partition("/")[0] in PRINTED]
         return sources.digest(
             *(f"cli/{verb}.py" for verb in self.verbs),
             *(product.entry for product in self.products),
