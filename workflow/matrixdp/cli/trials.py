@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
 
     reading = readings.find(options.reading).name
     settings = {**config.read(options.results), "reading": reading}
-    for mechanism in options.mechanisms:
-        part = config.part(settings, options.experiment, mechanism)
-        rows = study.trials(part, mechanism, Path(options.results, "data", part["dataset"]))
+    part = config.part(settings, options.experiment, *options.mechanisms)
+    folder = Path(options.results, "data", part["dataset"])
+    for mechanism, rows in study.trials(part, options.mechanisms, folder):
         trials.write(rows, Path(options.out, f"{mechanism}.csv.gz"))
