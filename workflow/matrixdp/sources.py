@@ -18,7 +18,7 @@ import importlib.metadata
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,27 +132,28 @@ def digest(*parts: str | Path | Entry, shows: bool = False) -> str:
         shows: whether the job shows readings to a reader, words and all.
     """
     by_value = BY_VALUE - {"readings.yaml"} if shows else BY_VALUE
-    # Of each file the statements that count, by number; of other files than Python's, no statement.
+    # Of each file the statements that count, by number; other files than Python's have none.
     chosen: dict[Path, set[int]] = {}
-    pending = [part if isinstance(part, Entry) else PACKAGE / part for part in parts]
+    pending: list[tuple[Path, Iterable[str] | None]] = []
     said = set()
-    while pending:
-        part = pending.pop()
-        file = part.file if isinstance(part, Entry) else part
-        facts = _facts(file)
-        statements = facts["statements"]
-        wanted: Iterable[int] = range(len(statements))
+    for part in parts:
         if isinstance(part, Entry):
-            entry = facts["tables"][part.table][part.name]
+            entry = _facts(part.file)["tables"][part.table][part.name]
             said.add(f"{part.table} {part.name} {entry['meaning']}")
-            wanted = _reached(statements, entry["uses"])
+            pending.append((part.file, entry["uses"]))
+        else:
+            pending.append((PACKAGE / part, None))
+    while pending:
+        file, names = pending.pop()
+        statements = _facts(file)["statements"]
+        wanted = range(len(statements)) if names is None else _reached(file, frozenset(names))
         new = set(wanted) - chosen.setdefault(file, set())
         chosen[file] |= new
         for statement in (statements[index] for index in new):
             pending += [found for name in statement["imports"] for found in _found(name)]
             said |= {f"{name} {_version(name)}" for name in statement["packages"]}
             pending += [
-                PACKAGE.parent / name
+                (PACKAGE.parent / name, None)
                 for name in statement["yaml"]
                 if name not in by_value and (PACKAGE.parent / name).is_file()
             ]
@@ -176,29 +177,48 @@ def remember() -> None:
             write_text(CACHE, json.dumps(kept))
 
 
-def _reached(statements: Sequence[Mapping[str, Any]], uses: Iterable[str]) -> set[int]:
-    """Return the numbers of the statements that define names that are used, directly or not."""
+@functools.cache
+def _reached(file: Path, names: frozenset[str]) -> frozenset[int]:
+    """Return the numbers of the statements of a file that its names rest on."""
     reached: set[int] = set()
-    names = set(uses)
+    pending = set(names)
+    statements = list(enumerate(_facts(file)["statements"]))
     while True:
         # A statement that defines no name does something else that may count.
         more = {
             index
-            for index, statement in enumerate(statements)
-            if not statement["defines"] or names & set(statement["defines"])
+            for index, statement in statements
+            if not statement["defines"] or not pending.isdisjoint(statement["defines"])
         } - reached
         if not more:
-            return reached
+            return frozenset(reached)
         reached |= more
-        names.update(*(statements[index]["uses"] for index in more))
+        pending.update(*(statement["uses"] for index, statement in statements if index in more))
 
 
 @functools.cache
-def _found(module: str) -> list[Path]:
-    """Return the file of a dotted name of this package; none if it is no module, or by value."""
-    base = PACKAGE.joinpath(*module.split(".")[1:])
-    files = (base.with_suffix(".py"), base / "__init__.py")
-    return [file for file in files if file.name not in BY_VALUE and file.is_file()]
+def _found(imported: str) -> list[tuple[Path, tuple[str, ...] | None]]:
+    """Return the files of this package that an import runs, each with the names that it takes.
+
+    All of a module counts that is imported itself; of the packages above it what their files do
+    beside defining names.
+
+    Args:
+        imported: ``matrixdp.package.module``, or with a name of it, as after ``from``.
+    """
+    parts = imported.split(".")[1:]
+    found: list[tuple[Path, tuple[str, ...] | None]] = []
+    for depth in range(1, len(parts) + 1):
+        base, last = PACKAGE.joinpath(*parts[:depth]), depth == len(parts)
+        module, package = base.with_suffix(".py"), base / "__init__.py"
+        if module.is_file() or package.is_file():
+            file = module if module.is_file() else package
+            found.append((file, None if last else ()))
+        elif found and last:
+            file, name = found.pop()[0], parts[-1]
+            defined = {one for each in _facts(file)["statements"] for one in each["defines"]}
+            found.append((file, (name,) if name in defined else None))
+    return [(file, names) for file, names in found if file.name not in BY_VALUE]
 
 
 @functools.cache
@@ -270,7 +290,7 @@ def _statement(node: ast.stmt) -> dict[str, Any]:
         elif isinstance(part, ast.Import | ast.ImportFrom):
             module = getattr(part, "module", None)
             names = [f"{module}.{alias.name}" if module else alias.name for alias in part.names]
-            for name in [*names, *([module] if module else [])]:
+            for name in names:
                 package = name.partition(".")[0]
                 if package == PACKAGE.name:
                     imports.add(name)
