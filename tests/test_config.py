@@ -126,3 +126,77 @@ def test_a_regression_needs_its_target():
     del changed["experiments"]["regression"]["target"]
     with pytest.raises(InputError, match="regression lacks the key 'target'"):
         config.resolve(changed)
+
+
+RESOLVED = config.resolve(SHIPPED)
+RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
+TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}
+BUDGET = {"epsilons", "delta"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "mechanism", "keys"),
+    [
+        ("regression", "nonprivate", RELEASE | {"target", "train"}),
+        ("section10_2", "zero", RELEASE | {"target", "train", "features"}),
+        ("covariance", "laplace", RELEASE | BUDGET),
+        ("covariance", "jl_exact", RELEASE | BUDGET | {"rows"}),
+        ("covariance", "mvg_binary", RELEASE | BUDGET | {"directions", "taus"}),
+        ("adult", "nonprivate", TRAINED | {"clip"}),
+        ("adult", "imgm", TRAINED | {"clip"} | BUDGET),
+        ("imdb", "imgm", TRAINED | BUDGET),
+    ],
+)
+def test_a_part_holds_what_rows_may_depend_on(experiment, mechanism, keys):
+    assert config.part(RESOLVED, experiment, mechanism).keys() == keys
+
+
+def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
+    both = config.part(RESOLVED, "covariance", "jl_exact", "mvg_binary")
+    one, other = (config.part(RESOLVED, "covariance", name) for name in ("jl_exact", "mvg_binary"))
+    assert both == one | other
+
+
+def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
+    with pytest.raises(InputError, match="experiment is 'regresion'; did you mean 'regression'"):
+        config.part(RESOLVED, "regresion", "zero")
+
+
+def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
+    swept, audited = config.swept(RESOLVED, "regression"), config.audited(RESOLVED, "regression")
+    assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
+    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["public_tau"]], ["a"])
+    assert (swept["trials"], audited["trials"]) == (RESOLVED["trials"], 1)
+    assert len(audited["taus"]) > 1
+
+
+def test_jobs_read_what_was_resolved(tmp_path):
+    config.write(RESOLVED, tmp_path)
+    written = (tmp_path / "settings.yaml").stat().st_mtime_ns
+    assert config.read(tmp_path) == RESOLVED
+    config.write(RESOLVED, tmp_path)
+    assert (tmp_path / "settings.yaml").stat().st_mtime_ns == written
+    for text in ("trials: [", "3", ""):
+        (tmp_path / "settings.yaml").write_text(text)
+        with pytest.raises(InputError, match="settings.yaml is damaged; delete it and run again"):
+            config.read(tmp_path)
+    with pytest.raises(InputError, match="does not exist; run `snakemake`, which writes it"):
+        config.read(tmp_path / "no")
+
+
+def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
+    own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
+    changed = {**SHIPPED, "experiments": {"my_matrix": own}}
+    assert config.part(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
+    own["task"] = "covarianc"
+    with pytest.raises(InputError, match="my_matrix.task is 'covarianc'; did you mean 'covarianc"):
+        config.resolve(changed)
+    own |= {"task": "covariance", "dataset": "adult"}
+    with pytest.raises(InputError, match="my_matrix.dataset is 'adult'; it must be one of liver"):
+        config.resolve(changed)
+
+
+def test_an_experiment_and_a_training_have_names_of_their_own():
+    own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
+    with pytest.raises(InputError, match="experiments and training both have 'adult'; rename it"):
+        config.resolve({**SHIPPED, "experiments": {"adult": own}})

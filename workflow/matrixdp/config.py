@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import yaml
 
-from matrixdp import sources
+from matrixdp import files, sources
 from matrixdp.checks import InputError, nearest
 from matrixdp.experiments import readings
+from matrixdp.places import place
+
+if TYPE_CHECKING:
+    import jsonschema
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
 
 #: Rows of every experiment that need no mechanism.
-REFERENCES = {"nonprivate", "random"}
+REFERENCES = ("nonprivate", "random", "zero")
+
+#: What changes no result: where originals are looked for, and how long the audit may run.
+_ASIDE = ("data", "audit_runs")
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def token(value: object, name: str = "value") -> str:
@@ -42,7 +52,7 @@ def parse(text: str) -> dict[str, Any]:
         InputError: the text is not YAML, or what it says is not allowed.
     """
     try:
-        return resolve(yaml.safe_load(text))
+        return resolve(yaml.load(text, Loader=_Loader))
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
         raise InputError(f"config.yaml is not valid YAML ({reason}); correct it") from None
@@ -58,8 +68,13 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         InputError: a key is unknown or missing, or a value is not allowed; the message names the
             key, the value, what is allowed and, for a misspelt name, the nearest valid one.
     """
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    import jsonschema
+
+    schema = _load(SCHEMA)
+    trainings = {name: schema["$defs"][sources.kind(name)] for name in sources.trainings()}
+    schema["properties"]["training"]["properties"] = trainings
     config = _with_numbers(config, schema)
+    _check_tasks(config)
     validator = jsonschema.Draft202012Validator(schema)
     errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
     if errors:
@@ -75,32 +90,149 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"config.yaml: {error}") from None
     if resolved["delta"] != "1/n":
         resolved["delta"] = token(resolved["delta"], "config.yaml: delta")
-    below_one = [(f"taus[{i}]", tau) for i, tau in enumerate(resolved["taus"])]
-    for key, value in [*below_one, *((key, resolved[key]) for key in ("public_tau", "delta"))]:
-        if value != "1/n" and Decimal(value) >= 1:
-            raise InputError(f"config.yaml: {key} is {value}; it must be below 1")
+    below_one = {f"taus[{i}]": tau for i, tau in enumerate(resolved["taus"])}
+    below_one |= {key: resolved[key] for key in ("public_tau", "delta")}
     for name, training in resolved["training"].items():
         where = f"training.{name}"
         training["epsilons"] = _grid(f"{where}.epsilons", training["epsilons"])
         training["delta"] = token(training["delta"], f"config.yaml: {where}.delta")
-        if Decimal(training["delta"]) >= 1:
-            raise InputError(
-                f"config.yaml: {where}.delta is {training['delta']}; it must be below 1"
-            )
-        known = REFERENCES | sources.schemes(name).keys()
-        for scheme in training["schemes"]:
-            if scheme not in known:
-                raise InputError(
-                    f"config.yaml: {where}.schemes names {scheme!r}; {nearest(scheme, known)}"
-                )
+        below_one[f"{where}.delta"] = training["delta"]
+        known = [*REFERENCES[:2], *sources.schemes(name)]
+        _check_names(f"{where}.schemes", training["schemes"], known)
+    for key, value in below_one.items():
+        if value != "1/n" and Decimal(value) >= 1:
+            raise InputError(f"config.yaml: {key} is {value}; it must be below 1")
     if Decimal(resolved["rows"][0]) < 1:
         raise InputError(
             f"config.yaml: rows[0] is {resolved['rows'][0]}; a sketch needs at least m rows, 1"
         )
-    datasets = yaml.safe_load(DATASETS.read_text(encoding="utf-8"))
     for name, experiment in resolved["experiments"].items():
-        _check_names(f"config.yaml: experiments.{name}", experiment, datasets)
+        experiment.setdefault("task", name)
+        _check_experiment(f"experiments.{name}", experiment, datasets())
+        if name in resolved["training"]:
+            raise InputError(f"config.yaml: experiments and training both have {name!r}; rename it")
     return resolved
+
+
+def datasets() -> dict[str, Any]:
+    """Return what workflow/datasets.yaml says, by data set."""
+    return _load(DATASETS)
+
+
+def write(config: Mapping[str, Any], results: str | os.PathLike = "results") -> None:
+    """Write a resolved configuration where jobs read it, unless it stands there already."""
+    target = place("settings", os.fspath(results))
+    text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+    if not (target.is_file() and target.read_text(encoding="utf-8") == text):
+        files.write_text(target, text)
+
+
+def read(results: str | os.PathLike = "results") -> dict[str, Any]:
+    """Return the resolved configuration of a run.
+
+    Raises:
+        InputError: it is not there or damaged.
+    """
+    file = place("settings", os.fspath(results))
+    try:
+        settings = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
+    except OSError:
+        raise InputError(f"{file} does not exist; run `snakemake`, which writes it") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        settings = None
+    if not isinstance(settings, dict) or "experiments" not in settings:
+        raise InputError(f"{file} is damaged; delete it and run again")
+    return settings
+
+
+def part(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> dict[str, Any]:
+    """Return exactly what the rows of mechanisms, schemes or reference rows may depend on.
+
+    Args:
+        settings: a resolved configuration.
+        experiment: one of its experiments or trainings.
+        mechanisms: mechanisms, schemes, and reference rows, which no budget changes.
+
+    Raises:
+        InputError: the settings have no such experiment.
+    """
+    cut: dict[str, Any] = {"experiment": experiment}
+    if experiment in settings["training"]:
+        own = settings["training"][experiment]
+        cut |= {"dataset": experiment, "seed": settings["seed"]}
+        cut |= _chosen(own, "trials", "lot", "epochs", "clip", "records")
+        if sources.schemes(experiment).keys() & mechanisms:
+            cut |= _chosen(own, "epsilons", "delta")
+        return cut
+    own = _release(settings, experiment)
+    cut |= _chosen(own, "task", "dataset", "features", "target", "train")
+    cut |= _chosen(settings, "seed", "trials", "adjacency", "reading")
+    places = {"direction": (own, "directions"), "tau": (settings, "taus")}
+    for name in mechanisms:
+        if name in sources.mechanisms():
+            cut |= _chosen(settings, "epsilons", "delta")
+            for axis in sources.mechanisms()[name].axes:
+                cut |= _chosen(*places.get(axis, (settings, axis)))
+    return cut
+
+
+def extraction(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return what the features of a neural experiment may depend on."""
+    own = settings["training"].get(experiment, {})
+    if "extractor_epochs" not in own:
+        raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
+    found = {"experiment": experiment, "dataset": experiment, "seed": settings["seed"]}
+    return found | _chosen(own, "extractor_epochs", "records")
+
+
+def swept(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return the part of an experiment under all readings: one epsilon, direction and share."""
+    found = _at_table_epsilon(settings, experiment)
+    # A share that is fixed in public is no choice to be made anew under every reading.
+    found |= {"taus": [settings["public_tau"]]} if "taus" in found else {}
+    directions = list(found.get("directions", {}).items())[:1]
+    return found | ({"directions": dict(directions)} if "directions" in found else {})
+
+
+def audited(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return the part of an experiment's audit, which has no trials of its own."""
+    return {**_at_table_epsilon(settings, experiment), "trials": 1}
+
+
+def _at_table_epsilon(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    tables = {"epsilons": [settings["table_epsilon"]], "reading": readings.DEFAULT}
+    return part({**settings, **tables}, experiment, *rows(settings, experiment))
+
+
+def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
+    """Return the mechanisms or schemes and the reference rows of an experiment."""
+    if experiment in settings["training"]:
+        return list(settings["training"][experiment]["schemes"])
+    return list(_release(settings, experiment)["mechanisms"])
+
+
+def shown(settings: Mapping[str, Any], experiments: Collection[str]) -> dict[str, Any]:
+    """Return what tables, figures and pages on these experiments (empty: on all) may show."""
+    cut = {key: value for key, value in settings.items() if key not in _ASIDE}
+    for kind in ("experiments", "training") if experiments else ():
+        cut[kind] = {name: own for name, own in settings[kind].items() if name in experiments}
+    return cut
+
+
+def _release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    known = settings["experiments"]
+    if experiment not in known:
+        options = [*known, *settings["training"]]
+        raise InputError(f"experiment is {experiment!r}; {nearest(experiment, options)}")
+    return known[experiment]
+
+
+def _chosen(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: source[key] for key in keys if key in source}
+
+
+def _load(file: Path) -> dict[str, Any]:
+    return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
 
 
 def _grid(key: str, values: list[object]) -> list[str]:
@@ -109,21 +241,48 @@ def _grid(key: str, values: list[object]) -> list[str]:
     return sorted(tokens, key=Decimal)
 
 
-def _check_names(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
-    """Raise InputError unless the experiment's mechanisms and features exist."""
-    known = REFERENCES | {"zero"} | sources.mechanisms().keys()
-    columns = datasets[experiment["dataset"]]["columns"]
+def _check_tasks(config: Mapping[str, Any]) -> None:
+    """Raise InputError unless every experiment has a task that exists and what it needs."""
+    experiments = config.get("experiments")
+    for name, experiment in experiments.items() if isinstance(experiments, dict) else ():
+        if isinstance(experiment, dict):
+            task, known = experiment.get("task", name), sources.tasks()
+            if task not in known:
+                raise InputError(
+                    f"config.yaml: experiments.{name}.task is {task!r}; {nearest(task, known)}"
+                )
+            for key in known[task].words.get("needs", ()):
+                if key not in experiment:
+                    raise InputError(
+                        f"config.yaml: experiments.{name} lacks the key {key!r}, which the task "
+                        f"{task} needs"
+                    )
+
+
+def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InputError(f"config.yaml: {where} names {name!r}; {nearest(name, known)}")
+
+
+def _check_experiment(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
+    """Raise InputError unless the experiment's data set, mechanisms and features exist."""
+    matrices = [name for name, entry in datasets.items() if "scalings" in entry]
+    if experiment["dataset"] not in matrices:
+        dataset = experiment["dataset"]
+        raise InputError(
+            f"config.yaml: {where}.dataset is {dataset!r}; {nearest(dataset, matrices)}"
+        )
+    columns = datasets[experiment["dataset"]].get("columns", [])
     features = experiment.get("features", columns)
-    named = [(f"{where}.mechanisms", name, known) for name in experiment["mechanisms"]]
-    named += [(f"{where}.features", name, columns) for name in features]
+    known = [*REFERENCES, *sources.mechanisms()]
+    _check_names(f"{where}.mechanisms", experiment["mechanisms"], known)
+    _check_names(f"{where}.features", features, columns)
     for direction, members in experiment["directions"].items():
-        named += [(f"{where}.directions.{direction}", name, features) for name in members]
-    for place, name, allowed in named:
-        if name not in allowed:
-            raise InputError(f"{place} names {name!r}; {nearest(name, allowed)}")
+        _check_names(f"{where}.directions.{direction}", members, features)
     if "target" in experiment and experiment["target"] not in features:
         target = experiment["target"]
-        raise InputError(f"{where}.target is {target!r}; {nearest(target, features)}")
+        raise InputError(f"config.yaml: {where}.target is {target!r}; {nearest(target, features)}")
 
 
 def _with_numbers(value: Any, schema: dict[str, Any]) -> Any:
@@ -133,7 +292,8 @@ def _with_numbers(value: Any, schema: dict[str, Any]) -> Any:
     """
     if isinstance(value, dict):
         properties = schema.get("properties", {})
-        return {key: _with_numbers(item, properties.get(key, {})) for key, item in value.items()}
+        other = schema.get("additionalProperties") or {}
+        return {key: _with_numbers(item, properties.get(key, other)) for key, item in value.items()}
     allowed = schema.get("type", [])
     types = {allowed} if isinstance(allowed, str) else {*allowed}
     if isinstance(value, str) and types & {"integer", "number"} and "string" not in types:

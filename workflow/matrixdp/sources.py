@@ -1,152 +1,351 @@
 """What a job's result depends on in the source: read from the text, nothing is imported.
 
-Snakemake calls this while it parses, so it must be quick. A digest covers a file and all that it
-imports from this package, without comments, docstrings and layout: editing one mechanism reruns its
-jobs and no others, and touching or reformatting a file reruns nothing.
+Snakemake calls this while it parses, so it must be quick. A digest covers a file, all that it
+imports from this package, the YAML files beside the package that these read, and the versions of
+the packages that they use. Comments, docstrings and layout do not count: touching or reformatting a
+file reruns nothing. Of a file with a table of entries (mechanisms, schemes, figures, ...) an entry
+alone can be asked for: it depends on the statements that it uses, so that another entry in the same
+file changes nothing.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
-from dataclasses import dataclass
+import importlib.metadata
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from matrixdp.checks import InputError
+from matrixdp.files import write_text
 
 PACKAGE = Path(__file__).parent
 
+#: Kept between parses, where Snakemake keeps what it knows: facts by the content they are from.
+CACHE = Path(".snakemake", "matrixdp-sources.json")
+
+#: Module-level dictionaries whose entries are found by their literal keys.
+TABLES = (
+    *("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES"),
+    *("FIGURES", "TABLES"),
+)
+
+#: Modules and files that are in no digest: what a job gets from them is in its parameters itself.
+BY_VALUE = {"config.py", "sources.py", "datasets.yaml", "readings.yaml", "config.schema.yaml"}
+
+#: Packages that change no result: bars of progress, limits of threads, readers of settings.
+HARMLESS = {"tqdm", "threadpoolctl", "yaml", "jsonschema"} | sys.stdlib_module_names
+
+#: Where a package is not called as it is imported.
+DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn"}
+
+#: Imports under this condition are for readers of types alone.
+TYPES_ONLY = "TYPE_CHECKING"
+
 
 @dataclass(frozen=True)
-class Source:
-    """Where a mechanism is defined, and over which axes it is run."""
+class Entry:
+    """An entry of a table: where it is, and the literal values of its keywords."""
 
     file: Path
-    axes: tuple[str, ...]
+    table: str
+    name: str
+    words: Mapping[str, Any] = field(hash=False, default_factory=dict)
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """Where a figure is defined, and which tables it is drawn from."""
-
-    file: Path
-    inputs: tuple[str, ...]
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Over which axes a mechanism is run."""
+        return tuple(self.words.get("axes", ()))
 
 
 @functools.cache
-def mechanisms() -> dict[str, Source]:
+def mechanisms() -> dict[str, Entry]:
     """Return every mechanism by name, from the ``MECHANISMS`` of the mechanisms' files."""
-    found = _entries("mechanisms", "MECHANISMS").items()
-    return {name: Source(file, _words(value, "axes")) for name, (file, value) in found}
+    return _entries("mechanisms", "MECHANISMS")
 
 
 @functools.cache
-def theory() -> dict[str, Path]:
-    """Return the file of every computation, from the ``THEORY`` of the theory's files."""
-    return {name: file for name, (file, _) in _entries("theory", "THEORY").items()}
+def theory() -> dict[str, Entry]:
+    """Return every computation by name, from the ``THEORY`` of the theory's files."""
+    return _entries("theory", "THEORY")
 
 
 @functools.cache
-def figures() -> dict[str, Drawing]:
+def figures() -> dict[str, Entry]:
     """Return every figure by name, from the ``FIGURES`` of the figures' files."""
-    found = _entries("report/figures", "FIGURES").items()
-    return {name: Drawing(file, _words(value, "inputs")) for name, (file, value) in found}
+    return _entries("report/figures", "FIGURES")
 
 
 @functools.cache
-def tasks() -> dict[str, Path]:
-    """Return the file of every experiment's task, from the ``TASKS`` of the tasks' files."""
-    return {name: file for name, (file, _) in _entries("experiments/tasks", "TASKS").items()}
+def tables() -> dict[str, Entry]:
+    """Return every table by name, from the ``TABLES`` of the tables' files."""
+    return _entries("report/tables", "TABLES")
 
 
 @functools.cache
-def trainings() -> dict[str, Path]:
-    """Return the file of every neural experiment, from the ``TRAININGS`` of training's files."""
-    return {name: file for name, (file, _) in _entries("experiments/training", "TRAININGS").items()}
+def tasks() -> dict[str, Entry]:
+    """Return every task by name, from the ``TASKS`` of the tasks' files."""
+    return _entries("experiments/tasks", "TASKS")
 
 
 @functools.cache
-def schemes(training: str) -> dict[str, Path]:
-    """Return the file of every scheme that a neural experiment can run, by name.
+def trainings() -> dict[str, Entry]:
+    """Return every neural experiment by name, from the ``TRAININGS`` of training's files."""
+    return _entries("experiments/training", "TRAININGS")
 
-    Schemes for private gradients and for private features are in files of the same names as the
-    two kinds of training.
+
+def kind(training: str) -> str:
+    """Return what a neural experiment keeps private, ``gradients`` or ``features``.
+
+    Training and schemes of either kind are in files of that name.
     """
-    kind = trainings()[training].name
+    return trainings()[training].file.stem
+
+
+@functools.cache
+def schemes(training: str) -> dict[str, Entry]:
+    """Return every scheme that a neural experiment can run, by name."""
+    return _entries("experiments/schemes", "SCHEMES", f"{kind(training)}.py")
+
+
+def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, Entry]:
     return {
-        name: file for name, (file, _) in _entries("experiments/schemes", "SCHEMES", kind).items()
+        name: Entry(file, table, name, entry["words"])
+        for file in sorted((PACKAGE / folder).glob(files))
+        for name, entry in _facts(file)["tables"].get(table, {}).items()
     }
 
 
-def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, tuple[Path, ast.expr]]:
-    """Return file and value of each entry of the module-level dictionaries called ``table``."""
-    found = {}
-    for file in sorted((PACKAGE / folder).glob(files)):
-        for node in _tree(file).body:
-            if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
-                continue
-            if [ast.unparse(target) for target in node.targets] == [table]:
-                for key, value in zip(node.value.keys, node.value.values, strict=True):
-                    assert isinstance(key, ast.Constant), f"{file}: {table} has a computed key"
-                    found[str(key.value)] = (file, value)
-    return found
+@functools.cache
+def digest(*parts: str | Path | Entry, shows: bool = False) -> str:
+    """Return a short hash of files (relative to the package) or entries, and what they rest on.
 
-
-def digest(*files: str | Path) -> str:
-    """Return a short hash of the files (relative to the package) and of what they import."""
-    closure: set[Path] = set()
-    pending = [PACKAGE / file for file in files]
+    Args:
+        parts: files that a job runs or reads, and entries of tables in them.
+        shows: whether the job shows readings to a reader, words and all.
+    """
+    by_value = BY_VALUE - {"readings.yaml"} if shows else BY_VALUE
+    # Of each file the statements that count, by number; other files than Python's have none.
+    chosen: dict[Path, set[int]] = {}
+    pending: list[tuple[Path, Iterable[str] | None]] = []
+    said = set()
+    for part in parts:
+        if isinstance(part, Entry):
+            entry = _facts(part.file)["tables"][part.table][part.name]
+            said.add(f"{part.table} {part.name} {entry['meaning']}")
+            pending.append((part.file, entry["uses"]))
+        else:
+            pending.append((PACKAGE / part, None))
     while pending:
-        file = pending.pop()
-        if file not in closure:
-            closure.add(file)
-            pending += _imports(file)
-    state = hashlib.sha256()
-    for file in sorted(closure):
-        state.update(f"{file.relative_to(PACKAGE)}\n{_meaning(file)}\n".encode())
-    return state.hexdigest()[:12]
+        file, names = pending.pop()
+        statements = _facts(file)["statements"]
+        wanted = range(len(statements)) if names is None else _reached(file, frozenset(names))
+        new = set(wanted) - chosen.setdefault(file, set())
+        chosen[file] |= new
+        for statement in (statements[index] for index in new):
+            pending += [found for name in statement["imports"] for found in _found(name)]
+            said |= {f"{name} {_version(name)}" for name in statement["packages"]}
+            pending += [
+                (PACKAGE.parent / name, None)
+                for name in statement["yaml"]
+                if name not in by_value and (PACKAGE.parent / name).is_file()
+            ]
+    for file, numbers in chosen.items():
+        facts = _facts(file)
+        meanings = [facts["statements"][index]["meaning"] for index in sorted(numbers)]
+        said.add(f"{os.path.relpath(file, PACKAGE)} {facts['meaning']} {' '.join(meanings)}")
+    return hashlib.sha256("\n".join(sorted(said)).encode()).hexdigest()[:12]
 
 
-def _words(entry: ast.expr, name: str) -> tuple[str, ...]:
-    """Return the literal words that a call is given as the keyword ``name``, or none."""
-    keywords = entry.keywords if isinstance(entry, ast.Call) else []
-    for keyword in keywords:
-        if keyword.arg == name:
-            return tuple(ast.literal_eval(keyword.value))
-    return ()
+def stamp(value: object) -> str:
+    """Return a short hash of what YAML can hold, for a parameter that would be long."""
+    return _hash(json.dumps(value, sort_keys=True, default=str).encode())[:12]
 
 
-@functools.cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
-
-
-@functools.cache
-def _meaning(file: Path) -> str:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-            and isinstance(node.body[0].value, ast.Constant)
-        ):
-            node.body = node.body[1:]
-    return ast.dump(tree)
+def remember() -> None:
+    """Keep what has been read from the sources, so that the next parse need not read it again."""
+    if _known.new and CACHE.parent.is_dir():
+        kept = {key: _known.facts[key] for key in _known.used}
+        with contextlib.suppress(InputError):
+            write_text(CACHE, json.dumps(kept))
 
 
 @functools.cache
-def _imports(file: Path) -> list[Path]:
-    """Return the package's files that ``file`` imports anywhere in its text."""
-    names = set()
-    for node in ast.walk(_tree(file)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    found = []
-    for name in sorted(names):
-        head, *parts = name.split(".")
-        if head == PACKAGE.name:
-            base = PACKAGE.joinpath(*parts)
-            found += [f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()]
+def _reached(file: Path, names: frozenset[str]) -> frozenset[int]:
+    """Return the numbers of the statements of a file that its names rest on."""
+    reached: set[int] = set()
+    pending = set(names)
+    statements = list(enumerate(_facts(file)["statements"]))
+    while True:
+        # A statement that defines no name does something else that may count.
+        more = {
+            index
+            for index, statement in statements
+            if not statement["defines"] or not pending.isdisjoint(statement["defines"])
+        } - reached
+        if not more:
+            return frozenset(reached)
+        reached |= more
+        pending.update(*(statement["uses"] for index, statement in statements if index in more))
+
+
+@functools.cache
+def _found(imported: str) -> list[tuple[Path, tuple[str, ...] | None]]:
+    """Return the files of this package that an import runs, each with the names that it takes.
+
+    All of a module counts that is imported itself; of the packages above it what their files do
+    beside defining names.
+
+    Args:
+        imported: ``matrixdp.package.module``, or with a name of it, as after ``from``.
+    """
+    parts = imported.split(".")[1:]
+    found: list[tuple[Path, tuple[str, ...] | None]] = []
+    for depth in range(1, len(parts) + 1):
+        base, last = PACKAGE.joinpath(*parts[:depth]), depth == len(parts)
+        module, package = base.with_suffix(".py"), base / "__init__.py"
+        if module.is_file() or package.is_file():
+            file = module if module.is_file() else package
+            found.append((file, None if last else ()))
+        elif found and last:
+            file, name = found.pop()[0], parts[-1]
+            defined = {one for each in _facts(file)["statements"] for one in each["defines"]}
+            found.append((file, (name,) if name in defined else None))
+    return [(file, names) for file, names in found if file.name not in BY_VALUE]
+
+
+@functools.cache
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(DISTRIBUTIONS.get(package, package))
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+class _Known:
+    """Facts by the content that they are from."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, dict[str, Any]] = {}
+        with contextlib.suppress(OSError, ValueError):
+            self.facts = json.loads(CACHE.read_text(encoding="utf-8"))
+        self.used: set[str] = set()
+        self.new = False
+        own = Path(__file__).read_bytes()
+        self.salt = hashlib.sha256(own + sys.version.encode()).digest()
+
+    def of(self, file: Path) -> dict[str, Any]:
+        """Return the facts of a file, read before or now."""
+        content = file.read_bytes()
+        key = hashlib.sha256(self.salt + file.suffix.encode() + content).hexdigest()
+        if key not in self.facts:
+            self.facts[key] = _read(file, content)
+            self.new = True
+        self.used.add(key)
+        return self.facts[key]
+
+
+_known = _Known()
+
+
+@functools.cache
+def _facts(file: Path) -> dict[str, Any]:
+    return _known.of(file)
+
+
+def _read(file: Path, content: bytes) -> dict[str, Any]:
+    """Return the statements, tables and meaning of a file; other files than Python's have none."""
+    if file.suffix == ".yaml":
+        content = json.dumps(_yaml(content), sort_keys=True, default=str).encode()
+    if file.suffix != ".py":
+        return {"statements": [], "tables": {}, "meaning": _hash(content)}
+    statements, tables = [], {}
+    for node in ast.parse(content, filename=str(file)).body:
+        if _is_text(node) or (isinstance(node, ast.If) and ast.unparse(node.test) == TYPES_ONLY):
+            continue
+        statements.append(_statement(node))
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            names = statements[-1]["defines"]
+            tables |= {name: _table(file, node.value) for name in names if name in TABLES}
+    return {"statements": statements, "tables": tables, "meaning": ""}
+
+
+def _statement(node: ast.stmt) -> dict[str, Any]:
+    """Return what a statement defines, uses, imports and means, without docstrings."""
+    uses, imports, packages, texts = set(), set(), set(), set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            uses.add(part.id)
+        elif isinstance(part, ast.Constant) and str(part.value).endswith(".yaml"):
+            texts.add(str(part.value))
+        elif isinstance(part, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            part.body = [one for one in part.body if not _is_text(one)] or [ast.Pass()]
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            module = getattr(part, "module", None)
+            names = [f"{module}.{alias.name}" if module else alias.name for alias in part.names]
+            for name in names:
+                package = name.partition(".")[0]
+                if package == PACKAGE.name:
+                    imports.add(name)
+                elif package not in HARMLESS:
+                    packages.add(package)
+    return {
+        "defines": _defined(node),
+        "uses": sorted(uses),
+        "imports": sorted(imports),
+        "packages": sorted(packages),
+        "yaml": sorted(texts),
+        "meaning": _hash(ast.dump(node).encode()),
+    }
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    """Return the names that a statement defines at module level; none if it does more than that."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        parts = [part for target in targets if target for part in getattr(target, "elts", [target])]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        return names if len(names) == len(parts) else []
+    return []
+
+
+def _table(file: Path, value: ast.Dict) -> dict[str, Any]:
+    """Return words, names and meaning of each entry of a table."""
+    found = {}
+    for key, entry in zip(value.keys, value.values, strict=True):
+        assert isinstance(key, ast.Constant), f"{file}: a table has a computed key"
+        words = {}
+        for keyword in entry.keywords if isinstance(entry, ast.Call) else []:
+            with contextlib.suppress(ValueError):
+                words[keyword.arg] = ast.literal_eval(keyword.value)
+        found[str(key.value)] = {
+            "words": words,
+            "uses": sorted({part.id for part in ast.walk(entry) if isinstance(part, ast.Name)}),
+            "meaning": _hash(ast.dump(entry).encode()),
+        }
     return found
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _yaml(content: bytes) -> object:
+    import yaml
+
+    return yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -1,6 +1,6 @@
-# What all rules share: the checked configuration, the environment of their commands, and the words
-# that the commands are called with. No network, nothing heavy: every job parses this again.
-import json
+# What all rules share: the checked configuration, the environment of their commands, and what their
+# results depend on. No network, nothing heavy: every job on a cluster parses this again.
+import functools
 import os
 import sys
 
@@ -10,8 +10,9 @@ PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
 from matrixdp import config as configuration
-from matrixdp import readings, sources
+from matrixdp import products, sources
 from matrixdp.checks import InputError
+from matrixdp.experiments import readings
 
 try:
     config = configuration.resolve(config)
@@ -27,180 +28,100 @@ os.environ.update(
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
 )
 
+# Warns of stand-ins for originals that were wanted; Python starts only where there are any.
+STAND_INS = (
+    '! grep -qs \'"requested": "auto"\' $(grep -ls \'"status": "simulated"\''
+    " results/data/*/provenance.json) /dev/null || python -m matrixdp refresh --status"
+)
+
 EXPERIMENTS = config["experiments"]
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 # The neural experiments, each on the data set of its name.
 TRAINING = config["training"]
-LEARNING = sorted(TRAINING)
-# The MVG paper's tables of results, as far as their experiments are to run.
-EXPERIMENT_OF = {
-    table: experiment
-    for table, experiment in {"3": "regression", "4": "first_pc", "5": "covariance"}.items()
-    if experiment in EXPERIMENTS
-}
-
-
-def table_of(name):
-    """Return the file of a figure's input, and whether this configuration makes it."""
-    folder, _, stem = name.partition("/")
-    if folder == "published":
-        return f"workflow/published/{stem}.csv", True
-    made = {"summary": [*EXPERIMENTS, *TRAINING], "readings": EXPERIMENTS}
-    return f"results/{name}.csv", stem in made.get(folder, [stem])
-
-
-# Figures of experiments that are not to run are left out; those of readings are a target apart.
-DRAWN = {
-    name: drawing.inputs
-    for name, drawing in sources.figures().items()
-    if all(table_of(table)[1] for table in drawing.inputs)
-}
-READING_FIGURES = [
-    name for name in DRAWN if any(table.startswith("readings/") for table in DRAWN[name])
-]
-FIGURES = [name for name in DRAWN if name not in READING_FIGURES]
-# What the IMGM paper's side consists of.
-IMGM_TABLES = [
-    "table1",
-    *(f"imgm_{training}{part}" for training in TRAINING for part in ("", "_grid")),
-    "imgm_settings",
-]
-IMGM_FIGURES = [name for name in FIGURES if name.startswith(("figure1", "imgm"))]
-# Where Tables 3 to 5 go. Results of the default reading are never replaced by those of another.
-TABLES = (
-    "results/tables"
-    if config["reading"] == readings.DEFAULT
-    else f"results/readings/{config['reading']}/tables"
-)
-# Section 10.2 compares an experiment of its own with experiment I.
-SECTION10_2 = [name for name in ("section10_2",) if {name, "regression"} <= EXPERIMENTS.keys()]
+SWEPT = products.swept(config)
+TIMED = ["sampler_times"]
+THEORY = [name for name in sources.theory() if name not in TIMED]
+SHOWN = products.grouped(config)
+# What a job may take: memory in MB, minutes.
+SMALL = {"mem_mb": 2000, "runtime": 240}
+LARGE = {"mem_mb": 4000, "runtime": 480}
+# Where tables of results go: those of the default reading are never replaced by those of another.
+READING = config["reading"]
+RESULTS = "results/tables" if READING == "default" else f"results/readings/{READING}/tables"
 
 
 wildcard_constraints:
     dataset="|".join(DATASETS),
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAINING) or "none",
-    learning="|".join(LEARNING) or "none",
-    mechanism="[a-z0-9_]+",
-    table="|".join(EXPERIMENT_OF),
-    figure="|".join(DRAWN),
-    theory="|".join(sources.theory()),
-    reading="[a-z0-9_]+=[a-z0-9_=+]+",
-    scaling="[a-z0-9_]+",
+    any_experiment="|".join([*EXPERIMENTS, *TRAINING]),
+    mechanism="|".join(sources.mechanisms()),
+    scheme="[a-z0-9_]+",
+    reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
+    other="[a-z0-9_]+=[a-z0-9_=+]+",
 
 
-def data_of(wildcards):
-    """Return the prepared data of an experiment, scaled as its reading wants it."""
-    folder = folder_of(wildcards)
-    return [f"results/data/{folder}/{part}" for part in ("matrix.npy", "provenance.json")]
+@functools.cache
+def part(experiment, mechanism, reading=readings.DEFAULT):
+    """Return the settings that the rows of a mechanism or scheme may depend on."""
+    return configuration.part({**config, "reading": reading}, experiment, mechanism)
 
 
-def folder_of(wildcards):
-    """Return the name of the folder with an experiment's data, the default one or a reading's."""
-    dataset = EXPERIMENTS[wildcards.experiment]["dataset"]
-    scaling = readings.find(wildcards.get("reading", readings.DEFAULT)).scaling(dataset)
-    return dataset if scaling == readings.DEFAULT else f"{dataset}-{scaling}"
+@functools.cache
+def choices(reading):
+    """Return what a reading sets where it is not the default one."""
+    knobs, chosen = readings.knobs(), readings.find(reading).choices
+    return {knobs[name].acts_on: knobs[name].values[value] for name, value in chosen.items()}
 
 
-def scaled_of(wildcards):
-    """Return the folders with an experiment's data in the other scalings of its readings."""
-    dataset = EXPERIMENTS[wildcards.experiment]["dataset"]
-    return [
-        f"results/data/{dataset}-{scaling}"
-        for knob in readings.knobs().values()
-        if knob.acts_on == f"{readings.DATA}{dataset}" and wildcards.experiment in knob.cross
-        for scaling in knob.values.values()
-        if scaling != readings.DEFAULT
-    ]
+# All that readings can set, without the words that explain them.
+CHOICES = sources.stamp(
+    {
+        name: [knob.acts_on, dict(knob.values), knob.cross, knob.spares, knob.not_private]
+        for name, knob in readings.knobs().items()
+    }
+)
+
+
+def data_of(experiment):
+    """Return the prepared data of an experiment."""
+    file = "arrays.npz" if experiment in TRAINING else "matrix.npy"
+    dataset = EXPERIMENTS.get(experiment, {}).get("dataset", experiment)
+    return [f"results/data/{dataset}/{name}" for name in (file, "provenance.json")]
 
 
 def trials_of(wildcards):
-    """Return the trial files of an experiment, one per mechanism."""
-    reading = wildcards.get("reading", readings.DEFAULT)
+    """Return the trial files of an experiment, one per mechanism or scheme."""
+    experiment = wildcards.any_experiment
     return [
-        f"results/trials/{wildcards.experiment}/{reading}/{mechanism}.csv.gz"
-        for mechanism in EXPERIMENTS[wildcards.experiment]["mechanisms"]
+        f"results/trials/{experiment}/{wildcards.get('other', readings.DEFAULT)}/{name}.csv.gz"
+        for name in configuration.rows(config, experiment)
     ]
 
 
-def figure_inputs(wildcards):
-    """Return the tables that a figure is drawn from."""
-    return [table_of(table)[0] for table in sources.figures()[wildcards.figure].inputs]
+def mechanisms_of(experiment):
+    """Return the mechanisms of an experiment by name, without its reference rows."""
+    known = sources.mechanisms()
+    return {n: known[n] for n in EXPERIMENTS[experiment]["mechanisms"] if n in known}
 
 
-def trial_words(wildcards, config=config):
-    """Return the words of one trials command: only what can change its rows."""
-    experiment = config["experiments"][wildcards.experiment]
-    words = ["--seed", config["seed"], "--trials", config["trials"]]
-    if "reading" in wildcards.keys():
-        words += ["--reading", wildcards.reading]
-    words += ["--adjacency", config["adjacency"]]
-    for option in ("target", "train"):
-        if option in experiment:
-            words += [f"--{option}", experiment[option]]
-    if "features" in experiment:
-        words += ["--features", ",".join(experiment["features"])]
-    source = sources.mechanisms().get(wildcards.mechanism)
-    if source:
-        words += ["--epsilons", ",".join(config["epsilons"]), "--delta", config["delta"]]
-        if "direction" in source.axes:
-            for name, features in experiment["directions"].items():
-                words += ["--direction", f"{name}={'+'.join(features)}"]
-        if "tau" in source.axes:
-            words += ["--taus", ",".join(config["taus"])]
-        if "rows" in source.axes:
-            words += ["--rows", ",".join(config["rows"])]
-    return " ".join(map(str, words))
+def task_of(experiment):
+    """Return the task of an experiment."""
+    return sources.tasks()[EXPERIMENTS[experiment]["task"]]
 
 
-def trial_sources(wildcards):
-    """Return a digest of the source that an experiment's trials of a mechanism depend on."""
-    source = sources.mechanisms().get(wildcards.mechanism)
-    files = ["experiments/study.py", sources.tasks()[wildcards.experiment]]
-    return sources.digest(*files, *([source.file] if source else []))
+def tables(*names, folder="results/tables"):
+    """Return the tables of these names that this configuration has."""
+    known = [name for group in SHOWN for name in group.names("table")]
+    return [f"{folder}/{name}.csv" for name in known if name in names]
 
 
-def learning_of(wildcards):
-    """Return the prepared data of a neural experiment."""
+def figures(*starts, of_readings=False):
+    """Return the figures whose names start so; those of readings are a target apart."""
     return [
-        f"results/data/{wildcards.training}/{part}" for part in ("arrays.npz", "provenance.json")
+        f"results/figures/{name}.svg"
+        for group in SHOWN
+        if ("readings" in group.origins) == of_readings
+        for name in group.names("figure")
+        if name.startswith(starts)
     ]
-
-
-def extracts(wildcards):
-    """Return whether a neural experiment starts from extracted features."""
-    return "extractor_epochs" in TRAINING[wildcards.training]
-
-
-def examples_of(wildcards):
-    """Return what a neural experiment trains on: its features, or its data as they are."""
-    if extracts(wildcards):
-        return [f"results/features/{wildcards.training}.npz"]
-    return learning_of(wildcards)
-
-
-def extractor_words(wildcards):
-    """Return the words of the command that trains a feature extractor."""
-    settings = TRAINING[wildcards.training]
-    words = ["--seed", config["seed"], "--epochs", settings["extractor_epochs"]]
-    if settings["records"]:
-        words += ["--records", settings["records"]]
-    return " ".join(map(str, words))
-
-
-def training_words(wildcards):
-    """Return the words of one training command: only what can change its rows."""
-    settings = TRAINING[wildcards.training]
-    words = ["--seed", config["seed"], "--trials", settings["trials"]]
-    for option in ("lot", "epochs", "clip", "records"):
-        if settings.get(option):
-            words += [f"--{option}", settings[option]]
-    if wildcards.mechanism in sources.schemes(wildcards.training):
-        words += ["--epsilons", ",".join(settings["epsilons"]), "--delta", settings["delta"]]
-    return " ".join(map(str, words))
-
-
-def training_sources(wildcards):
-    """Return a digest of the source that the trials of a neural experiment's scheme depend on."""
-    scheme = sources.schemes(wildcards.training).get(wildcards.mechanism)
-    return sources.digest(sources.trainings()[wildcards.training], *([scheme] if scheme else []))

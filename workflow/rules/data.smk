@@ -1,14 +1,9 @@
 # Data sets: downloaded, or from a mirror, or simulated stand-ins; checked, prepared, described.
-
-
-rule data:
-    input:
-        expand("results/data/{dataset}/provenance.json", dataset=[*DATASETS, *LEARNING]),
+REGISTRY = configuration.datasets()
 
 
 rule dataset:
     input:
-        catalogue="workflow/datasets.yaml",
         standin="workflow/matrixdp/data/standins/{dataset}.yaml",
     output:
         matrix="results/data/{dataset}/matrix.npy",
@@ -19,13 +14,17 @@ rule dataset:
         "results/benchmarks/data/{dataset}.tsv"
     conda:
         "../../environment.yml"
+    threads: 1
+    resources:
+        **SMALL,
     params:
-        name="{dataset}",
+        name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        code=lambda wildcards: sources.digest("data/__init__.py", f"data/{wildcards.dataset}.py"),
+        entry=lambda wildcards: sources.stamp(REGISTRY[wildcards[0]]),
+        code=lambda wildcards: sources.digest("cli/data.py", f"data/{wildcards[0]}.py"),
     message:
-        "Data: {wildcards.dataset}"
+        "Data: {params.name}"
     shell:
         "python -m matrixdp data {params.name} --source {params.source} --seed {params.seed}"
         " --out results/data/{params.name} 2>&1 | tee {log}"
@@ -34,19 +33,11 @@ rule dataset:
 # What the neural experiments learn from.
 use rule dataset as learning with:
     input:
-        catalogue="workflow/datasets.yaml",
-        standin="workflow/matrixdp/data/standins/{learning}.yaml",
+        standin="workflow/matrixdp/data/standins/{training}.yaml",
     output:
-        arrays="results/data/{learning}/arrays.npz",
-        provenance="results/data/{learning}/provenance.json",
+        arrays="results/data/{training}/arrays.npz",
+        provenance="results/data/{training}/provenance.json",
     log:
-        "results/logs/data/{learning}.log",
+        "results/logs/data/{training}.log",
     benchmark:
-        "results/benchmarks/data/{learning}.tsv"
-    params:
-        name="{learning}",
-        source=config["data"]["source"],
-        seed=config["seed"],
-        code=lambda wildcards: sources.digest("data/__init__.py", f"data/{wildcards.learning}.py"),
-    message:
-        "Data: {wildcards.learning}"
+        "results/benchmarks/data/{training}.tsv"

@@ -1,4 +1,4 @@
-# One page on all that a run has made.
+# From summaries to tables, figures, verdicts on the papers' claims, and one page on everything.
 import glob
 import shlex
 
@@ -13,27 +13,79 @@ ARGUMENTS = shlex.join(
 )
 
 
+UNDER = [group.under("{other}") for group in SHOWN if group.origins <= EXPERIMENTS.keys()]
+
+
+for group in [*SHOWN, *(group for group in UNDER if not group.names("figure"))]:
+
+    rule:
+        name:
+            group.name
+        input:
+            group.files,
+        output:
+            group.outputs,
+        log:
+            f"results/logs/{group.place}.log",
+        benchmark:
+            f"results/benchmarks/{group.place}.tsv"
+        conda:
+            "../../environment.yml"
+        threads: 1
+        resources:
+            **SMALL,
+        params:
+            commands=group.commands,
+            settings=group.settings(config),
+            code=group.digest,
+        message:
+            "{rule}"
+        shell:
+            "({params.commands}) > {log} 2>&1"
+
+
+rule judge:
+    input:
+        expand(
+            "results/{kind}/{experiment}.csv",
+            kind=["summary", "comparisons"],
+            experiment=[*EXPERIMENTS, *TRAINING],
+        ),
+        [
+            f"results/trials/{experiment}/default/{row}.csv.gz"
+            for experiment in [*EXPERIMENTS, *TRAINING]
+            for row in configuration.rows(config, experiment)
+        ],
+        expand("results/theory/{name}.csv", name=["exact", "sampler_times"]),
+        expand("results/readings/{experiment}.csv", experiment=SWEPT),
+    output:
+        "results/claims.csv",
+        "results/tables/claims_comparisons.csv",
+    log:
+        "results/logs/claims.log",
+    benchmark:
+        "results/benchmarks/claims.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        **SMALL,
+    params:
+        settings=sources.stamp(configuration.shown(config, [])),
+        names=sources.stamp([*sources.theory(), *sources.figures(), *sources.mechanisms()]),
+        code=sources.digest("cli/judge.py", *sources.theory().values(), shows=True),
+    message:
+        "Claims"
+    shell:
+        "python -m matrixdp judge > {log} 2>&1"
+
+
 rule report:
     input:
-        expand("results/data/{dataset}/provenance.json", dataset=[*DATASETS, *LEARNING]),
-        expand("results/summary/{experiment}.csv", experiment=[*EXPERIMENTS, *TRAINING]),
-        expand(
-            "results/tables/{table}.{format}",
-            table=[
-                *("table2", *(f"table{table}" for table in EXPERIMENT_OF), *SECTION10_2),
-                *IMGM_TABLES,
-            ],
-            format=["csv", "md"],
-        ),
-        expand(
-            "results/figures/{figure}.{format}",
-            figure=[*FIGURES, *READING_FIGURES],
-            format=["svg", "png"],
-        ),
-        expand("results/figures/data/{figure}.csv", figure=[*FIGURES, *READING_FIGURES]),
-        rules.audit_tables.output,
-        rules.ledger.output,
-        sorted(glob.glob("workflow/matrixdp/report/page/**/*.*", recursive=True)),
+        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+        expand("results/summary/{name}.csv", name=[*EXPERIMENTS, *TRAINING]),
+        [file for group in SHOWN for file in group.outputs],
+        rules.judge.output,
     output:
         "results/report.html",
     log:
@@ -42,12 +94,24 @@ rule report:
         "results/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
+    threads: 1
+    resources:
+        **SMALL,
     params:
-        config=json.dumps(config),
+        settings=sources.stamp(configuration.shown(config, [])),
         arguments=ARGUMENTS,
-        code=sources.digest("report/page/__init__.py"),
+        code=sources.digest(
+            "cli/report.py",
+            *(
+                os.path.relpath(file, sources.PACKAGE)
+                for file in sorted(
+                    glob.glob(f"{sources.PACKAGE}/report/page/**/*.*", recursive=True)
+                )
+                if "__pycache__" not in file
+            ),
+            shows=True,
+        ),
     message:
         "Report: results/report.html"
     shell:
-        "python -m matrixdp report --results results --config {params.config:q}"
-        " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+        "python -m matrixdp report --arguments={params.arguments:q} --out {output} > {log} 2>&1"

@@ -1,0 +1,38 @@
+"""Judge the papers' claims."""
+
+from __future__ import annotations
+
+import argparse
+
+from matrixdp.cli import options as shared
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options."""
+    shared.results(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the verb."""
+    from matrixdp import catalogue, config, products, sources
+    from matrixdp.report import claims
+    from matrixdp.report.claims.ledger import Known
+    from matrixdp.theory import exact
+
+    # Claims may name whatever exists, in this run or not.
+    described = [name for name, one in catalogue.experiments().items() if not one.needs]
+    kinds = dict.fromkeys([*described, *sources.tasks()], products.RELEASES)
+    kinds |= products.kinds(config.read(options.results))
+    kinds |= dict.fromkeys(sources.trainings(), products.TRAINING)
+    shown = [f"theory/{name}" for name in sources.theory()]
+    for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):
+        shown += [f"{folder}/{one.name}" for one in products.filled(entries, kinds)]
+    schemes = {name for one in sources.trainings() for name in sources.schemes(one)}
+    known = Known(
+        mechanisms={*sources.mechanisms(), *schemes},
+        experiments=kinds,
+        checks=exact.names(),
+        theory=sources.theory(),
+        shown=shown,
+    )
+    claims.write(options.results, known=known)

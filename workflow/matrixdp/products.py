@@ -1,0 +1,241 @@
+"""Which tables and figures a run makes, and which of them one job makes together.
+
+Names and inputs are read from the text (see :mod:`matrixdp.sources`): nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from matrixdp import catalogue, sources
+from matrixdp import config as configuration
+from matrixdp.places import place
+
+RELEASES, TRAINING = "releases", "training"
+
+#: Inputs that stand in the project, and those that no job of a run makes.
+PRINTED = ("published", "errata")
+KEPT = (*PRINTED, "settings")
+
+
+@dataclass(frozen=True)
+class Product:
+    """A table or a figure of a run: its name, where it is defined, and what it is made from."""
+
+    name: str
+    entry: sources.Entry
+    inputs: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+    @property
+    def verb(self) -> str:
+        """What makes it: ``table`` or ``figure``."""
+        return "table" if self.entry.table == "TABLES" else "figure"
+
+    @functools.cached_property
+    def origins(self) -> frozenset[str]:
+        """The experiments that it rests on; or what else, where it rests on none."""
+        parts = {name.partition("/")[::2] for name in self.inputs}
+        folders = {folder for folder, _ in parts} - {*KEPT}
+        if folders == {"tables"}:
+            # What rests on tables alone is read beside the claims.
+            return frozenset(["claims"])
+        for whole in ("claims", "readings", "audit"):
+            if whole in folders:
+                return frozenset([whole])
+        rows = {stem for folder, stem in parts if folder in ("summary", "comparisons")}
+        others = {stem for folder, stem in parts if folder not in KEPT}
+        return frozenset(rows or {"theory"} & folders or others)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one job makes.
+
+    Attributes:
+        name: of the job.
+        products: tables and figures.
+        reading: under which reading; empty for the default one.
+    """
+
+    name: str
+    products: tuple[Product, ...]
+    reading: str = ""
+
+    def under(self, reading: str) -> Group:
+        """Return the same tables under another reading."""
+        return Group(f"{self.name}_of_reading", self.products, reading)
+
+    @property
+    def place(self) -> str:
+        """Where its log is, below that of all logs."""
+        folder = "figures" if self.name.startswith("figures") else "tables"
+        return "/".join(filter(None, [folder, self.reading, self.name]))
+
+    def names(self, verb: str) -> list[str]:
+        """Return the names of its tables (``table``) or figures (``figure``)."""
+        return [product.name for product in self.products if product.verb == verb]
+
+    @property
+    def verbs(self) -> list[str]:
+        """The verbs that make it, tables first: figures may show them."""
+        return [verb for verb in ("table", "figure") if self.names(verb)]
+
+    @property
+    def commands(self) -> str:
+        """The commands that make it."""
+        under = f" --reading {self.reading}" if self.reading else ""
+        names = {verb: " ".join(self.names(verb)) for verb in self.verbs}
+        return " && ".join(f"python -m matrixdp {v} {names[v]}{under}" for v in self.verbs)
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """What all its products rest on."""
+        return self.products[0].origins
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of all inputs but those that are made in the same job."""
+        own = {f"tables/{name}" for name in self.names("table")}
+        return sorted({name for product in self.products for name in product.inputs} - own)
+
+    @property
+    def files(self) -> list[str]:
+        """The files of a run that it is made from."""
+        names = [name for name in self.inputs if name.partition("/")[0] not in KEPT]
+        return [str(place(name, "results", self.reading or "default")) for name in names]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The files that it makes."""
+        root = f"results/readings/{self.reading}" if self.reading else "results"
+        tables = [f"{root}/tables/{name}" for name in self.names("table")]
+        figures = [f"{root}/figures/{name}" for name in self.names("figure")]
+        return [
+            *(f"{stem}.{suffix}" for stem in tables for suffix in ("csv", "md", "tex", "json")),
+            *(f"{stem}.{suffix}" for stem in figures for suffix in ("svg", "png")),
+            *(f"{root}/figures/data/{name}.csv" for name in self.names("figure")),
+        ]
+
+    def settings(self, config: Mapping[str, Any]) -> str:
+        """Return a hash of the settings that it shows, of its own experiments if it has any."""
+        if "settings" not in self.inputs:
+            return ""
+        known = {*config["experiments"], *config["training"]}
+        return sources.stamp(configuration.shown(config, self.origins & known))
+
+    @property
+    def digest(self) -> str:
+        """The digest of its sources, with what papers print."""
+        kept = [place(name) for name in self.inputs if name.partition("/")[0] in PRINTED]
+        return sources.digest(
+            *(f"cli/{verb}.py" for verb in self.verbs),
+            *(product.entry for product in self.products),
+            *(path for path in kept if path.is_file()),
+            shows=True,
+        )
+
+
+def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return which kind of experiment each one of a run is."""
+    return {
+        **dict.fromkeys(settings["experiments"], RELEASES),
+        **dict.fromkeys(settings["training"], TRAINING),
+    }
+
+
+def filled(entries: Mapping[str, sources.Entry], experiments: Mapping[str, str]) -> list[Product]:
+    """Return tables or figures with their templates filled, whether a run makes them or not.
+
+    Args:
+        entries: :func:`sources.tables` or :func:`sources.figures`.
+        experiments: name -> ``releases`` or ``training``.
+    """
+    found = []
+    releases = [name for name, kind in experiments.items() if kind == RELEASES]
+    for name, entry in entries.items():
+        given, optional = (tuple(entry.words.get(key, ())) for key in ("inputs", "optional"))
+        each = entry.words.get("each", "")
+        if not each:
+            # Without a template, an input with a place for an experiment stands for all of them.
+            inputs = tuple(
+                one.format(experiment=experiment)
+                for one in given
+                for experiment in (releases if "{" in one else [""])
+            )
+            found.append(Product(name, entry, inputs, optional))
+        for experiment in [one for one, kind in experiments.items() if kind == each]:
+            about = catalogue.experiment(experiment)
+            if not (about.part_of or ("{figure}" in name and not about.figures)):
+                words = {"experiment": experiment, "results": about.results, "title": about.title}
+                words["figure"] = next(iter(about.figures), "")
+                inputs = tuple(one.format(**words) for one in given)
+                found.append(Product(name.format(**words), entry, inputs, optional))
+    return found
+
+
+def products(settings: Mapping[str, Any]) -> list[Product]:
+    """Return the tables and figures of a run; those that need what it does not make are left out.
+
+    Args:
+        settings: a resolved configuration.
+    """
+    found = [
+        product
+        for entries in (sources.tables(), sources.figures())
+        for product in filled(entries, kinds(settings))
+    ]
+    tables = {product.name for product in found if product.verb == "table"}
+    there = functools.partial(_made, settings=settings, tables=tables)
+    return [
+        replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
+        for product in found
+        if all(map(there, product.inputs))
+    ]
+
+
+def _made(name: str, settings: Mapping[str, Any], tables: Collection[str]) -> bool:
+    """Return whether a run with these settings has an input."""
+    folder, _, stem = name.partition("/")
+    releases = settings["experiments"]
+    if folder in ("summary", "comparisons"):
+        return stem in releases or stem in settings["training"]
+    if folder == "readings":
+        return stem in swept(settings)
+    if folder == "audit":
+        return stem == "canaries" or stem.removesuffix("_sensitivities") in releases
+    if folder == "data":
+        datasets = {experiment["dataset"] for experiment in releases.values()}
+        return stem in datasets or stem in settings["training"]
+    if folder == "tables":
+        return stem in tables
+    return folder != "theory" or stem in sources.theory()
+
+
+def swept(settings: Mapping[str, Any]) -> list[str]:
+    """Return the experiments that are run under all readings."""
+    return [name for name in settings["experiments"] if not catalogue.experiment(name).part_of]
+
+
+def grouped(settings: Mapping[str, Any]) -> list[Group]:
+    """Return the tables and figures of a run by what they rest on.
+
+    No job needs an experiment for the sake of another. An experiment's own table is made without
+    its figures, since many ask for it alone.
+    """
+    groups: dict[tuple, list[Product]] = {}
+    for product in products(settings):
+        own = len(product.origins) == 1 and product.origins <= settings["experiments"].keys()
+        groups.setdefault((product.origins, product.verb if own else ""), []).append(product)
+    named: dict[str, Group] = {}
+    for (origins, _), members in groups.items():
+        kind = "_and_".join(dict.fromkeys(f"{product.verb}s" for product in members))
+        # The name of what they rest on, or of the first one where that is no one name.
+        name = f"{kind}_{(min(origins) if len(origins) == 1 else members[0].name)}"
+        while name in named:
+            name += "_too"
+        named[name] = Group(name, tuple(members))
+    return list(named.values())

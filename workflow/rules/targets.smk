@@ -1,0 +1,62 @@
+# What a person may name after `snakemake`: the parts of the papers.
+TARGETS = {
+    "data": [
+        "Every data set, prepared and described",
+        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+    ],
+    "table1": ["The set-ups of the IMGM paper", tables("table1")],
+    "table2": ["The set-ups of the MVG paper", tables("table2")],
+    "table3": ["Experiment I of the MVG paper", tables("table3", folder=RESULTS)],
+    "table4": ["Experiment II of the MVG paper", tables("table4", folder=RESULTS)],
+    "table5": ["Experiment III of the MVG paper", tables("table5", folder=RESULTS)],
+    "figure1": ["Figure 1 of the IMGM paper", figures("figure1")],
+    "figure3": ["Figure 3 of the MVG paper", figures("figure3")],
+    "figure4": ["Figure 4 of the MVG paper", figures("figure4")],
+    "section10_2": [
+        "Noise against leaving features out, section 10.2 of the MVG paper",
+        [*tables("section10_2"), *figures("section10_2")],
+    ],
+    "mvg": [
+        "The tables of the MVG paper",
+        [
+            *tables("table2", "section10_2"),
+            *tables("table3", "table4", "table5", folder=RESULTS),
+        ],
+    ],
+    "imgm": [
+        "The tables and figures of the IMGM paper",
+        [
+            *tables("table1", "imgm_settings"),
+            *tables(*(f"imgm_{name}{part}" for name in TRAINING for part in ("", "_grid"))),
+            *figures("figure1", "imgm"),
+        ],
+    ],
+    "figures": ["Every figure but those of readings", figures("")],
+    "readings": [
+        "Every mechanism under all its readings, and the figures of that",
+        [
+            *expand("results/readings/{experiment}.csv", experiment=SWEPT),
+            *figures("", of_readings=True),
+        ],
+    ],
+    "audit": [
+        "The privacy audit, its canaries and sensitivities",
+        tables("audit", "canaries", "sensitivities", "effective_noise"),
+    ],
+    "claims": [
+        "A verdict on every claim of the papers",
+        ["results/claims.csv", *tables("claims", "implied", "errata", "advice")],
+    ],
+}
+
+
+for target, (about, wanted) in TARGETS.items():
+    if wanted:
+
+        rule:
+            name:
+                target
+            input:
+                wanted,
+
+        workflow.get_rule(target).docstring = about
