@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from matrixdp.cli.tables import known
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.cli.tables import known
 from matrixdp.report import summary
 from matrixdp.report.claims import ledger
 from matrixdp.report.claims.judge import Judge
