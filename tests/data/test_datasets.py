@@ -4,7 +4,7 @@ import yaml
 
 from matrixdp.checks import InputError
 from matrixdp.data import datasets, scaling
-from matrixdp.data.datasets import FILE, Member, find, parse
+from matrixdp.data.datasets import Member, find, parse
 
 TEXT = {"type": "string", "minLength": 3}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -59,7 +59,7 @@ SCHEMA = closed(
 
 
 def entries():
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return yaml.safe_load(datasets.FILE.read_text(encoding="utf-8"))
 
 
 def test_every_entry_keeps_to_the_schema():

@@ -39,7 +39,7 @@ def read(members):
 
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
-    """Put a learning set of six records in the place of all others; return what sets its address."""
+    """Put a learning set of six records for all others; return what sets its address."""
     (tmp_path / "facts.yaml").write_text("largest: 9\n")
     reader = SimpleNamespace(
         read=read, simulate=lambda facts, rng: encoded(rng.integers(1, facts["largest"], 6))
