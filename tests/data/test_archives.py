@@ -5,7 +5,7 @@ from localserver import tarred, zipped
 
 from matrixdp.data import archives
 from matrixdp.data.archives import Broken, extract, select
-from matrixdp.data.catalogue import Member
+from matrixdp.data.datasets import Member
 
 A = Member("a.csv")
 WALKS = Member("walk_*.csv", count=2)

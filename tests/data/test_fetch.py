@@ -6,7 +6,7 @@ from localserver import ONCE, tarred, zipped
 
 from matrixdp.checks import InputError
 from matrixdp.data import fetch as fetching
-from matrixdp.data.catalogue import parse
+from matrixdp.data.datasets import parse
 from matrixdp.data.fetch import Mismatch, Network, Unreachable, fetch
 
 DATA = b"85,92,45,27,31,0.0,1\n"

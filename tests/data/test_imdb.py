@@ -7,7 +7,7 @@ from localserver import tarred
 
 from matrixdp.data import archives, imdb, simulate
 from matrixdp.data.archives import Broken, extract
-from matrixdp.data.catalogue import Member
+from matrixdp.data.datasets import Member
 
 REVIEWS = {
     "train/pos/0_9.txt": "Great!<br /><br />A GREAT film; don't miss 'it'.",

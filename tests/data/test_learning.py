@@ -10,7 +10,7 @@ from localserver import ONCE
 
 from matrixdp import data
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, prepared, simulate, store
+from matrixdp.data import datasets, prepared, simulate, store
 from matrixdp.data.fetch import Mismatch
 from matrixdp.data.learning import Encoded, content_sha256
 
@@ -39,7 +39,7 @@ def read(members):
 
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
-    """Put a learning set of six records into the catalogue; return what sets its address."""
+    """Put a learning set of six records for all others; return what sets its address."""
     (tmp_path / "facts.yaml").write_text("largest: 9\n")
     reader = SimpleNamespace(
         read=read, simulate=lambda facts, rng: encoded(rng.integers(1, facts["largest"], 6))
@@ -58,8 +58,8 @@ def tiny(monkeypatch, tmp_path):
             "licence": "free",
             "citation": "Somebody",
         }
-        found = {"tiny": catalogue.parse("tiny", entry)}
-        monkeypatch.setattr(catalogue, "catalogue", lambda: found)
+        found = {"tiny": datasets.parse("tiny", entry)}
+        monkeypatch.setattr(datasets, "specs", lambda: found)
 
     return publish
 

@@ -9,7 +9,7 @@ import classifiers
 import numpy as np
 import pytest
 
-from matrixdp.data import catalogue, load, load_arrays, simulate, store
+from matrixdp.data import datasets, load, load_arrays, simulate, store
 from matrixdp.data.fetch import fetch
 
 MIRROR = Path(__file__).parents[3] / "shared" / "data"
@@ -71,7 +71,7 @@ def test_movement(prepared):
     assert data.provenance["facts"]["records_clipped"] == 305
     assert data.provenance["facts"]["share_of_records_clipped"] == pytest.approx(0.03, abs=5e-4)
     assert prepared["as_stored"].provenance["facts"]["records_clipped"] == 0
-    records, _ = store.original(catalogue.find("movement"), "unused", MIRROR)
+    records, _ = store.original(datasets.find("movement"), "unused", MIRROR)
     for label, rows, known in (
         ("movement", 10176, [0.6069, 0.0859, 0.0702, 0.0673]),
         ("all_rows", 13197, [0.6063, 0.0787, 0.0692, 0.0666]),
@@ -95,14 +95,14 @@ def test_ctg(prepared):
 
 
 def test_ctg_agrees_with_its_copy_as_text():
-    records, _ = store.original(catalogue.find("ctg"), "unused", MIRROR)
+    records, _ = store.original(datasets.find("ctg"), "unused", MIRROR)
     copy = np.loadtxt(MIRROR / "ctg/ctg_data_sheet_21_features.csv", delimiter=",", skiprows=1)
     np.testing.assert_array_equal(records, copy[:, :21])
 
 
 @pytest.mark.parametrize("name", ["liver", "movement", "ctg"])
 def test_the_committed_facts_are_those_of_the_originals(name):
-    spec = catalogue.find(name)
+    spec = datasets.find(name)
     records, _ = store.original(spec, "unused", MIRROR)
     committed = simulate.standin_path(name).read_text(encoding="utf-8")
     assert simulate.as_yaml(simulate.summarise(records, spec.columns)) == committed
@@ -114,7 +114,7 @@ def test_the_committed_facts_are_those_of_the_originals(name):
 @pytest.fixture(scope="module")
 def members():
     """Return what gives the members of a data set."""
-    return functools.cache(lambda name: fetch(catalogue.find(name), "unused", MIRROR).members)
+    return functools.cache(lambda name: fetch(datasets.find(name), "unused", MIRROR).members)
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,16 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, simulate
+from matrixdp.data import datasets, simulate
 from matrixdp.data.simulate import LEVELS, load_summary, spearman
 from matrixdp.data.store import prepare
 
-MATRICES = [name for name, spec in catalogue.catalogue().items() if not spec.is_learning_set]
+MATRICES = [name for name, spec in datasets.specs().items() if not spec.is_learning_set]
 
 
 @pytest.mark.parametrize("name", MATRICES)
 def test_stand_ins_look_like_their_facts(name):
-    spec, facts = catalogue.find(name), load_summary(name)
+    spec, facts = datasets.find(name), load_summary(name)
     made = simulate.simulate(facts, np.random.default_rng(1))
     assert made.shape == spec.shape
     assert [feature["name"] for feature in facts["features"]] == list(spec.columns)

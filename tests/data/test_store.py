@@ -5,7 +5,7 @@ import pytest
 from localserver import ONCE
 
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, load, matrices, simulate
+from matrixdp.data import datasets, load, matrices, simulate
 from matrixdp.data.fetch import Mismatch, Unreachable
 from matrixdp.data.store import prepare, refresh, warn_of_stand_ins
 
@@ -38,8 +38,8 @@ def tiny(monkeypatch, tmp_path):
             "doi": "10.1/x",
             "citation": "Somebody",
         }
-        found = {"liver": catalogue.parse("liver", entry)}
-        monkeypatch.setattr(catalogue, "catalogue", lambda: found)
+        found = {"liver": datasets.parse("liver", entry)}
+        monkeypatch.setattr(datasets, "specs", lambda: found)
 
     return publish
 

@@ -8,7 +8,7 @@ from rowframes import run, sweep
 
 from matrixdp import config
 from matrixdp.checks import InputError
-from matrixdp.data.catalogue import catalogue
+from matrixdp.data.datasets import specs
 from matrixdp.experiments import readings, study, tasks
 from matrixdp.experiments.readings import Reading, adjusted, cross, find, knobs, parameters
 from matrixdp.experiments.settings import Settings
@@ -107,7 +107,7 @@ def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(k
         named = [name for pair in knob.values.values() for name in [*pair, *pair.values()]]
         assert set(named) <= everyone
     elif knob.acts_on.startswith(readings.DATA):
-        scalings = catalogue()[knob.acts_on.removeprefix(readings.DATA)].scalings
+        scalings = specs()[knob.acts_on.removeprefix(readings.DATA)].scalings
         assert first == "default"
         assert set(knob.values.values()) == set(scalings)
     else:

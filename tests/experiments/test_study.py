@@ -1,3 +1,4 @@
+import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -202,3 +203,13 @@ def test_starting_a_study_imports_nothing_that_it_does_not_need():
     root = Path(study.__file__).parents[2]
     found = subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True)
     assert not set(heavy) & set(found.split())
+
+
+def test_a_person_who_looks_on_sees_how_far_a_study_is(data, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    run(REGRESSION, "laplace", data, SETTINGS)
+    assert "laplace, report" in sys.stderr.getvalue()

@@ -1,6 +1,6 @@
 """Data sets: from a mirror, a download or a stand-in to arrays with their provenance.
 
-``catalogue`` reads workflow/datasets.yaml, ``fetch`` and ``archives`` get the files, one module a
+``datasets`` reads workflow/datasets.yaml, ``fetch`` and ``archives`` get the files, one module a
 data set reads them, and ``store`` ties these together and writes what ``prepared`` loads. A data
 set is one of two kinds:
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from matrixdp.checks import InputError
-from matrixdp.data.catalogue import Member
+from matrixdp.data.datasets import Member
 
 Entry = tuple[str, Callable[[], bytes]]
 Contents = dict[str, dict[str, bytes]]

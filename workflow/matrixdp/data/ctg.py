@@ -18,13 +18,9 @@ def read(members: Mapping[str, bytes]) -> Array:
     Sheet ``Data`` has the names in row 2 and totals below the records. Left of LB it has the same
     events as counts, under the same names as the rates per second that are taken here.
     """
-    import pandas as pd
+    from python_calamine import CalamineWorkbook
 
-    sheet = pd.read_excel(
-        io.BytesIO(members["CTG.xls"]),
-        sheet_name="Data",
-        header=1,
-        nrows=_RECORDS,
-        engine="calamine",
-    )
-    return sheet.loc[:, "LB":"Tendency"].to_numpy(dtype=np.float64)
+    book = CalamineWorkbook.from_filelike(io.BytesIO(members["CTG.xls"]))
+    _, names, *rows = book.get_sheet_by_name("Data").to_python(skip_empty_area=False)
+    columns = slice(names.index("LB"), names.index("Tendency") + 1)
+    return np.array([row[columns] for row in rows[:_RECORDS]], dtype=np.float64)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from matrixdp.checks import InputError
 from matrixdp.data import archives
 from matrixdp.data.archives import Broken, Contents
-from matrixdp.data.catalogue import File, Member, Spec
+from matrixdp.data.datasets import File, Member, Spec
 from matrixdp.files import replacing
 
 _MIRROR_HINT = "or name a folder that has the files as data.mirror"

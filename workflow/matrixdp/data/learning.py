@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.data.catalogue import Spec
+from matrixdp.data.datasets import Spec
 from matrixdp.data.prepared import Arrays
 
 

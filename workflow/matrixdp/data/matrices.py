@@ -10,7 +10,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.data import scaling
-from matrixdp.data.catalogue import Spec
+from matrixdp.data.datasets import Spec
 
 
 def content_sha256(records: Array) -> str:

@@ -20,8 +20,8 @@ from typing import Any
 
 from matrixdp import checks, seeds
 from matrixdp.checks import Array, InputError
-from matrixdp.data import catalogue, learning, matrices, prepared, simulate
-from matrixdp.data.catalogue import Spec
+from matrixdp.data import datasets, learning, matrices, prepared, simulate
+from matrixdp.data.datasets import Spec
 from matrixdp.data.fetch import (
     HASTY,
     PATIENT,
@@ -107,7 +107,7 @@ def prepare(
         InputError: the name or source is unknown, or the originals cannot be had or are
             not the expected ones.
     """
-    spec = catalogue.find(name)
+    spec = datasets.find(name)
     checks.choice(SOURCES, source=source)
     try:
         if source == "simulated":
@@ -149,7 +149,7 @@ def refresh(
     replaced: list[str] = []
     reason = ""
     for folder, provenance in stand_ins.items():
-        spec = catalogue.find(provenance["name"])
+        spec = datasets.find(provenance["name"])
         try:
             records, origin = _originals(spec, folder, mirror, network)
         except Mismatch:

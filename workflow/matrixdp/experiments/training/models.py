@@ -260,7 +260,10 @@ def normalised(edges: NDArray, nodes: int) -> NDArray:
     adjacency = np.eye(nodes)
     adjacency[edges[:, 0], edges[:, 1]] = adjacency[edges[:, 1], edges[:, 0]] = 1
     scale = 1 / np.sqrt(adjacency.sum(axis=1))
-    return scale[:, None] * adjacency * scale
+    # In place: a new array of this size takes longer to get than to fill.
+    adjacency *= scale[:, None]
+    adjacency *= scale
+    return adjacency
 
 
 def pairs(rows: NDArray) -> tuple[NDArray, NDArray, NDArray]:

@@ -3,8 +3,8 @@ import pytest
 import yaml
 
 from matrixdp.checks import InputError
-from matrixdp.data import catalogue, scaling
-from matrixdp.data.catalogue import CATALOGUE, Member, find, parse
+from matrixdp.data import datasets, scaling
+from matrixdp.data.datasets import Member, find, parse
 
 TEXT = {"type": "string", "minLength": 3}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -59,7 +59,7 @@ SCHEMA = closed(
 
 
 def entries():
-    return yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    return yaml.safe_load(datasets.FILE.read_text(encoding="utf-8"))
 
 
 def test_every_entry_keeps_to_the_schema():
@@ -81,7 +81,7 @@ def test_the_schema_refuses_what_it_should():
 
 
 def test_every_member_has_an_address_and_every_column_its_name():
-    for spec in catalogue.catalogue().values():
+    for spec in datasets.specs().values():
         held = {name for file in spec.files if file.url for name in file.holds}
         assert {member.name for member in spec.members} <= held, spec.name
         if spec.columns:
@@ -89,7 +89,7 @@ def test_every_member_has_an_address_and_every_column_its_name():
 
 
 def test_files_are_named_by_their_address_and_hold_every_member_or_themselves():
-    imdb, adult = (catalogue.catalogue()[name] for name in ("imdb", "adult"))
+    imdb, adult = (datasets.specs()[name] for name in ("imdb", "adult"))
     assert {file.name for file in imdb.files} == {
         "aclImdb_v1.tar.gz",
         "aclImdb_v1_labelled.tar.xz",
@@ -100,7 +100,7 @@ def test_files_are_named_by_their_address_and_hold_every_member_or_themselves():
 
 
 def test_sets_without_scalings_are_learning_sets():
-    found = [name for name, spec in catalogue.catalogue().items() if spec.is_learning_set]
+    found = [name for name, spec in datasets.specs().items() if spec.is_learning_set]
     assert found == ["cora", "adult", "imdb"]
 
 

@@ -14,7 +14,7 @@ import yaml
 from matrixdp import checks
 from matrixdp.checks import InputError
 
-CATALOGUE = Path(__file__).parents[2] / "datasets.yaml"
+FILE = Path(__file__).parents[2] / "datasets.yaml"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Spec:
 
 
 def parse(name: str, entry: Mapping[str, Any]) -> Spec:
-    """Return one entry of the catalogue.
+    """Return one entry of the file.
 
     Raises:
         InputError: a key is missing or unknown.
@@ -90,9 +90,9 @@ def _file(entry: Mapping[str, Any], members: tuple[Member, ...]) -> File:
 
 
 @functools.cache
-def catalogue() -> Mapping[str, Spec]:
+def specs() -> Mapping[str, Spec]:
     """Return every data set by name."""
-    entries = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    entries = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return {name: parse(name, entry) for name, entry in entries.items()}
 
 
@@ -102,4 +102,4 @@ def find(name: str) -> Spec:
     Raises:
         InputError: there is none.
     """
-    return catalogue()[checks.choice(catalogue(), dataset=name)]
+    return specs()[checks.choice(specs(), dataset=name)]
