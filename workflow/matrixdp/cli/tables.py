@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from matrixdp import config
-from matrixdp.cli.options import Verb
+from matrixdp.cli.options import Verb, comma_separated, seed_number
 from matrixdp.config import token
-
-if TYPE_CHECKING:
-    from matrixdp.report.claims.ledger import Known
 
 
 def add(verb: Verb) -> None:
@@ -61,8 +57,13 @@ def add(verb: Verb) -> None:
     audits.add_argument("--canaries", required=True, help="what the verb canaries has written")
     audits.add_argument("--results", default="results")
 
-    claims = verb("judge", _claims, "judge the papers' claims")
+    claims = verb("claims", _claims, "judge the papers' claims; tabulate errata and advice")
     claims.add_argument("--results", default="results", help="a run's folder, read and written")
+    claims.add_argument(
+        "--experiments", type=comma_separated, required=True, help="comma-separated"
+    )
+    claims.add_argument("--epsilon", default="1", help="that of the tables")
+    claims.add_argument("--seed", type=seed_number, default=0, help="of the draws behind the tests")
 
     timing = verb("timing", _timing, "sum the jobs' run times in one table")
     timing.add_argument("--results", default="results")
@@ -161,37 +162,37 @@ def _audits(options: argparse.Namespace) -> None:
     )
 
 
-def known() -> Known:
-    """Return the names that claims may use, of whatever exists, in this run or not."""
-    from matrixdp import sources
-    from matrixdp.report import figures
-    from matrixdp.report.claims.ledger import Known
+def _claims(options: argparse.Namespace) -> None:
+    from matrixdp import mechanisms, sources
+    from matrixdp.report import claims, names
+    from matrixdp.report.claims import ledger
+    from matrixdp.report.tables import advice, errata, implied
     from matrixdp.theory import exact
 
-    trainings = sources.trainings()
-    schemes = {name for training in trainings for name in sources.schemes(training)}
-    kinds = dict.fromkeys(sources.tasks(), "releases") | dict.fromkeys(trainings, "training")
-    tables = [
-        *(f"table{number}" for number in range(1, 6)),
-        *("section10_2", "imgm_settings", *(f"imgm_{name}" for name in trainings)),
-    ]
-    return Known(
-        mechanisms={*sources.mechanisms(), *schemes},
-        experiments=kinds,
+    registry, labels = mechanisms.registry(), names.labels()
+    known = ledger.Known(
+        mechanisms=labels,
         checks=exact.names(),
         theory=sources.theory(),
-        shown=[
-            *(f"tables/{name}" for name in tables),
-            *(f"figures/{name}" for name in figures.registry(kinds)),
-            *(f"theory/{name}" for name in sources.theory()),
-        ],
+        figures=sources.figures(),
     )
-
-
-def _claims(options: argparse.Namespace) -> None:
-    from matrixdp.report import claims
-
-    claims.write(options.results, known=known())
+    # Any variant will do: what a mechanism answers does not depend on its parameters.
+    some = {"direction": ("important", ()), "tau": ("tau", 0.5), "rows": ("rows", 2.0)}
+    queries = {
+        name: entry.build(**dict(some[axis] for axis in entry.axes)).queries
+        for name, entry in registry.items()
+    }
+    claims.write(
+        options.results,
+        known=known,
+        experiments=options.experiments,
+        labels=labels,
+        epsilon=token(options.epsilon, "epsilon"),
+        seed=options.seed,
+    )
+    implied.write(options.results)
+    errata.write(options.results, known.checks)
+    advice.write(options.results, options.experiments, labels=labels, queries=queries)
 
 
 def _timing(options: argparse.Namespace) -> None:

@@ -147,6 +147,12 @@ def experiments(results: str | os.PathLike) -> dict[str, str]:
     return kinds(inputs.read("settings", results))
 
 
+def only(tables: Tables) -> pd.DataFrame:
+    """Return the one input as it is."""
+    (table,) = tables.values()
+    return table
+
+
 def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
     """Return the inputs of a kind of the run's experiments, but for parts of others.
 

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from matrixdp import catalogue
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import only
 from matrixdp.report.figures import style
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
@@ -24,11 +24,6 @@ SAMPLERS = {
     "scipy": (catalogue.Look(style.INK, "v", ":"), "scipy.stats.matrix_normal"),
     "wrong_order": (catalogue.Look(style.FAINT, "+"), "Kronecker factors exchanged: wrong"),
 }
-
-
-def samplers(tables: Tables) -> pd.DataFrame:
-    """Return the comparison of both samplers, and of a wrong one."""
-    return tables["theory/samplers"]
 
 
 def draw_samplers(frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -74,11 +69,6 @@ def caption_samplers(frame: pd.DataFrame) -> str:
         "with the factors of the Kronecker product exchanged all are below "
         f"{short(max(p.max()['wrong_order'], 1e-99), 2)}."
     )
-
-
-def times(tables: Tables) -> pd.DataFrame:
-    """Return the measured times of samplers."""
-    return tables["theory/sampler_times"]
 
 
 def draw_times(frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -132,14 +122,14 @@ FIGURES = {
         title="Section 6.3: both samplers draw the same law",
         caption=caption_samplers,
         inputs=("theory/samplers",),
-        data=samplers,
+        data=only,
         draw=draw_samplers,
     ),
     "sampler_times": Figure(
         title="Section 6.4: what a draw costs",
         caption=caption_times,
         inputs=("theory/sampler_times",),
-        data=times,
+        data=only,
         draw=draw_times,
     ),
 }
