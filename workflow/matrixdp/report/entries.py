@@ -183,14 +183,10 @@ def _nothing(note: str) -> pd.DataFrame:
 
 
 def _status(tables: Tables) -> str:
-    found = " ".join(
-        str(status)
-        for table in tables.values()
-        if not isinstance(table, list)
-        for status in (
-            {*table.get("data_status", ())}
-            if isinstance(table, pd.DataFrame)
-            else [table.get("status")]
-        )
-    )
+    found = ""
+    for table in tables.values():
+        if isinstance(table, pd.DataFrame):
+            found += " ".join(map(str, {*table.get("data_status", ())}))
+        elif isinstance(table, dict):
+            found += str(table.get("status"))
     return next((s for s in (summary.SIMULATED, "original") if s in found), COMPUTED)

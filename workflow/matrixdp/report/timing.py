@@ -51,16 +51,11 @@ def collect(folder: str | os.PathLike) -> pd.DataFrame:
 
 def readable(table: pd.DataFrame) -> str:
     """Return the frame of :func:`collect` as text: the slowest jobs, then every step, then all."""
+    how = {"jobs": "sum", "wall_s": "sum", "cpu_s": "sum", "max_rss_mb": "max"}
     slowest = table.nlargest(SLOWEST, "wall_s")
-    steps = table.groupby("step", as_index=False).agg(
-        jobs=("jobs", "sum"),
-        wall_s=("wall_s", "sum"),
-        cpu_s=("cpu_s", "sum"),
-        max_rss_mb=("max_rss_mb", "max"),
-    )
-    total = {"step": "all", "jobs": steps["jobs"].sum(), "max_rss_mb": steps["max_rss_mb"].max()}
-    total |= {name: steps[name].sum() for name in ("wall_s", "cpu_s")}
-    shown = pd.concat([steps, pd.DataFrame([total])], ignore_index=True)
+    steps = table.groupby("step", as_index=False).agg(how)
+    total = steps.assign(step="all").groupby("step", as_index=False).agg(how)
+    shown = pd.concat([steps, total], ignore_index=True)
     parts = [
         part.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
         for part in (slowest.drop(columns="jobs"), shown)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from matrixdp import checks, places
 from matrixdp.discovery import collect
-from matrixdp.report import entries
-from matrixdp.report.tables.base import Table, save
+from matrixdp.report import entries, markup
+from matrixdp.report.tables.base import Table
 
 
 def registry(experiments: Mapping[str, str]) -> dict[str, Table]:
@@ -45,5 +45,8 @@ def write(
     for name in names:
         table = known[checks.choice(known, table=name)]
         place = places.place(f"tables/{name}", Path(results), reading)
-        stem = Path(out or place.parent) / name
-        save(table, stem, results=results, reading=reading)
+        frame, status = table.collect(results, reading)
+        with table.complete():
+            grid = table.show(frame, status)
+        kept = [column for column in frame.columns if not str(column).startswith("_")]
+        markup.write(Path(out or place.parent) / name, frame[kept], grid)

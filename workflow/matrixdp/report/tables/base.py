@@ -16,9 +16,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 
@@ -44,18 +42,3 @@ class Table(Entry):
         return dataclasses.replace(
             grid, name=self.title, caption=self.describe(frame), warning=" ".join(warnings)
         )
-
-
-def save(
-    table: Table, stem: str | os.PathLike, *, results: str | os.PathLike, reading: str = "default"
-) -> None:
-    """Write ``<stem>.csv``, ``.md``, ``.tex`` and ``.json``.
-
-    Raises:
-        InputError: an input is damaged, or a file cannot be written.
-    """
-    frame, status = table.collect(results, reading)
-    with table.complete():
-        grid = table.show(frame, status)
-    kept = [column for column in frame.columns if not str(column).startswith("_")]
-    markup.write(Path(stem), frame[kept], grid)

@@ -53,7 +53,7 @@ def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
     titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
     known = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles |= {name: scheme.group for name, scheme in known.items()}
-    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER)
+    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if known else REFERENCES)
     found: dict[str, list[str]] = {}
     for name, title in titles.items():
         if name in names:
@@ -75,8 +75,8 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     results = results[results["reading"] == reading]
     (experiment,) = results["experiment"].unique()
     known = catalogue.schemes(catalogue.experiment(experiment).kind)
-    groups = grouped(experiment, results["mechanism"])
-    title_of = {name: title for title, members in groups.items() for name in members}
+    titles = grouped(experiment, results["mechanism"])
+    title_of = {name: title for title, members in titles.items() for name in members}
     order = {name: place for place, name in enumerate(title_of)}
     rows = results.rename(columns={"mechanism": "scheme"})
     told = [known.get(name, _words(name)) for name in rows["scheme"]]
