@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.figure
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from matrixdp import catalogue
 from matrixdp.report.entries import only
@@ -109,12 +108,8 @@ def caption_times(frame: pd.DataFrame) -> str:
 def _key(
     figure: matplotlib.figure.Figure, names: Iterable[str], columns: int, **options: Any
 ) -> None:
-    handles = []
-    for name in names:
-        look, label = SAMPLERS[name]
-        line = {"color": look.colour, "marker": look.marker, "linestyle": look.line} | options
-        handles.append(Line2D([], [], label=label, **line))
-    style.legend(figure, handles, columns=columns)
+    looks = (SAMPLERS[name] for name in names)
+    style.legend(figure, [style.key(text, look, **options) for look, text in looks], columns)
 
 
 FIGURES = {

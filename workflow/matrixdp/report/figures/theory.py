@@ -173,10 +173,7 @@ def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     style.log_axis(gains, "y", "ln PNR = 2 × mutual information (nats)")
     gains.set_title("Gain of each allocation")
     handles = [
-        *(
-            Line2D([], [], color=look.colour, linestyle=look.line, label=label)
-            for look, label in ALLOCATIONS.values()
-        ),
+        *(style.key(label, look, marker="") for look, label in ALLOCATIONS.values()),
         Line2D([], [], marker="o", ls="none", mfc="none", mec=style.BLUE, label="SciPy's optimum"),
         Line2D([], [], marker="*", ls="none", color=style.BLACK, label="information of draws"),
         Patch(color=style.VERMILLION, alpha=0.12, label="Eq. (25) has negative precisions"),
