@@ -47,7 +47,7 @@ def test_the_box_shows_the_verdicts_of_the_ledger_on_the_experiment(judge):
     assert [one.tone for one in shown] == [
         *("note", "contradicts", "agrees", "note", "note", "note"),
     ]
-    assert shown[0].text == "M12, uninformative: It is so. a: 1; b: 2."
+    assert shown[0].text == "M12, uninformative: It is so. Here: a: 1; b: 2."
     assert outcome.headline == (
         "Claims: 1 uninformative, 1 not reproduced, 1 reproduced, 2 undecided, 1 reproduced only "
         "under zeta=literal. 0 of 8 published values are met."

@@ -145,7 +145,7 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     assert "No table of results has been built yet." in html
     assert "not measured" in html
     assert "everything-else" not in html
-    assert "<b>Not built.</b>" in section(html, "claims")
+    assert "<b>Not built.</b>" in section(html, "readings")
 
 
 def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path):

@@ -115,7 +115,7 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
         results: summary rows of one reading.
     """
     laws = {}
-    for name, rows in results[results["chosen"]].groupby("mechanism"):
+    for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
         size = rows.set_index("epsilon")[["noise_std", "mu_actual"]].sort_index()
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
             laws[name] = size

@@ -67,6 +67,8 @@ class Entry:
             return _nothing(f"{absent[0]} has not been made yet"), COMPUTED
         left_out = inputs.missing(self.optional, results, reading)
         names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
+        if not names:
+            return _nothing("none of its inputs has been made yet"), COMPUTED
         tables = {name: inputs.read(name, results, reading) for name in names}
         with self.complete():
             frame = self.data(tables)
@@ -104,16 +106,15 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             paper nothing from one whose name holds ``{figure}``.
     """
     known: dict[str, E] = {}
+    releases = [experiment for experiment, kind in experiments.items() if kind == RELEASES]
     for name, entry in found.items():
         if not entry.each:
-            names = [
+            names = (
                 one.format(experiment=experiment)
                 for one in entry.inputs
-                for experiment, kind in experiments.items()
-                if "{" not in one or kind == RELEASES
-            ]
-            distinct = tuple(dict.fromkeys(names)) if experiments else entry.inputs
-            known[name] = dataclasses.replace(entry, inputs=distinct)
+                for experiment in (releases if "{" in one else [""])
+            )
+            known[name] = dataclasses.replace(entry, inputs=tuple(names))
             continue
         for experiment, kind in experiments.items():
             about = catalogue.experiment(experiment)
@@ -145,6 +146,12 @@ def experiments(results: str | os.PathLike) -> dict[str, str]:
     if inputs.missing(["settings"], results):
         return {}
     return kinds(inputs.read("settings", results))
+
+
+def only(tables: Tables) -> pd.DataFrame:
+    """Return the one input as it is."""
+    (table,) = tables.values()
+    return table
 
 
 def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:

@@ -131,7 +131,7 @@ def _private(row: Row) -> bool:
 
 
 def _judged(claim: Row) -> Finding:
-    text = f"{claim['id']}, {claim['verdict']}: {claim['claim']} {claim['reason']}"
+    text = f"{claim['id']}, {claim['verdict']}: {claim['claim']} Here: {claim['reason']}"
     return Finding(TONES.get(claim["verdict"], NOTE), text.rstrip(".") + ".")
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from matrixdp.checks import InputError
 from matrixdp.experiments import readings
+from matrixdp.report import inputs
 from matrixdp.report.claims.ledger import Comparison, Row
 from matrixdp.report.statistics import LEVEL, above
 
@@ -38,20 +38,14 @@ def read(path: str | os.PathLike) -> pd.DataFrame | None:
     """
     if not Path(path).is_file():
         return None
-    numbers = ("mean", "ci95")
-    try:
+    numbers = ["mean", "ci95"]
+    with inputs.whole(path):
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        for name in numbers:
-            table[name] = pd.to_numeric(table[name])
+        table[numbers] = table[numbers].apply(pd.to_numeric)
         table["private"] = table["private"].eq("True")
         return table[["mechanism", "reading", "private", "epsilon", "direction", *numbers]].join(
             table.reindex(columns=[*readings.knobs()], fill_value="")
         )
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(
-            f"{path} is not a whole table of readings ({reason}); delete it and run again"
-        ) from error
 
 
 def share(

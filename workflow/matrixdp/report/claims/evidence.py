@@ -22,25 +22,25 @@ class Evidence:
     """One comparison on trials.
 
     Attributes:
-        first, second: means of the two rows.
-        effect, low, high: the number of the comparison, and its 95 % interval.
+        mean_better, mean_worse: means of the two rows.
+        effect, effect_low, effect_high: the number of the comparison, and its 95 % interval.
         p_for: p-value for the comparison: that the number is clearly large enough to call the first
             row better (or within the amount).
         p_against: p-value against it: that the number is clearly smaller than the claim says.
         paired: whether the rows share their trials.
-        trials: how many.
+        n_trials: how many.
     """
 
     comparison: Comparison
-    first: float
-    second: float
+    mean_better: float
+    mean_worse: float
     effect: float
-    low: float
-    high: float
+    effect_low: float
+    effect_high: float
     p_for: float
     p_against: float
     paired: bool
-    trials: int
+    n_trials: int
 
 
 def gather(
@@ -116,13 +116,13 @@ def _evidence(
         p_for, p_against = found.above(clear), found.below(claimed)
     return Evidence(
         comparison=one,
-        first=float(first.mean()),
-        second=float(second.mean()),
+        mean_better=float(first.mean()),
+        mean_worse=float(second.mean()),
         effect=float(effect),
-        low=float(low),
-        high=float(high),
+        effect_low=float(low),
+        effect_high=float(high),
         p_for=float(p_for),
         p_against=float(p_against),
         paired=paired,
-        trials=len(first),
+        n_trials=len(first),
     )

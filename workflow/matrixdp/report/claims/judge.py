@@ -62,11 +62,7 @@ class Judge:
     """
 
     def __init__(
-        self,
-        results: str | os.PathLike,
-        *,
-        experiments: Collection[str],
-        epsilon: str = "1",
+        self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"
     ) -> None:
         self._root = Path(results)
         self._book = Trialbook(results, experiments)
@@ -153,14 +149,14 @@ class Judge:
         metric = self._book.metric(one.comparison.first.experiment)
         operator = "over" if one.comparison.kind == "times" else "minus"
         ends = (first, second) if claim.larger else (second, first)
-        reason = f"{prefix}{first}: {short(one.first, 4)}; {second}: {short(one.second, 4)}"
+        reason = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
         return Finding(
             verdict,
-            reason,
+            prefix + reason,
             statistic=f"{metric} of {ends[0]} {operator} that of {ends[1]}",
             effect=one.effect,
-            effect_low=one.low,
-            effect_high=one.high,
+            effect_low=one.effect_low,
+            effect_high=one.effect_high,
         )
 
     def _name(self, row: Row, claim: Claim) -> str:
@@ -321,19 +317,5 @@ def _listed(name: str, one: Evidence) -> dict[str, object]:
         f"{row.experiment}:{row.mechanism}" + (f"/{row.direction}" if row.direction else "")
         for row in (one.comparison.first, one.comparison.second)
     )
-    return {
-        "id": name,
-        "better": better,
-        "worse": worse,
-        "kind": one.comparison.kind,
-        "amount": one.comparison.amount,
-        "mean_better": one.first,
-        "mean_worse": one.second,
-        "effect": one.effect,
-        "effect_low": one.low,
-        "effect_high": one.high,
-        "p_for": one.p_for,
-        "p_against": one.p_against,
-        "paired": one.paired,
-        "n_trials": one.trials,
-    }
+    which = {"id": name, "better": better, "worse": worse}
+    return vars(one) | vars(one.comparison) | which

@@ -5,6 +5,7 @@ Beside each scatter stands the noise along every direction, which is what a task
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import matplotlib.figure
@@ -38,22 +39,8 @@ LABELS = {
 UTILITY: dict[str, Any] = {"color": style.BLACK, "linestyle": (0, (5, 2)), "linewidth": 1.3}
 
 
-def left(tables: Tables) -> pd.DataFrame:
-    """Return the rows of the left panel."""
-    return _panel(tables, "left")
-
-
-def middle(tables: Tables) -> pd.DataFrame:
-    """Return the rows of the middle panel."""
-    return _panel(tables, "middle")
-
-
-def right(tables: Tables) -> pd.DataFrame:
-    """Return the rows of the right panel."""
-    return _panel(tables, "right")
-
-
-def _panel(tables: Tables, name: str) -> pd.DataFrame:
+def panel(name: str, tables: Tables) -> pd.DataFrame:
+    """Return the rows of one panel."""
     table = tables["theory/ellipses"]
     return table[table["panel"].eq(name)].reset_index(drop=True)
 
@@ -184,21 +171,21 @@ FIGURES = {
         title="Figure 3, left: directional noise has an ellipse and principal axes",
         caption=caption_left,
         inputs=("theory/ellipses",),
-        data=left,
+        data=partial(panel, "left"),
         draw=draw,
     ),
     "figure3_middle": Figure(
         title="Figure 3, middle: directional against i.i.d. noise",
         caption=caption_middle,
         inputs=("theory/ellipses",),
-        data=middle,
+        data=partial(panel, "middle"),
         draw=draw,
     ),
     "figure3_right": Figure(
         title="Figure 3, right: two covariances with the same guarantee",
         caption=caption_right,
         inputs=("theory/ellipses",),
-        data=right,
+        data=partial(panel, "right"),
         draw=draw,
     ),
 }

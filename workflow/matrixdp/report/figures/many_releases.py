@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from scipy.special import ndtri
 
 from matrixdp import catalogue
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import Tables, only
 from matrixdp.report.figures import style
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
@@ -91,11 +91,6 @@ ZETAS = {
 IMGM = (catalogue.look("imgm"), "IMGM")
 
 
-def noise(tables: Tables) -> pd.DataFrame:
-    """Return the noise of both mechanisms by entries and by epsilon."""
-    return tables["theory/dimension"]
-
-
 def draw_noise(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw noise against the number of entries, and as epsilon goes to 0."""
     figure, grid = style.canvas(4.2, 1, 2, sharey=True)
@@ -152,7 +147,7 @@ FIGURES = {
         title="Section 4.2: noise of MVG and IMGM",
         caption=caption_noise,
         inputs=("theory/dimension",),
-        data=noise,
+        data=only,
         draw=draw_noise,
     ),
     "imgm_composition": Figure(

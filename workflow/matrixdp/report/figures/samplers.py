@@ -8,10 +8,9 @@ from typing import Any
 import matplotlib.figure
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from matrixdp import catalogue
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import only
 from matrixdp.report.figures import style
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
@@ -24,11 +23,6 @@ SAMPLERS = {
     "scipy": (catalogue.Look(style.INK, "v", ":"), "scipy.stats.matrix_normal"),
     "wrong_order": (catalogue.Look(style.FAINT, "+"), "Kronecker factors exchanged: wrong"),
 }
-
-
-def samplers(tables: Tables) -> pd.DataFrame:
-    """Return the comparison of both samplers, and of a wrong one."""
-    return tables["theory/samplers"]
 
 
 def draw_samplers(frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -76,11 +70,6 @@ def caption_samplers(frame: pd.DataFrame) -> str:
     )
 
 
-def times(tables: Tables) -> pd.DataFrame:
-    """Return the measured times of samplers."""
-    return tables["theory/sampler_times"]
-
-
 def draw_times(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw time against size, square and wide, with the fitted slopes under each panel."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
@@ -119,12 +108,8 @@ def caption_times(frame: pd.DataFrame) -> str:
 def _key(
     figure: matplotlib.figure.Figure, names: Iterable[str], columns: int, **options: Any
 ) -> None:
-    handles = []
-    for name in names:
-        look, label = SAMPLERS[name]
-        line = {"color": look.colour, "marker": look.marker, "linestyle": look.line} | options
-        handles.append(Line2D([], [], label=label, **line))
-    style.legend(figure, handles, columns=columns)
+    looks = (SAMPLERS[name] for name in names)
+    style.legend(figure, [style.key(text, look, **options) for look, text in looks], columns)
 
 
 FIGURES = {
@@ -132,14 +117,14 @@ FIGURES = {
         title="Section 6.3: both samplers draw the same law",
         caption=caption_samplers,
         inputs=("theory/samplers",),
-        data=samplers,
+        data=only,
         draw=draw_samplers,
     ),
     "sampler_times": Figure(
         title="Section 6.4: what a draw costs",
         caption=caption_times,
         inputs=("theory/sampler_times",),
-        data=times,
+        data=only,
         draw=draw_times,
     ),
 }

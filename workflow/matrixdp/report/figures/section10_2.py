@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
+from matrixdp.catalogue import REFERENCES
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import frames, style
 from matrixdp.report.figures.base import Figure
@@ -65,7 +66,9 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
     for features in (TWO, ALL):
         names.append(features.capitalize())
         own = at[at["features"].eq(features)]
-        for row in own.loc[own["mechanism"].map(catalogue.rank).sort_values().index].itertuples():
+        # References come last.
+        places = own["mechanism"].map(lambda name: (name in REFERENCES, catalogue.rank(name)))
+        for row in own.loc[places.sort_values().index].itertuples():
             look, place = catalogue.look(row.mechanism), len(names)
             names.append(catalogue.label(row.mechanism))
             if np.isnan(row.mean):

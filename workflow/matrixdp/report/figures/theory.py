@@ -14,15 +14,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import only
 from matrixdp.report.figures import style
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import short
-
-
-def bounds(tables: Tables) -> pd.DataFrame:
-    """Return the bounds of both theorems."""
-    return tables["theory/bounds"]
 
 
 def draw_bounds(frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -142,11 +137,6 @@ ALLOCATIONS = {
 }
 
 
-def filling(tables: Tables) -> pd.DataFrame:
-    """Return precisions and gains over budgets."""
-    return tables["theory/filling"]
-
-
 def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     """Draw the share of each direction, and the gain, against the precision budget."""
     figure, grid = style.canvas(5.2, 1, 2)
@@ -183,10 +173,7 @@ def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     style.log_axis(gains, "y", "ln PNR = 2 × mutual information (nats)")
     gains.set_title("Gain of each allocation")
     handles = [
-        *(
-            Line2D([], [], color=look.colour, linestyle=look.line, label=label)
-            for look, label in ALLOCATIONS.values()
-        ),
+        *(style.key(label, look, marker="") for look, label in ALLOCATIONS.values()),
         Line2D([], [], marker="o", ls="none", mfc="none", mec=style.BLUE, label="SciPy's optimum"),
         Line2D([], [], marker="*", ls="none", color=style.BLACK, label="information of draws"),
         Patch(color=style.VERMILLION, alpha=0.12, label="Eq. (25) has negative precisions"),
@@ -220,11 +207,6 @@ def caption_filling(frame: pd.DataFrame) -> str:
 def _bound(error: float) -> str:
     """Return a power of ten that the error is below, not lower than rounding errors are."""
     return f"1e{max(-12, math.ceil(math.log10(max(error, 1e-300))))}"
-
-
-def radii(tables: Tables) -> pd.DataFrame:
-    """Return radii, deltas and errors of the right and the wrong law."""
-    return tables["theory/radii"]
 
 
 def draw_radii(frame: pd.DataFrame) -> matplotlib.figure.Figure:
@@ -302,21 +284,21 @@ FIGURES = {
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
         caption=caption_bounds,
         inputs=("theory/bounds",),
-        data=bounds,
+        data=only,
         draw=draw_bounds,
     ),
     "theorem7": Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
         caption=caption_filling,
         inputs=("theory/filling",),
-        data=filling,
+        data=only,
         draw=draw_filling,
     ),
     "vector_noise": Figure(
         title="Vector-valued noise: the radius is not exponential",
         caption=caption_radii,
         inputs=("theory/radii",),
-        data=radii,
+        data=only,
         draw=draw_radii,
     ),
 }

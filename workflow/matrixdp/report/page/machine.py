@@ -40,25 +40,18 @@ def commit(root: Path = ROOT) -> str:
     """Return the checked-out commit and whether tracked files differ from it."""
     if not (root / ".git").exists():
         return "not in a git repository"
-    head = _git(root, "rev-parse", "HEAD")
-    if not head:
-        return UNKNOWN
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no")
-    return f"{head}, with changes that are not committed" if changed else head
-
-
-def _git(root: Path, *arguments: str) -> str:
+    words = ("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", "-C", str(root), *arguments],
+            ["git", "--no-optional-locks", "-C", str(root), *words],
             capture_output=True,
             text=True,
             timeout=20,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+        return UNKNOWN
+    return done.stdout.strip().replace("-dirty", ", with changes that are not committed")
 
 
 def _version(name: str) -> str:

@@ -17,7 +17,7 @@ _NO_DATA = "No private data are used: only public bounds and the number of recor
 def data(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments."""
     full = [table for table in tables.values() if len(table)]
-    return pd.concat(full or [*tables.values()][:1], ignore_index=True)
+    return pd.concat(full or [*tables.values()], ignore_index=True)
 
 
 def caption(table: pd.DataFrame) -> str:

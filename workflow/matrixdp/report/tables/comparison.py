@@ -201,7 +201,8 @@ def _further_rows(
 def grid(table: pd.DataFrame) -> Grid:
     """Return the paper's rows, then ours."""
     beyond = "Beyond the paper" if table["published"].ne("").any() else ""
-    return by_group(table, table["published"].eq("").map({True: beyond, False: ""}))
+    titles = table["published"].eq("").map({True: beyond, False: ""})
+    return by_group(table, titles, without=() if table["mean"].isna().any() else ("Note",))
 
 
 def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = ()) -> Grid:

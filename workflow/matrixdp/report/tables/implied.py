@@ -28,7 +28,7 @@ def data(tables: Tables) -> pd.DataFrame:
     for name, cells in tables.items():
         private = cells["published"].notna() & ~cells["mechanism"].isin(NOT_PRIVATE)
         parts.append(cells[private].assign(table=name.removeprefix("tables/table")))
-    return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)[[*COLUMNS]]
+    return pd.concat(parts, ignore_index=True)[[*COLUMNS]]
 
 
 def grid(table: pd.DataFrame) -> Grid:

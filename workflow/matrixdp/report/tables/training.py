@@ -53,7 +53,7 @@ def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
     titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
     known = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles |= {name: scheme.group for name, scheme in known.items()}
-    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER)
+    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if known else REFERENCES)
     found: dict[str, list[str]] = {}
     for name, title in titles.items():
         if name in names:
