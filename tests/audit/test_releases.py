@@ -14,9 +14,10 @@ from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
-from matrixdp.mechanisms.allocation import Binary, MaxPNR, PrivateDirections
+from matrixdp.mechanisms.allocation import Binary, MaxPNR
 from matrixdp.mechanisms.base import Release
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.exponential import PPCA, KNorm
 from matrixdp.mechanisms.gaussian import GOE, IMGM, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.jl import JohnsonLindenstrauss
