@@ -97,27 +97,21 @@ def largest_abstract_share(theorem: int, stream: np.random.Generator) -> float:
 
 def theorem_2(stream: np.random.Generator) -> Iterator[Number]:
     """Every release by Theorem 2 spends at most the mu that (epsilon, delta) allows."""
-    yield Number("largest mu over the allowed mu, releases", largest_share(2, QUERIES), "<=", 1)
-    yield Number(
-        "largest s2 phi over the allowed mu, random sizes",
-        largest_abstract_share(2, stream),
-        "<=",
-        1.0,
-    )
+    return _spent(2, QUERIES, "releases", stream)
 
 
 def theorem_3(stream: np.random.Generator) -> Iterator[Number]:
     """The same by Theorem 3, on second moments, and for queries of any kind."""
     moments = [query for query in QUERIES if isinstance(query, Covariance)]
-    yield Number(
-        "largest mu over the allowed mu, second moments", largest_share(3, moments), "<=", 1
-    )
-    yield Number(
-        "largest s2 phi over the allowed mu, random sizes",
-        largest_abstract_share(3, stream),
-        "<=",
-        1.0,
-    )
+    return _spent(3, moments, "second moments", stream)
+
+
+def _spent(
+    theorem: int, queries: Sequence[Query], what: str, stream: np.random.Generator
+) -> Iterator[Number]:
+    share, abstract = largest_share(theorem, queries), largest_abstract_share(theorem, stream)
+    yield Number(f"largest mu over the allowed mu, {what}", share, "<=", 1)
+    yield Number("largest s2 phi over the allowed mu, random sizes", abstract, "<=", 1.0)
 
 
 def theorem_4(_stream: np.random.Generator) -> Iterator[Number]:

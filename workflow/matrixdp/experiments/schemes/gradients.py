@@ -40,8 +40,7 @@ class Gradients(Plan):
     """Training on private gradients.
 
     Args:
-        records: number of training records.
-        lot: expected size of a Poisson lot.
+        records, lot: see :class:`Plan`; lots are Poisson samples.
         epochs: expected passes over the records.
         clip: largest joint Frobenius norm of one record's gradient.
         shapes: shape (m, n) of every parameter, by name.
@@ -51,28 +50,16 @@ class Gradients(Plan):
             parameters.
     """
 
-    records: int
-    lot: int
     epochs: int
     clip: float
     shapes: Mapping[str, tuple[int, int]]
 
     def __post_init__(self) -> None:
-        for name in ("records", "lot", "epochs"):
-            checks.count(**{name: getattr(self, name)})
+        super().__post_init__()
+        checks.count(epochs=self.epochs)
         checks.positive(clip=self.clip)
-        if self.lot > self.records:
-            raise checks.InputError(
-                f"lot is {self.lot}; it must be at most the number of training records, "
-                f"{self.records}"
-            )
         if not self.shapes:
             raise checks.InputError("shapes are empty; give the shape of at least one parameter")
-
-    @property
-    def rate(self) -> float:
-        """Probability of a record to be in a lot, q."""
-        return self.lot / self.records
 
     @property
     def steps(self) -> int:
