@@ -9,12 +9,11 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import (
     Binary,
     MaxPNR,
-    PrivateDirections,
     Shares,
-    noise_factor,
     quadratic_filling,
     water_filling,
 )
+from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
 from matrixdp.privacy.sensitivity import Covariance
 from mechanisms.support import LIVER, budget, streams
 

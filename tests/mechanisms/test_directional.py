@@ -14,7 +14,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian, optimal_varianc
 from matrixdp.mechanisms.gaussian import GOE, IMGM
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.forms import ENUMERABLE
+from matrixdp.privacy.quadratic import ENUMERABLE
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
 from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.allocation import Binary, MaxPNR, PrivateDirections, Shares
+from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
+from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.mvg import MVG, precision_budget
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
-from matrixdp.privacy.forms import ENUMERABLE, largest_form
+from matrixdp.privacy.quadratic import ENUMERABLE, largest_form
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
 
 LIVER = Identity(Box.cube(6, -1, 1), 248)

@@ -16,7 +16,7 @@ from matrixdp.theory import (
     radii,
     samplers,
 )
-from matrixdp.theory.facts import RELATIONS, Fact
+from matrixdp.theory.numbers import RELATIONS, Number
 
 #: Checks of claims that are wrong as printed, and of errata: their numbers must not all hold.
 WRONG = {"M11", "M30", "I3_necessary", "I4", "I10", "I11", "I12"} | {
@@ -40,7 +40,7 @@ def stream():
 
 
 def failing(check, stream):
-    return [fact for fact in check(stream) if not fact.holds]
+    return [number for number in check(stream) if not number.holds]
 
 
 def test_every_check_decides_as_it_should(table):
@@ -95,8 +95,8 @@ def test_numbers_against_independent_oracles(table, check, index, oracle, tolera
         ("<=", np.nan, False),
     ],
 )
-def test_a_fact_holds_within_its_tolerance(relation, value, holds):
-    assert Fact("", value, relation, 1.0, 0.1).holds is holds
+def test_a_number_holds_within_its_tolerance(relation, value, holds):
+    assert Number("", value, relation, 1.0, 0.1).holds is holds
 
 
 def test_too_little_mvg_noise_fails(monkeypatch, stream):
@@ -169,7 +169,7 @@ def test_leakage_has_the_limits_that_it_must_have():
 def test_packages_that_are_missing_are_left_out(monkeypatch, table):
     assert not {*exact_errata.PEERS} & {*table["check"]}
     assert {*exact_errata.PEERS} < {*exact.names()}
-    told = [Fact("number", 0.5, ">=", 1.0)]
+    told = [Number("number", 0.5, ">=", 1.0)]
     monkeypatch.setattr(exact_errata, "installed", lambda package: True)
     monkeypatch.setattr(exact, "CHECKS", {})
     peers = {name: (package, lambda _: told) for name, (package, _) in exact_errata.PEERS.items()}

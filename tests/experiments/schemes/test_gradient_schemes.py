@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.experiments import schemes
-from matrixdp.experiments.schemes.gradients import Gradients, best_strategy
+from matrixdp.experiments.schemes.gradients import Gradients
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.privacy import accountants, gaussian
 
@@ -25,6 +26,39 @@ CORA = Gradients(
 SCHEMES = schemes.registry("gradients")
 WORDS = catalogue.schemes("gradients")
 PLANS = {"adult": ADULT, "cora": CORA}
+
+
+def best_strategy(workload):
+    """Return X = A^T A for the best strategy A of the matrix mechanism, found numerically.
+
+    A strategy of unit sensitivity has columns of norm at most 1; its total squared error for the
+    workload W is proportional to tr(W X^-1 W^T) (Li et al., VLDB Journal 2015). For the average,
+    W = (1, ..., 1) / n, the optimum is X = 1 1^T, of A = (1, ..., 1): the error is at least 1 / n^2
+    (v^T X v <= |v|_1^2 for every v, and w^T X^-1 w >= 2 v^T w - v^T X v), and this reaches it. The
+    matrix mechanism then adds Gaussian noise of sensitivity 1 to the sum and divides it by n: it is
+    the Gaussian mechanism.
+
+    Args:
+        workload: queries by records, shape (k, n), for small n.
+    """
+    w = np.asarray(workload, dtype=float)
+    n = w.shape[1]
+
+    def error(flat):
+        columns = flat.reshape(n, n)
+        norms = np.linalg.norm(columns, axis=0)
+        unit = columns / norms
+        # A trace of the identity keeps the optimum, which may be singular, off the edge.
+        solved = np.linalg.solve(unit.T @ unit + 1e-7 * np.eye(n), w.T)
+        slope = -2 * unit @ solved @ solved.T
+        slope = (slope - unit * (unit * slope).sum(axis=0)) / norms
+        return float((w.T * solved).sum()), slope.ravel()
+
+    start = np.eye(n) + 0.1 * np.cos(np.arange(n * n)).reshape(n, n)
+    found = minimize(error, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
+    columns = found.x.reshape(n, n)
+    columns /= np.linalg.norm(columns, axis=0)
+    return columns.T @ columns
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import GaussianLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.quadrature import integrated_delta
 
 #: Random numbers that the runs on one neighbour may cost at most.
 MOST = 8e8
@@ -87,18 +88,4 @@ class GaussianAudit(Audit):
         """Compare the closed form with an integral of max(0, p - e^epsilon q) over the line."""
         spots = self.mu**2 / 2 + self.mu * np.array(SPOTS)
         exact = gaussian.delta(spots, self.mu)
-        return float(np.abs(exact / [integrated(e, self.mu) for e in spots] - 1).max())
-
-
-def integrated(epsilon: float, mu: float) -> float:
-    """Return delta(epsilon) of a shift by mu of N(0, 1), by quadrature."""
-    start = epsilon / mu + mu / 2
-
-    def gain(x: float) -> float:
-        # Densities in the form phi(x) = phi(start) e^(...), to leave no digits in their difference.
-        return float(-np.expm1(-mu * x) * np.exp(-x * x / 2 - (start - mu) * x))
-
-    from scipy import integrate
-
-    value, _ = integrate.quad(gain, 0, 40, points=[0.1, 1, 5], epsabs=0, epsrel=1e-11, limit=200)
-    return float(np.exp(-((start - mu) ** 2) / 2) / np.sqrt(2 * np.pi) * value)
+        return float(np.abs(exact / [integrated_delta(e, self.mu) for e in spots] - 1).max())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import Query
 
 #: What is maximised: takes changes (searches, m, n') and returns one number each.
@@ -63,8 +63,11 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     def value(candidate: Array) -> Array:
         return size(changes(query, candidate[0], candidate[1]))
 
-    climb = _climb_ball if isinstance(query.domain, Ball) else _climb_box
-    found, values = climb(query, pair, value, 1 if removed else 2, stream)
+    sides = 1 if removed else 2
+    if isinstance(query.domain, Ball):
+        found, values = _climb_ball(query.domain, pair, value, sides, stream)
+    else:
+        found, values = _climb_box(query.domain, pair, value, sides)
     best = int(values.argmax())
     return Neighbours(found[0, best], found[1, best], float(values[best]))
 
@@ -84,15 +87,7 @@ def _starts(query: Query, stream: np.random.Generator) -> Array:
     return pair
 
 
-def _climb_box(
-    query: Query,
-    pair: Array,
-    value: Callable[[Array], Array],
-    sides: int,
-    stream: np.random.Generator,
-) -> tuple[Array, Array]:
-    domain = query.domain
-    assert not isinstance(domain, Ball)
+def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array, Array]:
     bounds = list(zip(domain.lower, domain.upper, strict=True))
     places = [(side, i) for side in range(sides) for i in range(len(bounds))]
     starts = pair
@@ -119,19 +114,15 @@ def _climb_box(
 
 
 def _climb_ball(
-    query: Query,
-    pair: Array,
-    value: Callable[[Array], Array],
-    sides: int,
-    stream: np.random.Generator,
+    domain: Ball, pair: Array, value: Size, sides: int, stream: np.random.Generator
 ) -> tuple[Array, Array]:
     values = value(pair)
     for scale in np.logspace(0, -4, STEPS):
         moved = pair.copy()
-        noise = scale * query.domain.radius * stream.standard_normal(pair[:sides].shape)
+        noise = scale * domain.radius * stream.standard_normal(pair[:sides].shape)
         moved[:sides] += noise / np.sqrt(pair.shape[-1])
         norms = np.linalg.norm(moved, axis=-1, keepdims=True)
-        moved *= np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
+        moved *= np.minimum(1, domain.radius / np.maximum(norms, 1e-300))
         pair, values = _keep(pair, values, moved, value(moved))
     return pair, values
 

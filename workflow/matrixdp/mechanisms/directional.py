@@ -16,12 +16,13 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
-from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares, noise_factor
+from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
+from matrixdp.mechanisms.directions import noise_factor
 from matrixdp.mechanisms.gaussian import gaussian_release
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.forms import ENUMERABLE, largest_form
+from matrixdp.privacy.quadratic import ENUMERABLE, largest_form
 from matrixdp.privacy.sensitivity import Covariance, Query
 
 #: Sign vectors after which the search for optimal variances stops.

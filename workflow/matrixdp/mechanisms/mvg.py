@@ -17,15 +17,9 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
-from matrixdp.mechanisms.allocation import (
-    Allocation,
-    Binary,
-    MaxPNR,
-    PrivateDirections,
-    Shares,
-    noise_factor,
-)
+from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
 from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.forms import ENUMERABLE, largest_form, sign_vectors
+from matrixdp.privacy.quadratic import ENUMERABLE, largest_form, sign_vectors
 
 ADJACENCIES = ("replace", "add_remove")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from matrixdp import seeds
 from matrixdp.checks import Array
@@ -96,7 +96,7 @@ def _described(points: Array) -> pd.DataFrame:
     variances, axes = np.linalg.eigh(covariance)
     deviations = axes[:, ::-1] * np.sqrt(variances[::-1])
     circle = np.linspace(0, 2 * np.pi, 73)
-    contour = np.sqrt(stats.chi2.ppf(INSIDE, 2)) * np.stack([np.cos(circle), np.sin(circle)], 1)
+    contour = np.sqrt(special.chdtri(2, 1 - INSIDE)) * np.stack([np.cos(circle), np.sin(circle)], 1)
     return pd.concat(
         [
             _rows("sample", points[:POINTS]),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from matrixdp import seeds
 from matrixdp.theory import exact_errata, exact_imgm, exact_mvg
-from matrixdp.theory.facts import Check
+from matrixdp.theory.numbers import Check
 
 CHECKS: dict[str, Check] = {**exact_mvg.CHECKS, **exact_imgm.CHECKS, **exact_errata.CHECKS}
 
@@ -35,9 +35,9 @@ def evaluate(name: str, check: Check, seed: int) -> pd.DataFrame:
     """Return the rows of one check (see :func:`exact`)."""
     (stream,) = seeds.streams(seed, "theory", "exact", name, trials=[0])
     rows = [
-        (name, fact.statistic, np.float64(fact.value), fact.relation, fact.expected)
-        + (fact.tolerance, fact.holds)
-        for fact in check(stream)
+        (name, number.statistic, np.float64(number.value), number.relation, number.expected)
+        + (number.tolerance, number.holds)
+        for number in check(stream)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from scipy import integrate, signal, stats
+from scipy import signal, stats
 
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.directional import DirectionalGaussian
@@ -11,10 +13,11 @@ from matrixdp.mechanisms.gaussian import IMGM
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER
+from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
 from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
-from matrixdp.theory.facts import Check, Fact
+from matrixdp.theory.numbers import Check, Number
 
 EPSILON, DELTA = 1.0, 1e-5
 BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
@@ -23,32 +26,17 @@ BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
 BATCH, RECORDS = 256, 25_000
 
 
-def lemma_3(_stream: np.random.Generator) -> list[Fact]:
+def lemma_3(_stream: np.random.Generator) -> Iterator[Number]:
     """The condition of Balle and Wang is the same as |Delta'|_F <= B."""
-    facts = []
     for epsilon, delta in BUDGETS:
         limit = gaussian.mu(epsilon, delta)
         at, above = (integrated_delta(epsilon, limit * factor) / delta for factor in (1.0, 1.001))
         where = f"epsilon {epsilon:g}, delta {delta:.3g}"
-        facts += [
-            Fact(f"integrated delta at B over delta, {where}", at, "=", 1, 1e-6),
-            Fact(f"the same at 1.001 B, {where}", above, ">=", 1 + 1e-4),
-        ]
-    return facts
+        yield Number(f"integrated delta at B over delta, {where}", at, "=", 1, 1e-6)
+        yield Number(f"the same at 1.001 B, {where}", above, ">=", 1 + 1e-4)
 
 
-def integrated_delta(epsilon: float, mu: float) -> float:
-    """Return the integral of (p - e^epsilon q)^+ for unit normals p and q that are mu apart."""
-    # Of x measured from where the two are equal.
-    edge = epsilon / mu + mu / 2
-
-    def excess(x: float) -> float:
-        return float(stats.norm.pdf(x + edge - mu) * -np.expm1(-mu * x))
-
-    return float(integrate.quad(excess, 0, 40, epsabs=0, epsrel=1e-9, limit=200)[0])
-
-
-def lemma_4(stream: np.random.Generator) -> list[Fact]:
+def lemma_4(stream: np.random.Generator) -> Iterator[Number]:
     """|A B C|_F^2 is at most the sum of products of ordered squared singular values."""
     shares = []
     for m, n in ((1, 1), (2, 5), (5, 2), (4, 4), (6, 20)):
@@ -58,10 +46,10 @@ def lemma_4(stream: np.random.Generator) -> list[Fact]:
         bound = np.prod(values, axis=0).sum(axis=1)
         shares.append(((a @ b @ c) ** 2).sum(axis=(1, 2)) / bound)
     largest = float(np.concatenate(shares).max())
-    return [Fact("largest share of the bound, 1000 random triples", largest, "<=", 1, 1e-9)]
+    yield Number("largest share of the bound, 1000 random triples", largest, "<=", 1, 1e-9)
 
 
-def sufficient(stream: np.random.Generator) -> list[Fact]:
+def sufficient(stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 2: the condition on the smallest singular values implies privacy."""
     largest = 0.0
     for query in (Identity(Box.cube(4, -1, 1), 5), Identity(Ball(1, 4), 5)):
@@ -75,10 +63,10 @@ def sufficient(stream: np.random.Generator) -> list[Fact]:
             # Any shift of norm l2 is whitened to at most this.
             mu = query.l2 / np.prod(smallest)
             largest = max(largest, float(mu / gaussian.mu(epsilon, delta)))
-    return [Fact("largest mu over the allowed mu, random factors", largest, "<=", 1, 1e-9)]
+    yield Number("largest mu over the allowed mu, random factors", largest, "<=", 1, 1e-9)
 
 
-def necessary(_stream: np.random.Generator) -> list[Fact]:
+def necessary(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 2: no private noise has smaller singular values; the box is a counter-example."""
     release = DirectionalGaussian(Binary((0, 1), 0.75)).calibrate(
         LIVER, epsilon=EPSILON, delta=1 / LIVER.records
@@ -87,15 +75,16 @@ def necessary(_stream: np.random.Generator) -> list[Fact]:
     smallest = smallest_last(noise_of(release).row_factor)[-1]
     limit = gaussian.mu(EPSILON, 1 / LIVER.records)
     assert release.mu <= limit, "the counter-example must be private"
-    return [
-        Fact(
-            "smallest singular value of private noise over s2 / B, records in a box",
-            *(float(smallest * limit / LIVER.l2), ">=", 1.0, 1e-9),
-        )
-    ]
+    yield Number(
+        "smallest singular value of private noise over s2 / B, records in a box",
+        float(smallest * limit / LIVER.l2),
+        ">=",
+        1.0,
+        1e-9,
+    )
 
 
-def necessary_in_ball(stream: np.random.Generator) -> list[Fact]:
+def necessary_in_ball(stream: np.random.Generator) -> Iterator[Number]:
     """The same where the changes of one record fill a ball: then the condition is necessary."""
     query = Identity(Ball(1, 4), 10)
     limit = gaussian.mu(EPSILON, DELTA)
@@ -105,12 +94,13 @@ def necessary_in_ball(stream: np.random.Generator) -> list[Fact]:
         # The scale at which the noise is just private.
         scale = query.directional_mu(variances).value / limit
         ratios.append(scale * np.sqrt(variances.min()) * limit / query.l2)
-    return [
-        Fact(
-            "smallest singular value of just private noise over s2 / B, records in a ball",
-            *(float(min(ratios)), "=", 1.0, 1e-9),
-        )
-    ]
+    yield Number(
+        "smallest singular value of just private noise over s2 / B, records in a ball",
+        float(min(ratios)),
+        "=",
+        1.0,
+        1e-9,
+    )
 
 
 def _saving(query: Query) -> float:
@@ -121,31 +111,24 @@ def _saving(query: Query) -> float:
     return float((best.noise_std / plain.noise_std) ** 2)
 
 
-def equal_noise(_stream: np.random.Generator) -> list[Fact]:
+def equal_noise(_stream: np.random.Generator) -> Iterator[Number]:
     """No private Gaussian noise has a smaller total variance than i.i.d. noise."""
     box = Identity(Box((0.0, 0.0), (1.0, 0.1)), 10)
-    return [
-        Fact(
-            "least variance over that of i.i.d. noise, [0, 1] x [0, 0.1]",
-            _saving(box),
-            ">=",
-            1,
-            1e-9,
-        )
-    ]
+    yield Number(
+        "least variance over that of i.i.d. noise, [0, 1] x [0, 0.1]", _saving(box), ">=", 1, 1e-9
+    )
 
 
-def equal_noise_in_ball(_stream: np.random.Generator) -> list[Fact]:
+def equal_noise_in_ball(_stream: np.random.Generator) -> Iterator[Number]:
     """The same in a ball, and in a box of equal sides."""
-    return [
-        Fact(f"least variance over that of i.i.d. noise, {name}", _saving(query), ">=", 1, 1e-9)
-        for name, query in (("ball", Identity(Ball(1, 4), 10)), ("box of equal sides", LIVER))
-    ]
+    for name, query in (("ball", Identity(Ball(1, 4), 10)), ("box of equal sides", LIVER)):
+        yield Number(
+            f"least variance over that of i.i.d. noise, {name}", _saving(query), ">=", 1, 1e-9
+        )
 
 
-def composition(_stream: np.random.Generator) -> list[Fact]:
+def composition(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 4: noise sqrt(T) s2 / B per release makes T releases exactly private."""
-    facts = []
     for count in (4, 16):
         mu = gaussian.mu(EPSILON, DELTA) / np.sqrt(count)
         # Losses of one release on a grid, T of which add up.
@@ -159,11 +142,10 @@ def composition(_stream: np.random.Generator) -> list[Fact]:
             total, start = signal.fftconvolve(total, once), start + losses[0]
         loss = start + step * np.arange(len(total))
         found = (np.maximum(-np.expm1(EPSILON - loss), 0) @ total) / DELTA
-        facts.append(Fact(f"delta of {count} releases over the allowed delta", found, "=", 1, 1e-3))
-    return facts
+        yield Number(f"delta of {count} releases over the allowed delta", found, "=", 1, 1e-3)
 
 
-def growth(_stream: np.random.Generator) -> list[Fact]:
+def growth(_stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.2: with m n the noise of MVG grows without bound, that of IMGM does not."""
     counts = np.array([1e2, 1e3, 1e4, 1e5])
     std = {
@@ -176,23 +158,21 @@ def growth(_stream: np.random.Generator) -> list[Fact]:
         for name, mechanism in (("MVG", MVG()), ("IMGM", IMGM()))
     }
     power = {name: np.polyfit(np.log(counts), np.log(found), 1)[0] for name, found in std.items()}
-    return [
-        Fact("power of n by which MVG's standard deviation grows", float(power["MVG"]), ">=", 0.5),
-        Fact("the same of IMGM", float(power["IMGM"]), "=", 0, 1e-9),
-    ]
+    yield Number(
+        "power of n by which MVG's standard deviation grows", float(power["MVG"]), ">=", 0.5
+    )
+    yield Number("the same of IMGM", float(power["IMGM"]), "=", 0, 1e-9)
 
 
-def no_budget(_stream: np.random.Generator) -> list[Fact]:
+def no_budget(_stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.2: as epsilon falls to 0 MVG's noise diverges, and B tends to a limit above 0."""
     small, smaller = (
         MVG().calibrate(LIVER, epsilon=epsilon, delta=DELTA).noise_std for epsilon in (1e-6, 1e-8)
     )
     limit = 2 * stats.norm.ppf((1 + DELTA) / 2)
-    return [
-        Fact("MVG's noise at epsilon 1e-8 over that at 1e-6", smaller / small, ">=", 10),
-        Fact("B(0, delta) over the stated limit", gaussian.mu(0.0, DELTA) / limit, "=", 1, 1e-9),
-        Fact("B(1e-9, delta) over it", gaussian.mu(1e-9, DELTA) / limit, "=", 1, 1e-4),
-    ]
+    yield Number("MVG's noise at epsilon 1e-8 over that at 1e-6", smaller / small, ">=", 10)
+    yield Number("B(0, delta) over the stated limit", gaussian.mu(0.0, DELTA) / limit, "=", 1, 1e-9)
+    yield Number("B(1e-9, delta) over it", gaussian.mu(1e-9, DELTA) / limit, "=", 1, 1e-4)
 
 
 def renyi(order: float, mu: float) -> float:
@@ -208,38 +188,36 @@ def renyi_as_printed(order: float, eta: float) -> float:
     return float((2 * order + 1) * eta / (order - 1) * np.exp(eta * (order**2 + order)))
 
 
-def renyi_bound(_stream: np.random.Generator) -> list[Fact]:
+def renyi_bound(_stream: np.random.Generator) -> Iterator[Number]:
     """(52): the divergence is the printed expression; and the bound in terms of B holds."""
     orders, limits = (1.5, 2.0, 4.0), (0.1, 0.5, 1.0, 2.0)
-    facts = [
-        Fact(
+    for order, mu in ((2.0, 0.5), (4.0, 1.0)):
+        yield Number(
             f"divergence over the printed expression, order {order:g}, mu {mu:g}",
-            *(renyi(order, mu) / renyi_as_printed(order, mu**2 / 2), "=", 1.0, 1e-6),
+            renyi(order, mu) / renyi_as_printed(order, mu**2 / 2),
+            "=",
+            1.0,
+            1e-6,
         )
-        for order, mu in ((2.0, 0.5), (4.0, 1.0))
-    ]
     bound = min(
         renyi_as_printed(order, limit / 2) / renyi(order, limit)
         for order in orders
         for limit in limits
     )
-    return [*facts, Fact("smallest final bound over the divergence", bound, ">=", 1)]
+    yield Number("smallest final bound over the divergence", bound, ">=", 1)
 
 
-def amplification(_stream: np.random.Generator) -> list[Fact]:
+def amplification(_stream: np.random.Generator) -> Iterator[Number]:
     """Type II: noise for (epsilon / q, delta / q) gives epsilon, all features being released."""
     q = BATCH / RECORDS
-    facts = []
     for epsilon in (0.1, 1.0):
         mu = gaussian.mu(epsilon / q, DELTA / q)
         real = gaussian.epsilon(DELTA, mu)
-        facts.append(Fact(f"real epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon))
-    return facts
+        yield Number(f"real epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon)
 
 
-def direction_pays(_stream: np.random.Generator) -> list[Fact]:
+def direction_pays(_stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
-    facts = []
     for name, query, important in (
         ("experiment I", LIVER, (2, 5)),
         ("experiment III", CTG, (0, 7, 9)),
@@ -251,13 +229,10 @@ def direction_pays(_stream: np.random.Generator) -> list[Fact]:
         plain = IMGM().calibrate(query, epsilon=EPSILON, delta=delta)
         least = smallest_last(noise_of(directional).row_factor)[-1]
         ratio = float(least / plain.noise_std)
-        facts.append(
-            Fact(f"noise of important directions over i.i.d., {name}", ratio, ">=", 1, 1e-9)
-        )
-    return facts
+        yield Number(f"noise of important directions over i.i.d., {name}", ratio, ">=", 1, 1e-9)
 
 
-def algorithm_1(_stream: np.random.Generator) -> list[Fact]:
+def algorithm_1(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 3: Algorithm 1 is private, and spends the whole budget."""
     shares = []
     for query in (LIVER, CTG):
@@ -265,13 +240,11 @@ def algorithm_1(_stream: np.random.Generator) -> list[Fact]:
             release = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
             assert release.mu is not None
             shares.append(release.mu / gaussian.mu(epsilon, delta))
-    return [
-        Fact("largest mu over the allowed mu", max(shares), "<=", 1, 1e-12),
-        Fact("smallest mu over the allowed mu", min(shares), "=", 1, 1e-9),
-    ]
+    yield Number("largest mu over the allowed mu", max(shares), "<=", 1, 1e-12)
+    yield Number("smallest mu over the allowed mu", min(shares), "=", 1, 1e-9)
 
 
-def trade(stream: np.random.Generator) -> list[Fact]:
+def trade(stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.1: row factors c I and column factors I / c have the same guarantee for any c."""
     query = Identity(Box.cube(3, -1, 1), 4)
     plain = IMGM().calibrate(query, epsilon=EPSILON, delta=DELTA)
@@ -283,52 +256,37 @@ def trade(stream: np.random.Generator) -> list[Fact]:
         changes.append(abs(release.noise_std / plain.noise_std - 1))
         drawn.append(release.sample(np.zeros((3, 4)), [np.random.default_rng(start)]))
     spread = max(float(np.abs(one / drawn[1] - 1).max()) for one in drawn)
-    return [
-        Fact("largest relative change of the standard deviation", max(changes), "=", 0, 1e-12),
-        Fact("largest relative change of the noise drawn from one seed", spread, "=", 0, 1e-9),
-    ]
+    yield Number("largest relative change of the standard deviation", max(changes), "=", 0, 1e-12)
+    yield Number("largest relative change of the noise drawn from one seed", spread, "=", 0, 1e-9)
 
 
-def vector_noise_is_private(stream: np.random.Generator) -> list[Fact]:
+def vector_noise_is_private(stream: np.random.Generator) -> Iterator[Number]:
     """The note: density exp(-lambda |z|) with lambda = n epsilon / sqrt(d) is epsilon-DP."""
-    facts, draws = [], 2000
+    draws = 2000
     for d in radii.DIMENSIONS:
         radius = np.linalg.norm(radii.vectors(d, draws, stream), axis=0)
         # Lambda for a sum, from draws: the mean radius is d / lambda.
         rate = d / radius.mean() * np.sqrt(d) / radii.EPSILON
-        facts += [
-            Fact(f"delta at epsilon 1, d = {d}", float(radii.delta(1.0, d, d)), "<=", 0, 1e-12),
-            Fact(
-                f"lambda of draws over the stated one, d = {d}",
-                rate,
-                "=",
-                1,
-                5 / (draws * d) ** 0.5,
-            ),
-        ]
-    return facts
+        yield Number(f"delta at epsilon 1, d = {d}", float(radii.delta(1.0, d, d)), "<=", 0, 1e-12)
+        yield Number(
+            f"lambda of draws over the stated one, d = {d}", rate, "=", 1, 5 / (draws * d) ** 0.5
+        )
 
 
-def exponential_radius(_stream: np.random.Generator) -> list[Fact]:
+def exponential_radius(_stream: np.random.Generator) -> Iterator[Number]:
     """The note: with an exponential radius it is not: delta at epsilon 1 is not 0."""
-    return [
-        Fact(f"delta at epsilon 1, d = {d}", float(radii.delta(1.0, d, 1)), ">=", 0.1)
-        for d in radii.DIMENSIONS
-    ]
+    for d in radii.DIMENSIONS:
+        yield Number(f"delta at epsilon 1, d = {d}", float(radii.delta(1.0, d, 1)), ">=", 0.1)
 
 
-def erlang(stream: np.random.Generator) -> list[Fact]:
+def erlang(stream: np.random.Generator) -> Iterator[Number]:
     """The note: the radius follows an Erlang law with d degrees, which a test tells from others."""
-    facts = []
     for d in (2, 6, 24):
         radius = np.linalg.norm(radii.vectors(d, radii.DRAWS, stream), axis=0)
         radius *= radii.EPSILON / np.sqrt(d)
         right, wrong = (stats.kstest(radius, stats.gamma(k).cdf).pvalue for k in (d, 1))
-        facts += [
-            Fact(f"p-value of Erlang({d})", float(right), ">=", 1e-3),
-            Fact(f"p-value of an exponential law, d = {d}", float(wrong), "<=", 1e-6),
-        ]
-    return facts
+        yield Number(f"p-value of Erlang({d})", float(right), ">=", 1e-3)
+        yield Number(f"p-value of an exponential law, d = {d}", float(wrong), "<=", 1e-6)
 
 
 CHECKS: dict[str, Check] = {

@@ -23,7 +23,7 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.theory import bounds, filling, leakage, samplers
-from matrixdp.theory.facts import Check, Fact
+from matrixdp.theory.numbers import Check, Number
 
 EPSILON = 1.0
 
@@ -39,9 +39,8 @@ QUERIES: tuple[Query, ...] = (
 )
 
 
-def tail_bound(_stream: np.random.Generator) -> list[Fact]:
+def tail_bound(_stream: np.random.Generator) -> Iterator[Number]:
     """Lemma 1: |N|_F^2 exceeds zeta^2 with probability at most delta."""
-    facts = []
     for query in EXPERIMENTS:
         m, n = query.shape
         delta = 1 / query.records
@@ -53,8 +52,7 @@ def tail_bound(_stream: np.random.Generator) -> list[Fact]:
         bound = float((beta["literal"] / beta["sqrt"]) ** 2)
         for square, meant in ((bound**2, "as printed"), (bound, "with zeta^2 replaced by zeta")):
             chance = float(stats.chi2.sf(square, m * n))
-            facts.append(Fact(f"probability of the tail, {m} x {n}, {meant}", chance, "<=", delta))
-    return facts
+            yield Number(f"probability of the tail, {m} x {n}, {meant}", chance, "<=", delta)
 
 
 def largest_share(theorem: int, queries: Sequence[Query]) -> float:
@@ -97,67 +95,67 @@ def largest_abstract_share(theorem: int, stream: np.random.Generator) -> float:
     return largest
 
 
-def theorem_2(stream: np.random.Generator) -> list[Fact]:
+def theorem_2(stream: np.random.Generator) -> Iterator[Number]:
     """Every release by Theorem 2 spends at most the mu that (epsilon, delta) allows."""
-    return [
-        Fact("largest mu over the allowed mu, releases", largest_share(2, QUERIES), "<=", 1),
-        Fact(
-            "largest s2 phi over the allowed mu, random sizes",
-            *(largest_abstract_share(2, stream), "<=", 1.0),
-        ),
-    ]
+    return _spent(2, QUERIES, "releases", stream)
 
 
-def theorem_3(stream: np.random.Generator) -> list[Fact]:
+def theorem_3(stream: np.random.Generator) -> Iterator[Number]:
     """The same by Theorem 3, on second moments, and for queries of any kind."""
     moments = [query for query in QUERIES if isinstance(query, Covariance)]
-    return [
-        Fact("largest mu over the allowed mu, second moments", largest_share(3, moments), "<=", 1),
-        Fact(
-            "largest s2 phi over the allowed mu, random sizes",
-            *(largest_abstract_share(3, stream), "<=", 1.0),
-        ),
-    ]
+    return _spent(3, moments, "second moments", stream)
 
 
-def theorem_4(_stream: np.random.Generator) -> list[Fact]:
+def _spent(
+    theorem: int, queries: Sequence[Query], what: str, stream: np.random.Generator
+) -> Iterator[Number]:
+    share, abstract = largest_share(theorem, queries), largest_abstract_share(theorem, stream)
+    yield Number(f"largest mu over the allowed mu, {what}", share, "<=", 1)
+    yield Number("largest s2 phi over the allowed mu, random sizes", abstract, "<=", 1.0)
+
+
+def theorem_4(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 3 allows at least as much precision where s2 <= gamma, or r > 12."""
     table = bounds.bounds(0)
     ratio = table["phi_thm3"] / table["phi_thm2"]
     # A positive semi-definite query cannot have s2 above sqrt(2) gamma.
     many = (table["r"] > 12) & (table["ratio"] <= np.sqrt(2))
-    return [
-        Fact(
-            "smallest phi of Theorem 3 over that of Theorem 2, s2 <= gamma",
-            *(float(ratio[table["ratio"] <= 1].min()), ">=", 1.0, 1e-12),
-        ),
-        Fact(
-            "smallest phi of Theorem 3 over that of Theorem 2, r > 12",
-            *(float(ratio[many].min()), ">=", 1.0, 1e-12),
-        ),
-    ]
+    yield Number(
+        "smallest phi of Theorem 3 over that of Theorem 2, s2 <= gamma",
+        float(ratio[table["ratio"] <= 1].min()),
+        ">=",
+        1.0,
+        1e-12,
+    )
+    yield Number(
+        "smallest phi of Theorem 3 over that of Theorem 2, r > 12",
+        float(ratio[many].min()),
+        ">=",
+        1.0,
+        1e-12,
+    )
 
 
-def threshold(_stream: np.random.Generator) -> list[Fact]:
+def threshold(_stream: np.random.Generator) -> Iterator[Number]:
     """The smallest rank from which Theorem 4's second condition holds at s2 = sqrt(2) gamma."""
     ranks = np.arange(1, 100)
     harmonic, root_harmonic = np.transpose([harmonic_numbers(int(r)) for r in ranks])
     fails = root_harmonic < (2 * np.sqrt(2) - 1) * harmonic
-    return [Fact("smallest rank", float(ranks[fails].max() + 1), "=", 13)]
+    yield Number("smallest rank", float(ranks[fails].max() + 1), "=", 13)
 
 
-def example_1(_stream: np.random.Generator) -> list[Fact]:
+def example_1(_stream: np.random.Generator) -> Iterator[Number]:
     """Second moments of records in [-c, c]^m: gamma = m c^2, s2 at most 2 m c^2 / n."""
     ones = np.ones((MOVEMENT.features, MOVEMENT.records))
     attained = float(np.linalg.norm(ones @ ones.T / MOVEMENT.records))
-    return [
-        Fact("gamma / (m c^2), attained", attained / MOVEMENT.features, "=", 1, 1e-12),
-        Fact("gamma / (m c^2), calibrated to", MOVEMENT.gamma / MOVEMENT.features, "=", 1, 1e-12),
-        Fact("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / MOVEMENT.paper_l2, "<=", 1),
-    ]
+    yield Number("gamma / (m c^2), attained", attained / MOVEMENT.features, "=", 1, 1e-12)
+    yield Number(
+        "gamma / (m c^2), calibrated to", MOVEMENT.gamma / MOVEMENT.features, "=", 1, 1e-12
+    )
+    yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / MOVEMENT.paper_l2, "<=", 1)
 
 
-def example_2(_stream: np.random.Generator) -> list[Fact]:
+def example_2(_stream: np.random.Generator) -> Iterator[Number]:
     """Kernel matrices of n records, |k| <= c: gamma = n c, s2 at most c sqrt(8 n - 4)."""
     n = 20
     signs = np.ones(n)
@@ -166,17 +164,19 @@ def example_2(_stream: np.random.Generator) -> list[Fact]:
     changed = float(np.linalg.norm(np.ones((n, n)) - np.outer(signs, signs)))
     table = bounds.bounds(0)
     kernels = table[table["case"] == "kernel matrix"]
-    return [
-        Fact("gamma / (n c), attained", float(np.linalg.norm(np.ones((n, n)))) / n, "=", 1, 1e-12),
-        Fact("change by one record / (c sqrt(8 n - 4))", changed / np.sqrt(8 * n - 4), "<=", 1),
-        Fact(
-            "smallest n from which s2 < gamma",
-            *(float(kernels["r"][kernels["ratio"] >= 1].max() + 1), "=", 8.0),
-        ),
-    ]
+    yield Number(
+        "gamma / (n c), attained", float(np.linalg.norm(np.ones((n, n)))) / n, "=", 1, 1e-12
+    )
+    yield Number("change by one record / (c sqrt(8 n - 4))", changed / np.sqrt(8 * n - 4), "<=", 1)
+    yield Number(
+        "smallest n from which s2 < gamma",
+        float(kernels["r"][kernels["ratio"] >= 1].max() + 1),
+        "=",
+        8.0,
+    )
 
 
-def singular_values(stream: np.random.Generator) -> list[Fact]:
+def singular_values(stream: np.random.Generator) -> Iterator[Number]:
     """Turning the noise keeps its singular values, and the guarantee."""
     plain = MVG(allocation=Binary((0, 1), 0.75)).calibrate(LIVER, epsilon=1, delta=1 / 248)
     shares, changes = [], []
@@ -186,10 +186,8 @@ def singular_values(stream: np.random.Generator) -> list[Fact]:
         turned = mechanism.calibrate(LIVER, epsilon=1, delta=1 / 248)
         shares.append(_share(turned))
         changes.append(np.abs(_variances(turned) / _variances(plain) - 1).max())
-    return [
-        Fact("largest mu over the allowed mu, 20 random bases", max(shares), "<=", 1),
-        Fact("largest relative change of a variance", float(max(changes)), "=", 0, 1e-9),
-    ]
+    yield Number("largest mu over the allowed mu, 20 random bases", max(shares), "<=", 1)
+    yield Number("largest relative change of a variance", float(max(changes)), "=", 0, 1e-9)
 
 
 def _variances(release: Release) -> Array:
@@ -210,39 +208,33 @@ def smallest_last(factor: ArrayLike | None) -> Array:
     return np.linalg.svd(np.diag(given) if given.ndim == 1 else given, compute_uv=False)
 
 
-def same_law(stream: np.random.Generator) -> list[Fact]:
+def same_law(stream: np.random.Generator) -> Iterator[Number]:
     """The samplers of Lemmas 6 and 7 draw the law of the definition, and tests would tell."""
     table = samplers.samplers(int(stream.integers(2**31)))
     tests = table[table["kind"] == "test"].groupby("sampler")["p_value"]
     smallest, largest = tests.min(), tests.max()
-    return [
-        Fact("smallest p-value, affine (Lemma 7)", float(smallest["affine"]), ">=", 1e-3),
-        Fact("smallest p-value, Kronecker (Lemma 6)", float(smallest["kronecker"]), ">=", 1e-3),
-        Fact(
-            "largest p-value, factors in the wrong order", float(largest["wrong_order"]), "<=", 1e-6
-        ),
-    ]
+    yield Number("smallest p-value, affine (Lemma 7)", float(smallest["affine"]), ">=", 1e-3)
+    yield Number("smallest p-value, Kronecker (Lemma 6)", float(smallest["kronecker"]), ">=", 1e-3)
+    yield Number(
+        "largest p-value, factors in the wrong order", float(largest["wrong_order"]), "<=", 1e-6
+    )
 
 
-def printed_optimum(_stream: np.random.Generator) -> list[Fact]:
+def printed_optimum(_stream: np.random.Generator) -> Iterator[Number]:
     """Eq. (25) with its closed form for c must give positive precisions: here experiment I."""
     u = filling.printed_formula(filling.SPECTRUM, np.array(_liver_budget()))
-    return [Fact("smallest precision of Eq. (25), experiment I", float(u.min()), ">=", 0)]
+    yield Number("smallest precision of Eq. (25), experiment I", float(u.min()), ">=", 0)
 
 
-def filled_optimum(_stream: np.random.Generator) -> list[Fact]:
+def filled_optimum(_stream: np.random.Generator) -> Iterator[Number]:
     """Water filling over the active directions is optimal at any budget."""
-    facts = []
     for budget in (_liver_budget(), 0.1, 1.0, 10.0):
         u = filling.water_filling(filling.SPECTRUM, budget)
         best = filling.gain(filling.SPECTRUM, filling.numerical_optimum(filling.SPECTRUM, budget))
         gain = float(filling.gain(filling.SPECTRUM, u) / best)
         off = float(filling.optimality_residual(filling.SPECTRUM, u))
-        facts += [
-            Fact(f"gain over the numerical optimum's, budget {budget:.3g}", gain, "=", 1, 1e-6),
-            Fact(f"violated optimality conditions, budget {budget:.3g}", off, "=", 0, 1e-9),
-        ]
-    return facts
+        yield Number(f"gain over the numerical optimum's, budget {budget:.3g}", gain, "=", 1, 1e-6)
+        yield Number(f"violated optimality conditions, budget {budget:.3g}", off, "=", 0, 1e-9)
 
 
 def _liver_budget() -> float:
@@ -250,37 +242,30 @@ def _liver_budget() -> float:
     return phi**2 / np.sqrt(LIVER.records)
 
 
-def information(_stream: np.random.Generator) -> list[Fact]:
+def information(_stream: np.random.Generator) -> Iterator[Number]:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information."""
-    facts = []
     for budget in (0.1, 1.0, 10.0):
         u = filling.water_filling(filling.SPECTRUM, budget)
         gain = float(filling.gain(filling.SPECTRUM, u))
         ratio = gain / filling.joint_information(filling.SPECTRUM, u)
-        facts.append(
-            Fact(f"ln PNR / (2 mutual information), budget {budget:g}", ratio, "=", 1, 1e-9)
-        )
-    return facts
+        yield Number(f"ln PNR / (2 mutual information), budget {budget:g}", ratio, "=", 1, 1e-9)
 
 
-def least_leakage(_stream: np.random.Generator) -> list[Fact]:
+def least_leakage(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 9 for one Gaussian answer: other noise of the same variance leaks no less."""
-    facts = []
     for variance in (0.1, 1.0, 10.0):
         normal = leakage.gaussian(variance)
         computed = leakage.information(stats.norm(scale=np.sqrt(variance)))
-        facts.append(
-            Fact(f"quadrature / closed form, noise {variance:g}", computed / normal, "=", 1, 1e-6)
+        yield Number(
+            f"quadrature / closed form, noise {variance:g}", computed / normal, "=", 1, 1e-6
         )
         for name, law in leakage.laws(variance).items():
             more = leakage.information(law) / normal
-            facts.append(Fact(f"leakage over Gaussian's, {name} {variance:g}", more, ">=", 1, 1e-6))
-    return facts
+            yield Number(f"leakage over Gaussian's, {name} {variance:g}", more, ">=", 1, 1e-6)
 
 
-def budgets(_stream: np.random.Generator) -> list[Fact]:
+def budgets(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorems 5 and 6: what the precisions of calibrated releases sum to."""
-    facts = []
     for query, theorem in ((LIVER, 2), (CTG, 2), (MOVEMENT, 2), (MOVEMENT, 3)):
         delta = 1 / query.records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
@@ -291,29 +276,30 @@ def budgets(_stream: np.random.Generator) -> list[Fact]:
         printed = root**4 / query.records if unimodal else root**2
         spent = float((_variances(release) ** -2.0).sum() / printed)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"
-        facts.append(Fact(f"sum of squared precisions / budget, {what}", spent, "=", 1, 1e-8))
-    return facts
+        yield Number(f"sum of squared precisions / budget, {what}", spent, "=", 1, 1e-8)
 
 
-def gaussian_answer(_stream: np.random.Generator) -> list[Fact]:
+def gaussian_answer(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 8 as stated: a sum over any number of records has the largest information."""
-    return [
-        Fact(
-            "information of a sum of one record over the largest possible",
-            *(leakage.sum_information(1) / leakage.gaussian(1.0), "=", 1.0, 1e-3),
-        )
-    ]
+    yield Number(
+        "information of a sum of one record over the largest possible",
+        leakage.sum_information(1) / leakage.gaussian(1.0),
+        "=",
+        1.0,
+        1e-3,
+    )
 
 
-def gaussian_limit(_stream: np.random.Generator) -> list[Fact]:
+def gaussian_limit(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 8 in the limit of many records, where a sum is Gaussian."""
-    return [
-        Fact(
+    for n, tolerance in ((16, 1e-2), (256, 1e-3)):
+        yield Number(
             f"information of a sum of {n} records over the largest possible",
-            *(leakage.sum_information(n) / leakage.gaussian(1.0), "=", 1.0, tolerance),
+            leakage.sum_information(n) / leakage.gaussian(1.0),
+            "=",
+            1.0,
+            tolerance,
         )
-        for n, tolerance in ((16, 1e-2), (256, 1e-3))
-    ]
 
 
 CHECKS: dict[str, Check] = {

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
-from scipy.special import betainc, lambertw
+from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln, lambertw, xlogy
 
 from matrixdp import checks, seeds
 from matrixdp.checks import Array
@@ -92,10 +91,10 @@ def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
     d, k = checks.count(d=d), checks.count(k=k)
     epsilon = np.asarray(epsilon, dtype=float)[..., None]
     # In the root of the radius the kinks at small radii are resolved as well.
-    law = stats.gamma(k)
-    root = np.linspace(np.sqrt(law.ppf(1e-18)), np.sqrt(law.isf(1e-18)), NODES)
+    ends = np.sqrt([gammaincinv(k, 1e-18), gammainccinv(k, 1e-18)])
+    root = np.linspace(ends[0], ends[1], NODES)
     r = root**2
-    share = law.pdf(r) * root
+    share = np.exp(xlogy(k - 1, r) - r - gammaln(k)) * root
     share /= share.sum()
 
     def chance(low: Array, high: Array) -> Array:
@@ -122,14 +121,13 @@ def _described(d: int, k: int, drawn: Array) -> pd.DataFrame:
     """Describe noise on a sum, shape (d, draws), where lambda is epsilon / sqrt(d)."""
     scale = np.sqrt(d) / EPSILON
     radius = np.linalg.norm(drawn, axis=0) / scale
-    law = stats.gamma(k)
     found, _ = np.histogram(np.log(radius), np.log(EDGES))
     widths = np.diff(np.log(EDGES))
     histogram = _rows(
         "density",
         np.sqrt(EDGES[1:] * EDGES[:-1]),
         found / len(radius) / widths,
-        np.diff(law.cdf(EDGES)) / widths,
+        np.diff(gammainc(k, EDGES)) / widths,
     )
     shares = (np.arange(20) + 0.5) / 20
     # The neighbour whose vector is 1 instead of 0 in every coordinate.
@@ -140,7 +138,7 @@ def _described(d: int, k: int, drawn: Array) -> pd.DataFrame:
     return pd.concat(
         [
             histogram[histogram["expected"] > 1e-9],
-            _rows("quantile", shares, np.quantile(radius, shares), law.ppf(shares)),
+            _rows("quantile", shares, np.quantile(radius, shares), gammaincinv(k, shares)),
             _rows("delta", EPSILONS, delta(EPSILONS, d, k)),
             _rows("sampled_delta", [EPSILON], sampled, delta(EPSILON, d, k)),
             _rows("largest_loss", [EPSILON], loss.max()),

@@ -52,13 +52,33 @@ class Noise:
         return 1 / self.mu
 
 
+@dataclass(frozen=True, kw_only=True)
 class Plan(abc.ABC):
-    """What is released, how often, and what one record can change in it."""
+    """What is released, how often, and what one record can change in it.
+
+    Args:
+        records: number of training records.
+        lot: expected number of records of a lot, or that of a block.
+
+    Raises:
+        InputError: an argument is out of range, or the lot is larger than the data.
+    """
+
+    records: int
+    lot: int
+
+    def __post_init__(self) -> None:
+        checks.count(records=self.records)
+        if checks.count(lot=self.lot) > self.records:
+            raise checks.InputError(
+                f"lot is {self.lot}; it must be at most the number of training records, "
+                f"{self.records}"
+            )
 
     @property
-    @abc.abstractmethod
     def rate(self) -> float:
-        """Records of a lot or a batch over all records, q."""
+        """Records of a lot over all records, q: a record's probability to be in a lot."""
+        return self.lot / self.records
 
     @property
     @abc.abstractmethod

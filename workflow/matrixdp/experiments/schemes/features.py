@@ -40,35 +40,19 @@ class Features(Plan):
 
     Args:
         features: of one record, m.
-        records: their number, n.
-        lot: records of a block, from which the paper takes q = lot / records.
-
-    Raises:
-        InputError: an argument is out of range, or the lot is larger than the data.
+        records, lot: see :class:`Plan`; the paper takes q from the records of a block.
     """
 
     features: int
-    records: int
-    lot: int
 
     def __post_init__(self) -> None:
-        for name in ("features", "records", "lot"):
-            checks.count(**{name: getattr(self, name)})
-        if self.lot > self.records:
-            raise checks.InputError(
-                f"lot is {self.lot}; it must be at most the number of training records, "
-                f"{self.records}"
-            )
+        super().__post_init__()
+        checks.count(features=self.features)
 
     @property
     def query(self) -> Identity:
         """What releases one block."""
         return Identity(Box.cube(self.features, -1, 1), self.lot)
-
-    @property
-    def rate(self) -> float:
-        """Share of the records that is in a lot, q."""
-        return self.lot / self.records
 
     @property
     def steps(self) -> int:

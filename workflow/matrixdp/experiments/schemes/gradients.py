@@ -40,8 +40,7 @@ class Gradients(Plan):
     """Training on private gradients.
 
     Args:
-        records: number of training records.
-        lot: expected size of a Poisson lot.
+        records, lot: see :class:`Plan`; lots are Poisson samples.
         epochs: expected passes over the records.
         clip: largest joint Frobenius norm of one record's gradient.
         shapes: shape (m, n) of every parameter, by name.
@@ -51,28 +50,16 @@ class Gradients(Plan):
             parameters.
     """
 
-    records: int
-    lot: int
     epochs: int
     clip: float
     shapes: Mapping[str, tuple[int, int]]
 
     def __post_init__(self) -> None:
-        for name in ("records", "lot", "epochs"):
-            checks.count(**{name: getattr(self, name)})
+        super().__post_init__()
+        checks.count(epochs=self.epochs)
         checks.positive(clip=self.clip)
-        if self.lot > self.records:
-            raise checks.InputError(
-                f"lot is {self.lot}; it must be at most the number of training records, "
-                f"{self.records}"
-            )
         if not self.shapes:
             raise checks.InputError("shapes are empty; give the shape of at least one parameter")
-
-    @property
-    def rate(self) -> float:
-        """Probability of a record to be in a lot, q."""
-        return self.lot / self.records
 
     @property
     def steps(self) -> int:
@@ -191,41 +178,6 @@ def _imgm_amplified(plan: Gradients, epsilon: float, delta: float) -> Deviations
 
 def _imgm_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
     return _theorem_4(plan, epsilon, delta, factor=plan.rate / np.sqrt(plan.lot))
-
-
-def best_strategy(workload: Array) -> Array:
-    """Return X = A^T A for the best strategy A of the matrix mechanism, found numerically.
-
-    A strategy of unit sensitivity has columns of norm at most 1; its total squared error for the
-    workload W is proportional to tr(W X^-1 W^T) (Li et al., VLDB Journal 2015). For the average,
-    W = (1, ..., 1) / n, the optimum is X = 1 1^T, of A = (1, ..., 1): the error is at least 1 / n^2
-    (v^T X v <= |v|_1^2 for every v, and w^T X^-1 w >= 2 v^T w - v^T X v), and this reaches it. The
-    matrix mechanism then adds Gaussian noise of sensitivity 1 to the sum and divides it by n: it is
-    the Gaussian mechanism.
-
-    Args:
-        workload: queries by records, shape (k, n), for small n.
-    """
-    from scipy.optimize import minimize
-
-    w = checks.array(workload=workload, shape=(None, None))
-    n = w.shape[1]
-
-    def error(flat: Array) -> tuple[float, Array]:
-        columns = flat.reshape(n, n)
-        norms = np.linalg.norm(columns, axis=0)
-        unit = columns / norms
-        # A trace of the identity keeps the optimum, which may be singular, off the edge.
-        solved = np.linalg.solve(unit.T @ unit + 1e-7 * np.eye(n), w.T)
-        slope = -2 * unit @ solved @ solved.T
-        slope = (slope - unit * (unit * slope).sum(axis=0)) / norms
-        return float((w.T * solved).sum()), slope.ravel()
-
-    start = np.eye(n) + 0.1 * np.cos(np.arange(n * n)).reshape(n, n)
-    found = minimize(error, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
-    columns = found.x.reshape(n, n)
-    columns /= np.linalg.norm(columns, axis=0)
-    return columns.T @ columns
 
 
 SCHEMES = {

@@ -1,8 +1,8 @@
-"""A fact: one number that decides an exact claim, beside the number that it should be."""
+"""One number that decides an exact claim, beside the number that it should be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ RELATIONS = ("=", "<=", ">=")
 
 
 @dataclass(frozen=True)
-class Fact:
+class Number:
     """One number of a check.
 
     Attributes:
@@ -38,5 +38,5 @@ class Fact:
         return bool(signs[self.relation] <= self.tolerance)
 
 
-#: A check computes its facts from one stream; the same stream gives the same facts.
-Check = Callable[[np.random.Generator], Sequence[Fact]]
+#: A check computes its numbers from one stream; the same stream gives the same numbers.
+Check = Callable[[np.random.Generator], Iterable[Number]]

@@ -1,0 +1,66 @@
+"""Directions of noise: the factor of their covariance, and directions that are released first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks
+from matrixdp.checks import Array
+from matrixdp.laws import Streams
+from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.gaussian import AnalyzeGauss
+from matrixdp.privacy.sensitivity import Covariance, Query
+
+
+@dataclass(frozen=True)
+class PrivateDirections:
+    """Directions and spectrum of X X^T from a private SVD, on a share of the budget.
+
+    The second moments are released by Analyze Gauss with the exact standard deviation and
+    decomposed; eigenvalues below ``floor`` times the largest are raised to that. (The paper takes
+    the spectrum of Theorem 7 from the data themselves, which is not private.)
+
+    Args:
+        share: share of epsilon and of delta spent here; the rest is left for the noise.
+        floor: as above.
+
+    Raises:
+        InputError: share or floor is not strictly between 0 and 1.
+    """
+
+    share: float = 0.2
+    floor: float = 1e-9
+
+    def __post_init__(self) -> None:
+        checks.open_unit(share=self.share)
+        checks.open_unit(floor=self.floor)
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+        """Return the release of the second moments on this share of (epsilon, delta)."""
+        moments = Covariance(query.domain, query.records, query.adjacency)
+        return AnalyzeGauss("analytic").calibrate(
+            moments, epsilon=self.share * epsilon, delta=self.share * delta
+        )
+
+    def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
+        """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
+
+        Args:
+            release: what ``calibrate`` returned.
+            matrix: X, shape (m, n) or (trials, m, n).
+        """
+        records = matrix.shape[-1]
+        noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
+        eigenvalues, directions = np.linalg.eigh(noisy)
+        spectrum = records * eigenvalues[:, ::-1]
+        largest = np.abs(spectrum).max(axis=1, keepdims=True)
+        return directions[:, :, ::-1], np.maximum(spectrum, self.floor * largest)
+
+
+def noise_factor(directions: ArrayLike | None, variances: Array) -> Array:
+    """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
+    deviations = np.sqrt(variances)
+    return deviations if directions is None else np.asarray(directions) * deviations
