@@ -242,8 +242,8 @@ class _Known:
         self.salt = hashlib.sha256(own + sys.version.encode()).digest()
 
     def of(self, file: Path) -> dict[str, Any]:
-        """Return the facts of a file, read before or now."""
-        content = file.read_bytes()
+        """Return the facts of a file, read before or now; one that is not there is empty."""
+        content = file.read_bytes() if file.is_file() else b""
         key = hashlib.sha256(self.salt + file.suffix.encode() + content).hexdigest()
         if key not in self.facts:
             self.facts[key] = _read(file, content)
