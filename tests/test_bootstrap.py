@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -244,19 +245,31 @@ def test_a_first_run_starts_snakemake_alone(started):
     assert started("run", "table4", "-c1") == (None, ["-m snakemake table4 -c1"])
 
 
+def described(project, requested):
+    """Leave what a run on simulated data leaves."""
+    file = project.root / "results" / "data" / "liver" / "provenance.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"status": "simulated", "requested": requested}, indent=2))
+
+
+def test_a_run_on_simulated_data_that_were_asked_for_tries_nothing(started, project):
+    described(project, requested="simulated")
+    assert started("run")[1] == ["-m snakemake"]
+
+
 def test_a_later_run_tries_again_for_original_data(started, project):
-    (project.root / "results" / "data").mkdir(parents=True)
+    described(project, requested="auto")
     assert started("run")[1] == ["-m matrixdp refresh", "-m snakemake"]
 
 
 @pytest.mark.parametrize("flag", ["-n", "-np", "--dry-run", "--dryrun"])
 def test_a_dry_run_changes_nothing(flag, started, project):
-    (project.root / "results" / "data").mkdir(parents=True)
+    described(project, requested="auto")
     assert started("run", flag)[1] == [f"-m snakemake {flag}"]
 
 
 def test_a_failing_refresh_ends_the_run(started, project, monkeypatch):
-    (project.root / "results" / "data").mkdir(parents=True)
+    described(project, requested="auto")
     monkeypatch.setenv("EXIT_CODE", "7")
     assert started("run") == (7, ["-m matrixdp refresh"])
 

@@ -47,25 +47,19 @@ def tables():
 def test_jobs_of_the_imgm_paper(shipped):
     counts = shipped.plan("imgm").counts
     assert counts["train"] == sum(len(each["schemes"]) for each in SHIPPED.values())
-    once_each = {"learning": 3, "features": 1, "summary_of_training": 3, "schemes": 3}
-    assert {**once_each, "training_setups": 1}.items() <= counts.items()
+    shown = {f"tables_and_figures_{name}": 1 for name in SHIPPED}
+    once_each = {"learning": 3, "features": 1, "summary": 3, "tables_table1": 1}
+    assert {**once_each, **shown}.items() <= counts.items()
     assert not {"dataset", "trials"} & counts.keys()
-    assert set(shipped.plan("table1").counts) == {"learning", "training_setups", "table1", "total"}
+    assert set(shipped.plan("table1").counts) == {"learning", "tables_table1", "table1", "total"}
 
 
 def test_without_neural_experiments_nothing_is_trained(unrun):
     outcome = unrun.plan("all")
-    assert not {"train", "features", "learning", "schemes"} & outcome.counts.keys()
+    assert not {"train", "features", "learning"} & outcome.counts.keys()
     assert unrun.plan("data").counts["dataset"] == len(
         {experiment["dataset"] for experiment in EXPERIMENTS.values()}
     )
-
-
-def test_features_are_not_clipped(shipped):
-    commands = shipped.plan("imgm").output.splitlines()
-    clipped = [line for line in commands if " matrixdp train " in line and " --clip " in line]
-    assert clipped
-    assert not [line for line in clipped if " train imdb " in line]
 
 
 def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):
@@ -81,26 +75,26 @@ def test_a_changed_setting_trains_what_it_changes(trained):
         return trained.plan(*tables(), "--config", setting).jobs
 
     both = {"train adult nonprivate", "train adult imgm"}
-    shown = {"summary adult", "schemes adult"}
+    shown = {"summary adult", "table imgm_adult imgm_adult_grid", "figure imgm_adult"}
     assert planned(epochs=3) == both | shown
     assert planned(delta="1e-6") == {"train adult imgm"} | shown
 
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
-    edit(project, "schemes/features.py", lambda text: f"{text}\nSCALE = 1\n")
-    shown = {"summary imdb", "schemes imdb"}
+    edit(project, "experiments/schemes/features.py")
+    shown = {"summary imdb", "table imgm_imdb imgm_imdb_grid", "figure figure1_imdb"}
     assert project.plan(*tables()).jobs == {"train imdb imgm_amplified"} | shown
-    edit(project, "mechanisms/gaussian.py", lambda text: f"{text}\nSCALE = 1\n")
+    edit(project, "mechanisms/gaussian.py")
     assert "extract imdb" not in project.plan(*tables()).jobs
-    edit(project, "training/extractor.py", lambda text: f"{text}\nSCALE = 1\n")
+    edit(project, "experiments/training/extractor.py")
     assert "extract imdb" in project.plan(*tables()).jobs
 
 
 def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained):
     made = "results/trials/adult/default/imgm.csv.gz"
     with started(learner, "-m", "snakemake", made, "-c1") as run:
-        wait_for(learner, "results/logs/trials/adult/imgm.log", run)
+        wait_for(learner, "results/logs/trials/adult/default/imgm.log", run)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(run.pid, signal.SIGKILL)
         run.wait()
@@ -133,6 +127,6 @@ def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
     setting = "training={adult: {lot: 300}}"
     outcome = project.snakemake("results/summary/adult.csv", "-c1", "--config", setting)
     assert outcome.code == 1
-    log = (project.folder / "results/logs/trials/adult/imgm.log").read_text()
+    log = (project.folder / "results/logs/trials/adult/default/imgm.log").read_text()
     assert log.count("\n") == 1
     assert "lot is 300; it must be at most the number of training records, 256" in log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import os
 import re
@@ -63,14 +62,8 @@ class Outcome:
     @functools.cached_property
     def jobs(self) -> set[str]:
         """The printed commands of jobs that make a file, as ``verb what what``."""
-        found = set()
-        for line in re.findall(r"^.*\bpython -m matrixdp (.*)$", self.output, re.MULTILINE):
-            verb, *words = line.split()
-            if verb == "summary":
-                words = re.findall(r"--out results/summary/(\w+)\.csv", line)
-            names = itertools.takewhile(re.compile(r"\w+$").match, words)
-            found.add(" ".join([verb, *names]))
-        return found - {"status", "timing"}
+        found = re.findall(r"\bpython -m matrixdp (\w+(?: \w+)*)", self.output)
+        return {words for words in found if words.split()[0] not in ("refresh", "timing")}
 
     @property
     def idle(self) -> bool:
@@ -184,7 +177,7 @@ def clone(folder: Path) -> TinyProject:
 
 def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[str]:
     """Return the jobs of the tiny experiments' mechanisms (by default all), and what follows."""
-    tables = {"regression": "3", "first_pc": "4", "covariance": "5"}
+    tables = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
     found = set()
     for experiment in experiments or tables:
         for name in TINY["experiments"][experiment]["mechanisms"]:

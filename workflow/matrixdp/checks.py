@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import SupportsFloat, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +34,7 @@ def _number(name: str, value: object, allowed: str) -> float:
     if isinstance(value, str | bytes | bool) or value is None:
         raise InputError(f"{name} is {value!r}; it must be {allowed}")
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(cast(SupportsFloat, value))
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {value!r}; it must be {allowed}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Collection, Mapping
 from decimal import Decimal, InvalidOperation
@@ -114,6 +115,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+@functools.cache
 def datasets() -> dict[str, Any]:
     """Return what workflow/datasets.yaml says, by data set."""
     return _load(DATASETS)

@@ -6,7 +6,7 @@ Names and inputs are read from the text (see :mod:`matrixdp.sources`): nothing h
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,10 +64,6 @@ class Group:
     name: str
     products: tuple[Product, ...]
     reading: str = ""
-
-    def under(self, reading: str) -> Group:
-        """Return the same tables under another reading."""
-        return Group(f"{self.name}_of_reading", self.products, reading)
 
     @property
     def place(self) -> str:
@@ -239,3 +235,12 @@ def grouped(settings: Mapping[str, Any]) -> list[Group]:
             name += "_too"
         named[name] = Group(name, tuple(members))
     return list(named.values())
+
+
+def under(groups: Iterable[Group], reading: str, experiments: Collection[str]) -> list[Group]:
+    """Return the tables of these experiments' results under another reading."""
+    return [
+        Group(f"{group.name}_of_reading", group.products, reading)
+        for group in groups
+        if group.origins <= {*experiments} and group.verbs == ["table"]
+    ]

@@ -32,10 +32,7 @@ PACKAGE = Path(__file__).parent
 CACHE = Path(".snakemake", "matrixdp-sources.json")
 
 #: Module-level dictionaries whose entries are found by their literal keys.
-TABLES = (
-    *("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES"),
-    *("FIGURES", "TABLES"),
-)
+TABLES = ("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES", "FIGURES", "TABLES")
 
 #: Modules and files that are in no digest: what a job gets from them is in its parameters itself.
 BY_VALUE = {"config.py", "sources.py", "datasets.yaml", "readings.yaml", "config.schema.yaml"}
@@ -242,8 +239,8 @@ class _Known:
         self.salt = hashlib.sha256(own + sys.version.encode()).digest()
 
     def of(self, file: Path) -> dict[str, Any]:
-        """Return the facts of a file, read before or now."""
-        content = file.read_bytes()
+        """Return the facts of a file, read before or now; one that is not there is empty."""
+        content = file.read_bytes() if file.is_file() else b""
         key = hashlib.sha256(self.salt + file.suffix.encode() + content).hexdigest()
         if key not in self.facts:
             self.facts[key] = _read(file, content)
@@ -266,7 +263,8 @@ def _read(file: Path, content: bytes) -> dict[str, Any]:
         content = json.dumps(_yaml(content), sort_keys=True, default=str).encode()
     if file.suffix != ".py":
         return {"statements": [], "tables": {}, "meaning": _hash(content)}
-    statements, tables = [], {}
+    statements: list[dict[str, Any]] = []
+    tables: dict[str, Any] = {}
     for node in ast.parse(content, filename=str(file)).body:
         if _is_text(node) or (isinstance(node, ast.If) and ast.unparse(node.test) == TYPES_ONLY):
             continue

@@ -31,8 +31,7 @@ rule audit_experiment:
         "python -m matrixdp audit {wildcards.experiment} --out results/audit > {log} 2>&1"
 
 
-# What needs a seed alone: known mistakes that the audit must catch, and theory; what measures this
-# machine is a job of its own.
+# What needs a seed alone: mistakes that the audit must catch, theory, and what measures the machine.
 SEEDED = {
     "canaries": ["audit", ["canaries"]],
     "theory": ["theory", THEORY],

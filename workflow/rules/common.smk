@@ -46,8 +46,7 @@ SHOWN = products.grouped(config)
 SMALL = {"mem_mb": 2000, "runtime": 240}
 LARGE = {"mem_mb": 4000, "runtime": 480}
 # Where tables of results go: those of the default reading are never replaced by those of another.
-READING = config["reading"]
-RESULTS = "results/tables" if READING == "default" else f"results/readings/{READING}/tables"
+RESULTS = os.path.dirname(products.place("tables/any", "results", config["reading"]))
 
 
 wildcard_constraints:

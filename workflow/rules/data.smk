@@ -1,10 +1,7 @@
 # Data sets: downloaded, or from a mirror, or simulated stand-ins; checked, prepared, described.
-REGISTRY = configuration.datasets()
 
 
 rule dataset:
-    input:
-        standin="workflow/matrixdp/data/standins/{dataset}.yaml",
     output:
         matrix="results/data/{dataset}/matrix.npy",
         provenance="results/data/{dataset}/provenance.json",
@@ -21,8 +18,10 @@ rule dataset:
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: sources.stamp(REGISTRY[wildcards[0]]),
-        code=lambda wildcards: sources.digest("cli/data.py", f"data/{wildcards[0]}.py"),
+        entry=lambda wildcards: sources.stamp(configuration.datasets()[wildcards[0]]),
+        code=lambda wildcards: sources.digest(
+            "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
+        ),
     message:
         "Data: {params.name}"
     shell:
@@ -32,8 +31,6 @@ rule dataset:
 
 # What the neural experiments learn from.
 use rule dataset as learning with:
-    input:
-        standin="workflow/matrixdp/data/standins/{training}.yaml",
     output:
         arrays="results/data/{training}/arrays.npz",
         provenance="results/data/{training}/provenance.json",

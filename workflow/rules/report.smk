@@ -13,10 +13,7 @@ ARGUMENTS = shlex.join(
 )
 
 
-UNDER = [group.under("{other}") for group in SHOWN if group.origins <= EXPERIMENTS.keys()]
-
-
-for group in [*SHOWN, *(group for group in UNDER if not group.names("figure"))]:
+for group in [*SHOWN, *products.under(SHOWN, "{other}", EXPERIMENTS)]:
 
     rule:
         name:
@@ -74,8 +71,6 @@ rule judge:
         settings=sources.stamp(configuration.shown(config, [])),
         names=sources.stamp([*sources.theory(), *sources.figures(), *sources.mechanisms()]),
         code=sources.digest("cli/judge.py", *sources.theory().values(), shows=True),
-    message:
-        "Claims"
     shell:
         "python -m matrixdp judge > {log} 2>&1"
 
@@ -111,7 +106,5 @@ rule report:
             ),
             shows=True,
         ),
-    message:
-        "Report: results/report.html"
     shell:
         "python -m matrixdp report --arguments={params.arguments:q} --out {output} > {log} 2>&1"
