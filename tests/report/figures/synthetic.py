@@ -139,7 +139,9 @@ def table2() -> pd.DataFrame:
 def write(folder: Path, status: str = "original", **rows: list[dict]) -> Path:
     """Write the results of all experiments, or with the given rows instead, below ``folder``."""
     for name in {*METRICS, *rows}:
-        table = pd.DataFrame(rows.get(name, experiment(name)), columns=[*summary.COLUMNS])
+        table = pd.DataFrame(
+            rows[name] if name in rows else experiment(name), columns=[*summary.COLUMNS]
+        )
         for kind in ("summary", "comparisons"):
             (folder / kind).mkdir(parents=True, exist_ok=True)
         table.assign(data_status=status).to_csv(folder / "summary" / f"{name}.csv", index=False)

@@ -25,7 +25,7 @@ COLUMNS = [
 ]
 
 #: Two rows as tables show them; a direction against direction a; a variant against the base one.
-PAIR, DIRECTION, VARIANT = KINDS = ("row", "direction", "variant")
+PAIR, DIRECTION, VARIANT = ("row", "direction", "variant")
 
 #: Parameter -> the value that the others are compared with, if it was run (else the middle one).
 BASES = {"tau": "0.75", "rows": "8"}
