@@ -68,9 +68,10 @@ def run(
     rows: list[dict[str, object]] = []
     for variant in variants(find(mechanism), settings):
         name = next((q for q in queries if q in variant.mechanism.queries), None)
-        for epsilon in settings.epsilons if name else ():
-            assert name is not None
-            query = queries[name]
+        if name is None:
+            continue
+        query = queries[name]
+        for epsilon in settings.epsilons:
             delta = 1 / query.records if settings.delta is None else settings.delta
             words = (settings.experiment, mechanism, variant.direction, variant.name, epsilon)
             given = streams(settings.seed, "audit", *words, trials=range(5))
