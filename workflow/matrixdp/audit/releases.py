@@ -44,10 +44,14 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
     if isinstance(release, AlongPrivateDirections):
         first = audit_of(release.moments, stream)
         return ComposedAudit(release, first, release.limit, stream)
-    if isinstance(release, Additive) and isinstance(release.noise, GaussianLaw):
-        return GaussianAudit(release, release.noise, stream)
-    if isinstance(release, Additive) and isinstance(release.noise, NormLaw):
-        return NormAudit(release, release.noise, stream)
+    if isinstance(release, Additive):
+        noise = release.noise
+        # The column that differs stands for all of them, where a matrix is released.
+        one_column = noise.columns_alike or release.query.name != "identity"
+        if isinstance(noise, GaussianLaw) and one_column:
+            return GaussianAudit(release, noise, stream)
+        if isinstance(noise, NormLaw):
+            return NormAudit(release, noise, stream)
     return BlackBoxAudit(release, stream)
 
 
