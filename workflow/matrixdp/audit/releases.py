@@ -44,10 +44,14 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
     if isinstance(release, AlongPrivateDirections):
         first = audit_of(release.moments, stream)
         return ComposedAudit(release, first, release.limit, stream)
-    if isinstance(release, Additive) and isinstance(release.noise, GaussianLaw):
-        return GaussianAudit(release, release.noise, stream)
-    if isinstance(release, Additive) and isinstance(release.noise, NormLaw):
-        return NormAudit(release, release.noise, stream)
+    if isinstance(release, Additive):
+        noise = release.noise
+        # The column that differs stands for all of them, where a matrix is released.
+        one_column = noise.columns_alike or release.query.name != "identity"
+        if isinstance(noise, GaussianLaw) and one_column:
+            return GaussianAudit(release, noise, stream)
+        if isinstance(noise, NormLaw):
+            return NormAudit(release, noise, stream)
     return BlackBoxAudit(release, stream)
 
 
@@ -68,9 +72,10 @@ def run(
     rows: list[dict[str, object]] = []
     for variant in variants(find(mechanism), settings):
         name = next((q for q in queries if q in variant.mechanism.queries), None)
-        for epsilon in settings.epsilons if name else ():
-            assert name is not None
-            query = queries[name]
+        if name is None:
+            continue
+        query = queries[name]
+        for epsilon in settings.epsilons:
             delta = 1 / query.records if settings.delta is None else settings.delta
             words = (settings.experiment, mechanism, variant.direction, variant.name, epsilon)
             given = streams(settings.seed, "audit", *words, trials=range(5))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Law, Streams
+from matrixdp.laws import GaussianLaw, Law, Streams
 from matrixdp.privacy.sensitivity import Query
 
 #: What a release hands to a task.
@@ -99,6 +99,14 @@ class Additive(Release):
         released = self.noise.sample(streams, out)
         released += value
         return released
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianRelease(Additive):
+    """Value plus Gaussian noise, which has a ``mu``."""
+
+    mu: float
+    noise: GaussianLaw
 
 
 class Mechanism(abc.ABC):

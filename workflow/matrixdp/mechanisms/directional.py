@@ -17,7 +17,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism
+from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism
 from matrixdp.mechanisms.directions import noise_factor
 from matrixdp.mechanisms.gaussian import gaussian_release
 from matrixdp.privacy import gaussian
@@ -52,7 +52,7 @@ class DirectionalGaussian(Mechanism):
     directions: ArrayLike | None = None
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release.
 
         Raises:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.laws import Streams
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import GaussianRelease, Release
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.privacy.sensitivity import Covariance, Query
 
@@ -38,7 +38,7 @@ class PrivateDirections:
         checks.open_unit(share=self.share)
         checks.open_unit(floor=self.floor)
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the release of the second moments on this share of (epsilon, delta)."""
         moments = Covariance(query.domain, query.records, query.adjacency)
         return AnalyzeGauss("analytic").calibrate(

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Law, MatrixNormal, SymmetricNormal
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, NoGuarantee
+from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetricNormal
+from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
@@ -68,7 +68,7 @@ class Gaussian(Mechanism):
     calibration: str = "analytic"
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         sigma = standard_deviation(
@@ -96,7 +96,7 @@ class IMGM(Mechanism):
     column_factor: ArrayLike | None = None
     queries = frozenset({"identity", "covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release.
 
         Raises:
@@ -135,7 +135,7 @@ class AnalyzeGauss(Mechanism):
     calibration: str = "2014"
     queries = frozenset({"covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         assert isinstance(query, Covariance)
@@ -155,7 +155,7 @@ class GOE(Mechanism):
 
     queries = frozenset({"covariance"})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
@@ -165,10 +165,10 @@ class GOE(Mechanism):
 
 
 def gaussian_release(
-    query: Query, noise: Law, mu: Mu, noise_std: float, *, epsilon: float, delta: float
-) -> Additive:
+    query: Query, noise: GaussianLaw, mu: Mu, noise_std: float, *, epsilon: float, delta: float
+) -> GaussianRelease:
     """Return the release of value plus Gaussian noise; arguments as of :class:`Release`."""
-    return Additive(
+    return GaussianRelease(
         query=query,
         epsilon=epsilon,
         delta=delta,
@@ -186,14 +186,14 @@ def delivered(delta: float, mu: float) -> float:
     return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
 
 
-def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> Additive:
+def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> GaussianRelease:
     noise, mu = MatrixNormal(query.shape, sigma), Mu(query.l2 / sigma, query.l2_exact)
     return gaussian_release(query, noise, mu, sigma, epsilon=epsilon, delta=delta)
 
 
 def _symmetric(
     query: Query, diagonal: float, off_diagonal: float, mu: float, *, epsilon: float, delta: float
-) -> Additive:
+) -> GaussianRelease:
     m = query.features
     rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
     noise = SymmetricNormal(query.shape, diagonal, off_diagonal)

@@ -18,7 +18,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
-from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
 from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
@@ -185,7 +185,6 @@ class MVG(Mechanism):
         rest = 1 - private.share
         limit = self._limit(query, rest * epsilon, rest * delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
-        assert moments.mu is not None
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
         if not self._is_private(query):
             mu = NO_LIMIT.value
@@ -212,7 +211,7 @@ class AlongPrivateDirections(Release):
     """
 
     private: PrivateDirections
-    moments: Release
+    moments: GaussianRelease
     allocation: Allocation
     limit: float
 

@@ -71,7 +71,6 @@ def necessary(_stream: np.random.Generator) -> Iterator[Number]:
     release = DirectionalGaussian(Binary((0, 1), 0.75)).calibrate(
         LIVER, epsilon=EPSILON, delta=1 / LIVER.records
     )
-    assert release.mu is not None
     smallest = smallest_last(noise_of(release).row_factor)[-1]
     limit = gaussian.mu(EPSILON, 1 / LIVER.records)
     assert release.mu <= limit, "the counter-example must be private"
@@ -238,7 +237,6 @@ def algorithm_1(_stream: np.random.Generator) -> Iterator[Number]:
     for query in (LIVER, CTG):
         for epsilon, delta in BUDGETS:
             release = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
-            assert release.mu is not None
             shares.append(release.mu / gaussian.mu(epsilon, delta))
     yield Number("largest mu over the allowed mu", max(shares), "<=", 1, 1e-12)
     yield Number("smallest mu over the allowed mu", min(shares), "=", 1, 1e-9)
