@@ -19,7 +19,8 @@ REFERENCES = {f"references_{name}" for name in EXPERIMENTS}
 #: What rests on a task, and what on mechanisms too.
 MECHANISMS = {"trials", "sweep", "audit_experiment"}
 TASKS = MECHANISMS | REFERENCES
-LAPLACE = {"trials regression laplace", "sweep regression", "audit regression"}
+#: One of the canaries is a wrong Laplace mechanism.
+LAPLACE = {"trials regression laplace", "sweep regression", "audit regression", "audit canaries"}
 
 #: Where in the package (or beside it) an edit is made; rules that must notice it themselves, not
 #: as something that they are made from changes.
@@ -44,7 +45,7 @@ RUNS = {
     "experiments/tasks/regression.py": {"trials", "sweep", "audit_experiment"}
     | {"references_regression"},
     "experiments/study.py": TASKS,
-    "experiments/schemes/gradients.py": {"train"},
+    "experiments/schemes/gradients.py": {"train", "theory"},
     "audit/canaries.py": {"canaries"},
     "data/liver.py": {"dataset"},
     "data/adult.py": {"learning"},
