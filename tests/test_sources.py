@@ -110,14 +110,14 @@ def test_a_new_entry_changes_no_other_of_its_file(copy):
 def test_a_label_is_in_the_digest_of_what_shows_it_alone(copy):
     drawn = ("figures", next(iter(sources.figures())))
     parts = [STUDY, MVG], ["cli/audit.py"], ["cli/train.py", ("adult", "imgm")], ["cli/theory.py"]
-    before, shown = [digest(*part) for part in parts], digest("cli/figure.py", drawn)
+    before, shown = [digest(*part) for part in parts], digest("cli/figure.py", drawn, shows=True)
     catalogue = copy.parent / "catalogue.yaml"
     edit(catalogue, "label: Laplace", "label: Double exponential")
     assert [digest(*part) for part in parts] == before
-    assert digest("cli/figure.py", drawn) != shown
-    again = digest("cli/figure.py", drawn)
+    assert digest("cli/figure.py", drawn, shows=True) != shown
+    again = digest("cli/figure.py", drawn, shows=True)
     catalogue.write_text("# Why.\n" + catalogue.read_text())
-    assert digest("cli/figure.py", drawn) == again
+    assert digest("cli/figure.py", drawn, shows=True) == again
 
 
 def test_words_of_readings_count_where_they_are_shown(copy):

@@ -34,8 +34,11 @@ CACHE = Path(".snakemake", "matrixdp-sources.json")
 #: Module-level dictionaries whose entries are found by their literal keys.
 TABLES = ("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES", "FIGURES", "TABLES")
 
+#: Words for readers, in the digests of what shows them.
+WORDS = {"catalogue.yaml", "readings.yaml"}
+
 #: Modules and files that are in no digest: what a job gets from them is in its parameters itself.
-BY_VALUE = {"config.py", "sources.py", "datasets.yaml", "readings.yaml", "config.schema.yaml"}
+BY_VALUE = {"config.py", "sources.py", "datasets.yaml", "errata.yaml", "config.schema.yaml"}
 
 #: Packages that change no result: bars of progress, limits of threads, readers of settings.
 HARMLESS = {"tqdm", "threadpoolctl", "yaml", "jsonschema"} | sys.stdlib_module_names
@@ -121,14 +124,15 @@ def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, Entry]:
 
 
 @functools.cache
-def digest(*parts: str | Path | Entry, shows: bool = False) -> str:
+def digest(*parts: str | Path | Entry | tuple[str, str], shows: bool = False) -> str:
     """Return a short hash of files (relative to the package) or entries, and what they rest on.
 
     Args:
-        parts: files that a job runs or reads, and entries of tables in them.
-        shows: whether the job shows readings to a reader, words and all.
+        parts: files that a job runs or reads, entries of tables in them, and functions, each as
+            file and name.
+        shows: whether the job shows words of the catalogue and of readings.
     """
-    by_value = BY_VALUE - {"readings.yaml"} if shows else BY_VALUE
+    by_value = BY_VALUE if shows else BY_VALUE | WORDS
     # Of each file the statements that count, by number; other files than Python's have none.
     chosen: dict[Path, set[int]] = {}
     pending: list[tuple[Path, Iterable[str] | None]] = []
@@ -138,6 +142,8 @@ def digest(*parts: str | Path | Entry, shows: bool = False) -> str:
             entry = _facts(part.file)["tables"][part.table][part.name]
             said.add(f"{part.table} {part.name} {entry['meaning']}")
             pending.append((part.file, entry["uses"]))
+        elif isinstance(part, tuple):
+            pending.append((PACKAGE / part[0], part[1:]))
         else:
             pending.append((PACKAGE / part, None))
     while pending:

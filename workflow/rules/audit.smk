@@ -21,7 +21,7 @@ rule audit_experiment:
         part=lambda wildcards: configuration.audited(config, wildcards.experiment),
         runs=config["audit_runs"],
         code=lambda wildcards: sources.digest(
-            "cli/audit.py",
+            ("cli/audit.py", "experiment"),
             task_of(wildcards.experiment),
             *mechanisms_of(wildcards.experiment).values(),
         ),
@@ -33,12 +33,12 @@ rule audit_experiment:
 
 # What needs a seed alone: mistakes that the audit must catch, theory, and what measures the machine.
 SEEDED = {
-    "canaries": ["audit", ["canaries"]],
-    "theory": ["theory", THEORY],
-    "sampler_times": ["theory", TIMED],
+    "canaries": ["audit", ["canaries"], [("cli/audit.py", "canaries")]],
+    "theory": ["theory", THEORY, ["cli/theory.py", *(sources.theory()[n] for n in THEORY)]],
+    "sampler_times": ["theory", TIMED, ["cli/theory.py", *(sources.theory()[n] for n in TIMED)]],
 }
 
-for job, (verb, names) in SEEDED.items():
+for job, (verb, names, code) in SEEDED.items():
 
     rule:
         name:
@@ -58,9 +58,7 @@ for job, (verb, names) in SEEDED.items():
             verb=verb,
             names=names,
             seed=config["seed"],
-            code=sources.digest(
-                f"cli/{verb}.py", *(sources.theory()[n] for n in names if verb == "theory")
-            ),
+            code=sources.digest(*code),
         message:
             "{rule}: {params.names}"
         shell:

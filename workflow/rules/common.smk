@@ -42,6 +42,7 @@ SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
+METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
 # What a job may take: memory in MB, minutes.
 SMALL = {"mem_mb": 2000, "runtime": 240}
 LARGE = {"mem_mb": 4000, "runtime": 480}

@@ -85,6 +85,7 @@ rule summary:
         **SMALL,
     params:
         reading=lambda wildcards: wildcards.get("other", readings.DEFAULT),
+        metrics=METRICS,
         code=sources.digest("cli/summary.py"),
     message:
         "Summary: {wildcards.any_experiment}, {params.reading}"

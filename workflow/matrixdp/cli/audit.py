@@ -21,15 +21,25 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the verb."""
+    (canaries if options.experiment == CANARIES else experiment)(options)
+
+
+def canaries(options: argparse.Namespace) -> None:
+    """Try known ways to get privacy wrong."""
+    from matrixdp import trials
+    from matrixdp.audit import canaries
+
+    rows = canaries.run(options.seed)
+    trials.write_csv(rows, canaries.COLUMNS, Path(options.out, f"{CANARIES}.csv"))
+
+
+def experiment(options: argparse.Namespace) -> None:
+    """Judge the mechanisms of an experiment, and its sensitivities."""
     from matrixdp import config, data, sources, trials
-    from matrixdp.audit import canaries, releases, sensitivities
+    from matrixdp.audit import releases, sensitivities
     from matrixdp.experiments import study
 
-    name, out = options.experiment, Path(options.out)
-    if name == CANARIES:
-        trials.write_csv(canaries.run(options.seed), canaries.COLUMNS, out / f"{name}.csv")
-        return
-    settings = config.read(options.results)
+    settings, name, out = config.read(options.results), options.experiment, Path(options.out)
     part = config.audited(settings, name)
     dataset = data.load(Path(options.results, "data", part["dataset"]))
     task, private, chosen = study.prepared(part, dataset)
