@@ -15,15 +15,17 @@ from matrixdp import files, sources
 from matrixdp.checks import InputError, nearest
 from matrixdp.experiments import readings
 from matrixdp.places import place
+from matrixdp.trials import REFERENCES
 
 if TYPE_CHECKING:
     import jsonschema
 
+#: Holds the stamp of the configuration that a job was planned with, where Snakemake started it.
+PLANNED = "MATRIXDP_SETTINGS"
+
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
 
-#: Rows of every experiment that need no mechanism.
-REFERENCES = ("nonprivate", "random", "zero")
 
 #: What changes no result: where originals are looked for, and how long the audit may run.
 _ASIDE = ("data", "audit_runs")
@@ -144,6 +146,11 @@ def read(results: str | os.PathLike = "results") -> dict[str, Any]:
         settings = None
     if not isinstance(settings, dict) or "experiments" not in settings:
         raise InputError(f"{file} is damaged; delete it and run again")
+    if os.environ.get(PLANNED, "") not in ("", sources.stamp(settings)):
+        raise InputError(
+            f"{file} is not the configuration that this job was planned with, as another run has "
+            "replaced it; run again, one run at a time"
+        )
     return settings
 
 
@@ -211,6 +218,15 @@ def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
     if experiment in settings["training"]:
         return list(settings["training"][experiment]["schemes"])
     return list(_release(settings, experiment)["mechanisms"])
+
+
+def bundles(settings: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return which schemes of which neural experiment one job trains, job by job."""
+    return [
+        (name, own["schemes"][start : start + own["per_job"]])
+        for name, own in settings["training"].items()
+        for start in range(0, len(own["schemes"]), own["per_job"])
+    ]
 
 
 def shown(settings: Mapping[str, Any], experiments: Collection[str]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
     PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
+    **{configuration.PLANNED: sources.stamp(config)},
 )
 
 # Warns of stand-ins for originals that were wanted; Python starts only where there are any.

@@ -25,37 +25,39 @@ rule features:
         "python -m matrixdp extract {wildcards.training} --out {output} > {log} 2>&1"
 
 
-rule train:
-    input:
-        lambda wildcards: (
-            f"results/features/{wildcards.training}.npz"
-            if "extractor_epochs" in TRAINING[wildcards.training]
-            else data_of(wildcards.training)
-        ),
-    output:
-        "results/trials/{training}/default/{scheme}.csv.gz",
-    log:
-        "results/logs/trials/{training}/default/{scheme}.log",
-    benchmark:
-        "results/benchmarks/trials/{training}/default/{scheme}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        **LARGE,
-    params:
-        part=lambda wildcards: part(wildcards.training, wildcards.scheme),
-        code=lambda wildcards: sources.digest(
-            "cli/train.py",
-            sources.trainings()[wildcards.training],
-            *(
-                entry
-                for name, entry in sources.schemes(wildcards.training).items()
-                if name == wildcards.scheme
+# Schemes of an experiment that one job trains share its start and its compilation.
+for name, schemes in configuration.bundles(config):
+    known = sources.schemes(name)
+
+    rule:
+        name:
+            f"train_{name}_{schemes[0]}"
+        input:
+            f"results/features/{name}.npz"
+            if "extractor_epochs" in TRAINING[name]
+            else data_of(name),
+        output:
+            expand("results/trials/{name}/{{reading}}/{scheme}.csv.gz", name=name, scheme=schemes),
+        log:
+            f"results/logs/trials/{name}/{{reading}}/{schemes[0]}.log",
+        benchmark:
+            f"results/benchmarks/trials/{name}/{{reading}}/{schemes[0]}.tsv"
+        conda:
+            "../../environment.yml"
+        threads: 1
+        resources:
+            **LARGE,
+        params:
+            experiment=name,
+            schemes=schemes,
+            part=configuration.part(config, name, *schemes),
+            code=sources.digest(
+                "cli/train.py",
+                sources.trainings()[name],
+                *(known[scheme] for scheme in schemes if scheme in known),
             ),
-        ),
-    message:
-        "Training: {wildcards.training}, {wildcards.scheme}"
-    shell:
-        "python -m matrixdp train {wildcards.training} {wildcards.scheme}"
-        " --out results/trials/{wildcards.training}/default > {log} 2>&1"
+        message:
+            "Training: {params.experiment}, {params.schemes}"
+        shell:
+            "python -m matrixdp train {params.experiment} {params.schemes}"
+            " --out results/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"
