@@ -46,7 +46,7 @@ FLOORS = {
         *(*GROUND, "catalogue", "places", "experiments", "experiments.readings", "report*"),
         *("mechanisms", "mechanisms.base", "experiments.schemes", "experiments.schemes.base"),
     ],
-    "config": ["checks", "experiments.readings", "files", "places", "sources"],
+    "config": ["checks", "experiments.readings", "files", "places", "sources", "trials"],
     "products": ["catalogue", "config", "places", "sources"],
     "cli*": ["*"],
     "__main__": ["*"],

@@ -15,7 +15,7 @@ from matrixdp import files, sources
 from matrixdp.checks import InputError, nearest
 from matrixdp.experiments import readings
 from matrixdp.places import place
-from matrixdp.trials import REFERENCES
+from matrixdp.trials import NONPRIVATE, RANDOM, REFERENCES
 
 if TYPE_CHECKING:
     import jsonschema
@@ -100,7 +100,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         training["epsilons"] = _grid(f"{where}.epsilons", training["epsilons"])
         training["delta"] = token(training["delta"], f"config.yaml: {where}.delta")
         below_one[f"{where}.delta"] = training["delta"]
-        known = [*REFERENCES[:2], *sources.schemes(name)]
+        known = [NONPRIVATE, RANDOM, *sources.schemes(name)]
         _check_names(f"{where}.schemes", training["schemes"], known)
     for key, value in below_one.items():
         if value != "1/n" and Decimal(value) >= 1:
