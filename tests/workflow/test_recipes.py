@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,9 @@ def follow(project, title):
 def page(project):
     """Return the page on what is there."""
     out = project.folder / "page.html"
-    done = project.verb("report", "--results", "results", "--out", str(out))
+    words = ["report", "--results", "results", "--out", out]
+    package = str(project.folder / "workflow")
+    done = project.run(sys.executable, "-m", "matrixdp", *words, PYTHONPATH=package)
     assert done.code == 0, done.output
     return out.read_text(encoding="utf-8")
 

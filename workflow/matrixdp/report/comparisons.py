@@ -150,6 +150,8 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
             ~free
             & (results["chosen"] if kind == DIRECTION else summary.in_first_direction(results))
         ]
+        if own.empty:
+            continue
         is_base = own[column].eq(_bases(own, column)) & own[column].ne("")
         keys = ["mechanism", "epsilon", *(["direction"] if kind == VARIANT else [])]
         both = own[~is_base].merge(own[is_base], on=keys, suffixes=("", "_base"))
