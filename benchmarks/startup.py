@@ -2,7 +2,8 @@
 
 Run it as ``python benchmarks/startup.py``; it takes about half a minute. Times are medians of
 repeats, on one thread. Below them, where the folder ``results`` holds a run, what its jobs took,
-how much of that was starting, and so the share that was computing.
+how much of that was starting, what Snakemake takes to plan and to run as many jobs, and so the share
+of all that was computing.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REPEATS = 3
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 PACKAGES = ("numpy", "scipy.special", "pandas", "yaml", "jax", "matplotlib.figure")
 
@@ -39,16 +42,47 @@ KINDS = {
 }
 
 
+#: Jobs that do next to nothing, to see what Snakemake takes for one.
+TOY = """
+rule all:
+    input: expand("{{i}}.txt", i=range({jobs}))
+rule one:
+    output: "{{i}}.txt"
+    log: "{{i}}.log"
+    benchmark: "{{i}}.tsv"
+    shell: "touch {{output}} > {{log}}"
+"""
+TOYS = 30
+
+
 def cpu(statement: str) -> float:
     """Return the CPU seconds of a Python that runs one statement."""
+    return cpu_of("-c", statement)
+
+
+def cpu_of(*arguments: str, folder: Path = ROOT, repeats: int = REPEATS) -> float:
+    """Return the CPU seconds of a Python with these arguments, and of all that it starts."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "OMP_NUM_THREADS": "1"}
     times = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-c", statement], check=True, env=environment)
+        subprocess.run(
+            [sys.executable, *arguments], check=True, env=environment, cwd=folder, **QUIET
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return statistics.median(times)
+
+
+def snakemake() -> tuple[float, float]:
+    """Return the CPU seconds to read and plan this workflow, and to run one job of any."""
+    words = ("-m", "snakemake", "--cores", "1", "--quiet", "all")
+    toys = []
+    for count in (1, TOYS):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "Snakefile").write_text(TOY.format(jobs=count), encoding="utf-8")
+            toys.append(cpu_of(*words, folder=Path(folder), repeats=1))
+    return cpu_of(*words, "--dry-run"), (toys[1] - toys[0]) / (TOYS - 1)
 
 
 def jobs(results: Path) -> dict[str, list[float]]:
@@ -88,8 +122,13 @@ def main() -> int:
         start = sum(min(starts[kind], seconds) for seconds in times)
         total, starting = total + sum(times), starting + start
         _print(kind, len(times), sum(times), start)
-    _print("all", sum(map(len, found.values())), total, starting)
-    # What Snakemake itself takes belongs here.
+    count = sum(map(len, found.values()))
+    _print("all", count, total, starting)
+    plan, each = snakemake()
+    own = plan + count * each
+    print(f"\nSnakemake: {plan:.1f} CPU s to read and plan, {each:.3f} for a job that does nothing")
+    print(f"Of {total + own:.0f} CPU s in all, {1 - starting / total:.0%} of the jobs' time and")
+    print(f"{(total - starting) / (total + own):.0%} of all time are computing")
     return 0
 
 
