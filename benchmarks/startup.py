@@ -1,9 +1,9 @@
 """CPU time of starting: Python, its packages and what each kind of job imports before it computes.
 
 Run it as ``python benchmarks/startup.py``; it takes about half a minute. Times are medians of
-repeats, on one thread. Below them, where the folder ``results`` holds a run, what its jobs took,
-how much of that was starting, what Snakemake takes to plan and to run as many jobs, and so the share
-of all that was computing.
+repeats, on one thread. Below them, where ``results`` holds a run, what its jobs took, how much of
+that was starting, what Snakemake takes to plan and to run as many, and so the share of all time
+that was computing.
 """
 
 from __future__ import annotations
