@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,8 +14,7 @@ from matplotlib.patches import Rectangle
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 #: Parameter -> its name for a reader.
 NAMES = {"tau": "τ", "rows": "rows / m"}
@@ -62,7 +60,7 @@ def _compare(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
 
 
-def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment and mechanism: epsilon by parameter, colour and number ratio.
 
     A frame around a cell marks the value that was chosen on separate trials.
@@ -169,14 +167,14 @@ WORDS = {
 }
 
 FIGURES = {
-    "choices_tau": Figure(
+    "choices_tau": base.Figure(
         title="What the choice of τ changes",
         caption=partial(caption, "tau"),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "tau"),
         draw=partial(draw, "tau"),
     ),
-    "choices_rows": Figure(
+    "choices_rows": base.Figure(
         title="What the number of sketch rows changes",
         caption=partial(caption, "rows"),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),

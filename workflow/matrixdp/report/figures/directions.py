@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 EXACT = "directional_gaussian"
 
@@ -65,37 +64,40 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(ratio=ratio, ratio_ci95=(ratio * relative).mask(itself, 0.0))
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
     mechanism, chance = _paper(frame), _chance(frame)
-    exact = frame.loc[frame["mechanism"].eq(EXACT) & frame["kind"].eq("mechanism"), "mean"]
-    decades = exact.max() > 10 * exact[exact > frames.NOTHING].min()
-    heights = (1.0, 1.0, 0.6) if decades else (1.0, 1.0)
-    figure, grid = style.canvas(
-        1.2 + 2.3 * sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
-    upper, lower = grid[0, 0], grid[1, 0]
-    for axes, name in ((upper, mechanism), (lower, EXACT)):
-        rows = frame[frame["mechanism"].eq(name) & frame["kind"].eq("mechanism")]
-        whose = ", as the paper defines it" if axes is upper else ""
-        axes.set_title(catalogue.label(name) + whose)
-        _curves(axes, rows, "mean", "ci95")
-        _levels(axes, frame, chance, zero=not decades or axes is upper)
-    metric = frames.axis(str(frame["metric"].dropna().iloc[0]))
-    upper.set_ylabel(metric)
+    ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
+    paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
+    decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
+    heights = (1.0, 1.0, 0.6)[: 3 if decades else 2]
+    height = 1.2 + 2.3 * sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
+    upper, lower, last = grid[0, 0], grid[1, 0], grid[-1, 0]
+    upper.set_title(f"{catalogue.label(mechanism)}, as the paper defines it")
+    _curves(upper, paper, "mean", "ci95")
+    _levels(upper, frame, chance, zero=True)
+    lower.set_title(catalogue.label(EXACT))
+    _curves(lower, exact, "mean", "ci95")
+    _levels(lower, frame, chance, zero=not decades)
+    for axes in (upper, lower):
+        axes.set_ylabel(frames.axis(frame))
     if decades:
-        style.log_axis(lower, "y", metric)
+        style.log_axis(lower, "y", lower.get_ylabel())
         upper.set_ylim(bottom=0)
-        rows = frame[frame["mechanism"].eq(EXACT) & frame["kind"].eq("mechanism")]
-        grid[2, 0].set_title("The same, relative to direction (a)")
-        _curves(grid[2, 0], rows, "ratio", "ratio_ci95")
-        _ratio_axis(grid[2, 0])
-    else:
-        lower.set_ylabel(metric)
-    theirs = frame[frame["kind"].eq("published")]
+        last.set_title("The same, relative to direction (a)")
+        _curves(last, exact, "ratio", "ratio_ci95")
+        style.log_axis(last, "y", "ratio")
+        low, high = last.get_ylim()
+        low, high = min(low, 0.4), max(high, 2.5)
+        last.set_ylim(low, high)
+        last.yaxis.set_major_locator(
+            LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,), numticks=20)
+        )
+        last.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for row in theirs.itertuples():
-        style.published(upper, row.epsilon, row.mean, row.ci95, as_=catalogue.look(mechanism))
-    style.epsilon_axis(grid[-1, 0])
+        style.published(upper, row.epsilon, row.mean, catalogue.look(mechanism), yerr=row.ci95)
+    style.log_axis(last, "x", "nominal ε")
     style.legend(figure, _handles(frame, mechanism, chance, theirs), columns=3, handlelength=5)
     return figure
 
@@ -116,13 +118,6 @@ def _levels(axes: Axes, frame: pd.DataFrame, chance: str, zero: bool) -> None:
         value = frames.level(frame, name)
         if np.isfinite(value) and (zero or value > 1e-12):
             style.level(axes, value, name)
-
-
-def _ratio_axis(axes: Axes) -> None:
-    style.log_axis(axes, "y", "ratio")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.4), max(high, 2.5))
-    style.plain_ticks(axes, "y")
 
 
 def _handles(
@@ -179,7 +174,7 @@ def _wins(rows: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "{figure}": Figure(
+    "{figure}": base.Figure(
         title="Noise directions: {title}",
         caption=caption,
         inputs=(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,8 +12,7 @@ from matplotlib.patches import Patch
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 NOMINAL = 1.0
 
@@ -45,7 +43,7 @@ def _range(text: str) -> tuple[float, float]:
     return (float(found[1]), float(found[2])) if found else (float("nan"), float("nan"))
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
     heights = [max(3, len(rows)) for rows in panels.values()]
@@ -124,7 +122,7 @@ def caption(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "noise_levels": Figure(
+    "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
         caption=caption,
         inputs=("summary/{experiment}", "tables/table2"),

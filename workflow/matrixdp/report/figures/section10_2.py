@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.catalogue import REFERENCES
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
 
 NOMINAL = 1.0
@@ -42,7 +39,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     )
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the errors at epsilon 1 above, and against epsilon below."""
     rows = frame[frame["kind"].ne("published")]
     at = rows[rows["epsilon"].eq(NOMINAL) | rows["kind"].eq("level")]
@@ -66,9 +63,9 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
     for features in (TWO, ALL):
         names.append(features.capitalize())
         own = at[at["features"].eq(features)]
-        # References come last.
-        places = own["mechanism"].map(lambda name: (name in REFERENCES, catalogue.rank(name)))
-        for row in own.loc[places.sort_values().index].itertuples():
+        levels = own["kind"].eq("level")
+        ordered = frames.ordered(own[~levels]) + frames.ordered(own[levels])
+        for row in pd.concat([part for _, part in ordered]).itertuples():
             look, place = catalogue.look(row.mechanism), len(names)
             names.append(catalogue.label(row.mechanism))
             if np.isnan(row.mean):
@@ -78,32 +75,26 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
             axes.errorbar(row.mean, place, xerr=row.ci95, **dot)
             same = published["mechanism"].eq(row.mechanism) & published["features"].eq(features)
             for their in published[same].itertuples():
-                interval: dict[str, Any] = {"half_width": their.ci95, "horizontal": True}
-                style.published(axes, their.mean, place, as_=look, **interval)
+                style.published(axes, their.mean, place, look, xerr=their.ci95)
     axes.set_yticks(range(len(names)), names)
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
             text.set_fontweight("bold")
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel(frames.axis("rmse"))
+    axes.set_xlabel(frames.axis(frame))
 
 
 def _curves(axes: Axes, rows: pd.DataFrame) -> None:
-    axes.set_title("Against ε")
-    axes.set_ylabel(frames.axis("rmse"))
+    axes.set(title="Against ε", ylabel=frames.axis(rows))
     drawn = [(features, name) for features, names in CURVES.items() for name in names]
     for place, (features, name) in enumerate(drawn):
         part = rows[rows["features"].eq(features) & rows["mechanism"].eq(name)]
         if part["mean"].notna().any():
-            x = style.dodge(part["epsilon"], place, len(drawn))
-            style.curve(
-                *(axes, x, part["mean"], part["ci95"]),
-                as_=catalogue.look(name),
-                label=f"{catalogue.label(name)}, {features}",
-                bars=True,
-            )
-    style.epsilon_axis(axes)
+            x, look = style.dodge(part["epsilon"], place, len(drawn)), catalogue.look(name)
+            label = f"{catalogue.label(name)}, {features}"
+            style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=True)
+    style.log_axis(axes, "x", "nominal ε")
     for features, line in ((TWO, "--"), (ALL, ":")):
         part = rows[rows["features"].eq(features)]
         level = frames.level(part, "nonprivate")
@@ -132,7 +123,7 @@ def caption(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "section10_2": Figure(
+    "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
         caption=caption,
         inputs=(

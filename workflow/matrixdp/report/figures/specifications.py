@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,8 +14,7 @@ from matplotlib.patches import Patch
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import covers
 
 #: Share of a mechanism's strip that stays empty at each side.
@@ -79,7 +77,7 @@ def _meets(own: pd.DataFrame, cell: dict) -> pd.Series:
     return found
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the sorted outcomes above, and below which choices each of them comes from.
 
     Where published values lie close together and ours far apart there is a second view, of what is
@@ -111,7 +109,7 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     for axes in views:
         _levels(axes, frame)
         _published(axes, theirs)
-        axes.set_ylabel(frames.axis(str(ours["metric"].iloc[0])))
+        axes.set_ylabel(frames.axis(ours))
         axes.tick_params(axis="x", length=0)
     style.log_axis(views[0], "y", views[0].get_ylabel())
     if zoom:
@@ -251,7 +249,7 @@ def caption(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "readings_{experiment}": Figure(
+    "readings_{experiment}": base.Figure(
         title="Every reading of the paper: {title}",
         caption=caption,
         inputs=("readings/{experiment}", "published/{results}"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,13 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
-from matrixdp.report.entries import only
-from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
 
-def draw_bounds(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_bounds(frame: pd.DataFrame) -> style.Drawing:
     """Draw where which theorem allows less noise, by how much, and the threshold of r."""
     figure, grid = style.canvas(4.6, 1, 3, width_ratios=(1.35, 1, 1))
     table = frame[frame["case"].eq("grid")]
@@ -49,7 +46,7 @@ def draw_bounds(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     return figure
 
 
-def _map(figure: matplotlib.figure.Figure, axes: Axes, table: pd.DataFrame) -> None:
+def _map(figure: style.Drawing, axes: Axes, table: pd.DataFrame) -> None:
     ratios = np.log2(table["alpha"] / table["omega"])
     values = table.assign(value=ratios).pivot(index="ratio", columns="r", values="value")
     shown = axes.contourf(
@@ -137,7 +134,7 @@ ALLOCATIONS = {
 }
 
 
-def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_filling(frame: pd.DataFrame) -> style.Drawing:
     """Draw the share of each direction, and the gain, against the precision budget."""
     figure, grid = style.canvas(5.2, 1, 2)
     shares, gains = grid[0]
@@ -209,7 +206,7 @@ def _bound(error: float) -> str:
     return f"1e{max(-12, math.ceil(math.log10(max(error, 1e-300))))}"
 
 
-def draw_radii(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_radii(frame: pd.DataFrame) -> style.Drawing:
     """Draw the law of the radius, the real delta, and the error, right and wrong."""
     figure, grid = style.canvas(4.4, 1, 3)
     laws, deltas, errors = grid[0]
@@ -280,25 +277,22 @@ def caption_radii(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "theorem4": Figure(
+    "theorem4": base.Figure(
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
         caption=caption_bounds,
         inputs=("theory/bounds",),
-        data=only,
         draw=draw_bounds,
     ),
-    "theorem7": Figure(
+    "theorem7": base.Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
         caption=caption_filling,
         inputs=("theory/filling",),
-        data=only,
         draw=draw_filling,
     ),
-    "vector_noise": Figure(
+    "vector_noise": base.Figure(
         title="Vector-valued noise: the radius is not exponential",
         caption=caption_radii,
         inputs=("theory/radii",),
-        data=only,
         draw=draw_radii,
     ),
 }
