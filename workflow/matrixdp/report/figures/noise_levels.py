@@ -47,9 +47,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
     heights = [max(3, len(rows)) for rows in panels.values()]
-    figure, grid = style.canvas(
-        1.4 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
+    height = 1.4 + 0.21 * sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     # One common axis, set before anything is written at its left end.
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise in one released entry")
     noise = frame["noise_std"].dropna()
@@ -59,14 +58,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         about = catalogue.experiment(str(experiment))
         axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
         _panel(axes, rows, str(experiment))
-    keys = [
-        Patch(
-            facecolor="#EFEFEF",
-            edgecolor=style.INK,
-            label="less noise than the width of an entry's public range",
-        )
-    ]
-    style.legend(figure, keys, columns=1)
+    text = "less noise than the width of an entry's public range"
+    style.legend(figure, [Patch(facecolor="#EFEFEF", edgecolor=style.INK, label=text)], columns=1)
     return figure
 
 
@@ -89,13 +82,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
             continue
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
-        axes.annotate(
-            *(markup.short(row.noise_std), (row.noise_std, place)),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        text, at = markup.short(row.noise_std), (row.noise_std, place)
+        axes.annotate(text, at, (7, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
