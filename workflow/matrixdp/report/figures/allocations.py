@@ -105,13 +105,8 @@ def _deviations(frame: pd.DataFrame) -> dict[str, tuple[float, float]]:
 def caption_left(frame: pd.DataFrame) -> str:
     """Say how well the ellipse fits and how long its axes are."""
     longer, shorter = np.linalg.norm(_points(frame, "axis"), axis=1)
-    return (
-        "Draws of directional MVG noise on records of two features in [−1, 1], with the ellipse "
-        "of equal density and its principal axes. Their standard deviations are "
-        f"{short(shorter)} and {short(longer)}: shares of 95 and 5 % of the precision budget make "
-        f"the axes differ by a factor of {longer / shorter:.2f} only, the fourth root of 19, and "
-        "the data would be a point in the centre."
-    )
+    long, small = short(longer), short(shorter)
+    return style.words("figure3_left", longer=long, shorter=small, factor=longer / shorter)
 
 
 def caption_middle(frame: pd.DataFrame) -> str:
@@ -121,26 +116,16 @@ def caption_middle(frame: pd.DataFrame) -> str:
     # The largest change of a record in this box is w (1, 1), and |u . w| must still be hidden.
     gain = 1 - np.abs(_points(frame, "utility")).sum() / np.sqrt(2)
     wasted = found["mvg_directional"][0] / found["exact_iid"][0]
-    return (
-        f"Against i.i.d. MVG noise of the same guarantee, directional noise is {1 - along:.0%} "
-        f"smaller along the utility direction and {across - 1:.0%} larger across it, as the paper "
-        f"says; but it is {wasted:.0f} times as large as i.i.d. noise has to be. No Gaussian noise "
-        f"with this guarantee can be more than {gain:.1%} below exactly calibrated i.i.d. noise "
-        "along that direction, close to which records change most."
-    )
+    less, more = 1 - along, across - 1
+    return style.words("figure3_middle", less=less, more=more, wasted=wasted, gain=gain)
 
 
 def caption_right(frame: pd.DataFrame) -> str:
     """Say how much smaller the noise by Theorem 3 is, and how much too large it still is."""
     found = _deviations(frame)
-    second, third = np.divide(found["mvg_thm2"], found["mvg_thm3"])
+    gain = min(np.divide(found["mvg_thm2"], found["mvg_thm3"]))
     low, high = sorted(np.divide(found["mvg_thm3"], found["exact_directional"]))
-    return (
-        "Noise on the second moments of 100 records of two features by Theorem 2 and by Theorem 3, "
-        "with the same guarantee, directions and shares (first columns of the noise matrices): by "
-        f"Theorem 3 it is {min(second, third):.1f} times smaller in every direction, as the paper "
-        f"says, and still {low:.1f} to {high:.1f} times larger than exactly calibrated noise."
-    )
+    return style.words("figure3_right", gain=gain, low=low, high=high)
 
 
 FIGURES = {

@@ -45,12 +45,11 @@ def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
 
 def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
     """Return the rows of each panel, by experiment and family."""
-    found = []
-    for experiment in rows["experiment"].unique():
-        own = rows[rows["experiment"].eq(experiment)]
-        for mechanism in sorted({*own["mechanism"]}, key=catalogue.rank):
-            found.append(((experiment, mechanism), own[own["mechanism"].eq(mechanism)]))
-    return found
+    return [
+        ((str(experiment), mechanism), part)
+        for experiment, own in rows.groupby("experiment", sort=False)
+        for mechanism, part in frames.ordered(own)
+    ]
 
 
 def _compare(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,16 +81,14 @@ def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
 
 
 def _heat(axes: Axes, part: pd.DataFrame) -> None:
-    table = part.pivot(index="value", columns="epsilon", values="ratio").sort_index(key=_number)
-    if not len(table):
-        style.say(axes, "nothing ran with a guarantee")
-        return
+    table = part.pivot(index="value", columns="epsilon", values="ratio").loc[part["value"].unique()]
     depth = np.log(DEEPEST)
     shades = np.clip(np.log(table.to_numpy()), -depth, depth)
     edges = [np.arange(size + 1) - 0.5 for size in table.shape[::-1]]
     axes.pcolormesh(*edges, shades, cmap=_SHADES, vmin=-depth, vmax=depth, linewidth=0)
     across = {epsilon: i for i, epsilon in enumerate(table.columns)}
     up = {value: i for i, value in enumerate(table.index)}
+    small: dict[str, Any] = {"va": "center", "fontsize": 7.5}
     for cell in part.itertuples():
         x, y = across[cell.epsilon], up[cell.value]
         if cell.chosen:
@@ -101,26 +98,18 @@ def _heat(axes: Axes, part: pd.DataFrame) -> None:
         weight, colour = ("bold", style.INK) if cell.clear else ("normal", "#777777")
         if abs(np.log(cell.ratio)) > 0.75 * depth:
             colour = "white"
-        text = _ratio(cell.ratio)
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5}
-        axes.text(x, y, text, color=colour, fontweight=weight, **options)
+        axes.text(x, y, _ratio(cell.ratio), color=colour, fontweight=weight, ha="center", **small)
     base = part["base"].iloc[0]
-    note: dict[str, Any] = {"va": "center", "fontsize": 7.5, "style": "italic", "color": "#777777"}
-    axes.text(len(across) - 0.3, up[base], "= 1", clip_on=False, **note)
+    axes.text(len(across) - 0.3, up[base], "= 1", color="#777777", style="italic", **small)
     axes.set_xticks(range(len(across)), [f"{epsilon:g}" for epsilon in across])
     axes.set_yticks(range(len(up)), up)
     axes.get_yticklabels()[up[base]].set_fontweight("bold")
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 _SHADES = LinearSegmentedColormap.from_list("ratio", [style.BLUE, "#FFFFFF", style.VERMILLION])
-
-
-def _number(values: pd.Index) -> pd.Index:
-    return values.astype(float)
 
 
 def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rectangle:
@@ -154,11 +143,8 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
             f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
             f"to {_ratio(most)}"
         )
-    return (
-        f"Error for every {WORDS[parameter]}, relative to {comparisons.BASES[parameter]}. Cells "
-        f"that differ beyond the 95 % interval of trials' differences: {'; '.join(found)}. Where "
-        "there are next to none, choosing the best value chooses noise."
-    )
+    what, base = WORDS[parameter], comparisons.BASES[parameter]
+    return style.words("choices", what=what, base=base, found="; ".join(found))
 
 
 WORDS = {

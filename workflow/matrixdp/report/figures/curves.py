@@ -16,6 +16,9 @@ from matrixdp.report.figures import base, frames, style
 #: Where captions compare errors, and where the papers print them.
 NOMINAL = 1.0
 
+#: Wide panels below each other, each with a place for its legend.
+BESIDE: dict[str, Any] = {"sharex": "col", "width_ratios": (2, 1)}
+
 
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows that a table shows at every epsilon, levels and published values."""
@@ -48,8 +51,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     ours = frame[frame["kind"].eq("mechanism")]
     known = dict.fromkeys([*(one.family for one in catalogue.named().values()), catalogue.OTHER])
     families = [name for name in known if ours["family"].eq(name).any()]
-    figure, panels, places = _beside(0.9 + 1.8 * (1 + len(families)), 1 + len(families))
-    overview, *rest = panels
+    rows = 1 + len(families)
+    figure, grid = style.canvas(0.9 + 1.8 * rows, rows, 2, **BESIDE)
+    overview, *rest = grid[:, 0]
     overview.set_title("All together, with published values")
     for name, part in frames.ordered(ours):
         style.curve(overview, part["epsilon"], part["mean"], as_=catalogue.look(name), marker="")
@@ -66,16 +70,16 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         _finish(axes, frame, scaled_to=ours, named=False)
         _family(axes, ours[ours["family"].eq(name)])
         _published(axes, frame[frame["family"].eq(name)])
-    for place, axes in zip(places, panels, strict=True):
+    for axes, place in grid:
         _legend_in(place, axes)
-    style.log_axis(panels[-1], "x", "nominal ε")
+    style.log_axis(grid[-1, 0], "x", "nominal ε")
     return figure
 
 
 def draw_mu(frame: pd.DataFrame) -> style.Drawing:
     """Draw the errors against mu; a ring marks where every mechanism stands at epsilon 1."""
     ours = frame[frame["kind"].eq("mechanism")]
-    figure, (axes,), (place,) = _beside(4.6, 1)
+    figure, ((axes, place),) = style.canvas(4.6, 1, 2, **BESIDE)
     ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.INK}
     ring |= {"marker": "o", "markersize": 9, "linestyle": "none"}
     for name, part in frames.ordered(ours):
@@ -92,24 +96,9 @@ def draw_mu(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def _beside(height: float, rows: int) -> tuple[style.Drawing, list[Axes], list[Axes]]:
-    """Return an empty figure of wide panels below each other, each with a place for its legend.
-
-    Args:
-        height: in inches.
-        rows: number of panels.
-
-    Returns:
-        The figure, its panels, and the places, for :func:`_legend_in`.
-    """
-    figure, grid = style.canvas(height, rows, 2, sharex="col", width_ratios=(2, 1))
-    for place in grid[:, 1]:
-        place.set_axis_off()
-    return figure, list(grid[:, 0]), list(grid[:, 1])
-
-
 def _legend_in(place: Axes, axes: Axes) -> None:
     """Draw the legend of a panel in the place beside it."""
+    place.set_axis_off()
     handles, labels = axes.get_legend_handles_labels()
     wrapped = [textwrap.fill(text, 32) for text in labels]
     options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.05, 1.0)}
@@ -177,12 +166,14 @@ def caption(frame: pd.DataFrame) -> str:
     best = ours.loc[ours["mean"].idxmin()]
     told = ours["_better"].notna()
     chance = catalogue.experiment(str(ours["experiment"].iloc[0])).chance
-    return (
-        "Error of every mechanism against nominal epsilon, with 95 % intervals. At epsilon 1, "
-        f"{int((~ours['_better'][told].astype(bool)).sum())} of {told.sum()} mechanisms are not "
-        f"clearly better than the {catalogue.label(chance).lower()} (paired differences of trials, "
-        f"95 %); the smallest mean is that of {catalogue.label(str(best['mechanism']))}, "
-        f"{best['mean']:.3g}{frames.tied(best)}."
+    return style.words(
+        "curves",
+        failed=(~ours["_better"][told].astype(bool)).sum(),
+        told=told.sum(),
+        chance=catalogue.label(chance).lower(),
+        best=catalogue.label(best["mechanism"]),
+        mean=best["mean"],
+        tied=frames.tied(best),
     )
 
 
@@ -191,14 +182,9 @@ def caption_mu(frame: pd.DataFrame) -> str:
     ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
     if ours.empty:
         return "Error against the mu really delivered; nothing ran at epsilon 1."
-    least, most = (ours.loc[getattr(ours["mu_actual"], which)()] for which in ("idxmin", "idxmax"))
-    return (
-        "Error against the Gaussian-DP parameter mu that a mechanism really delivers. At the same "
-        f"nominal epsilon of 1, mu goes from {least['mu_actual']:.2g} "
-        f"({catalogue.label(str(least['mechanism']))}) to {most['mu_actual']:.2g} "
-        f"({catalogue.label(str(most['mechanism']))}): the first adds far more noise than that "
-        "guarantee asks for. Mechanisms without Gaussian noise have no mu and are not shown."
-    )
+    ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
+    least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
+    return style.words("curves_mu", least=least, most=most)
 
 
 FIGURES = {

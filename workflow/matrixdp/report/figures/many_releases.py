@@ -52,19 +52,18 @@ def caption_compositions(frame: pd.DataFrame) -> str:
     """Say what each accountant costs at the most releases."""
     most = frame["releases"].max()
     over = frame[frame["releases"].eq(most)].set_index(["sampled", "accountant"])["over_pld"]
-    plain, sampled = over[False], over[True]
     wrong = frame[frame["accountant"].eq("linear")].set_index("releases")["epsilon_actual"]
-    return (
-        f"Noise of each of T releases that together are ({NOMINAL:g}, "
-        f"{short(frame['delta'].iloc[0])})-DP. At T = {most:,} without sampling Theorem 4 adds "
-        f"{plain['theorem_4']:.4f} times the noise of the privacy loss distribution, which is the "
-        f"least up to rounding; Theorem 3.4 of Kairouz et al., which has to serve every "
-        f"mechanism, {short(plain['kov_3.4_analytic'])} times. On sampled lots Theorem 4 without "
-        f"amplification adds {short(sampled['theorem_4'])} times, Kairouz et al. with it "
-        f"{short(sampled['kov_3.4_analytic'])} times, the Rényi accountant "
-        f"{short(sampled['rdp'])} times. Theorem 4 times q is not private: its true epsilon is "
-        f"{short(wrong.loc[most], 4)} at T = {most:,} and {short(wrong.max())} at T = "
-        f"{wrong.idxmax():,}."
+    return style.words(
+        "imgm_composition",
+        nominal=NOMINAL,
+        delta=short(frame["delta"].iloc[0]),
+        most=most,
+        plain=over[False]["theorem_4"],
+        general=short(over[False]["kov_3.4_analytic"]),
+        sampled=over[True].map(short),
+        at_most=short(wrong.loc[most], 4),
+        worst=short(wrong.max()),
+        where=wrong.idxmax(),
     )
 
 
@@ -96,13 +95,14 @@ def caption_noise(frame: pd.DataFrame) -> str:
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
     last = small.iloc[-1]
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
-    return (
-        f"With sensitivity and gamma fixed MVG's noise grows with the power "
-        f"{_slope(entries, 'entries'):.2f} of the number of entries, and with the power "
-        f"{-_slope(small, 'epsilon'):.2f} of 1 / epsilon as that goes to 0. That of IMGM stays at "
-        f"{short(entries['imgm_std'].iloc[-1])} in any dimension and below {short(limit)} at any "
-        f"epsilon. At epsilon = {short(last['epsilon'])} MVG adds "
-        f"{short(last['mvg_std'] / last['imgm_std'])} times as much."
+    return style.words(
+        "imgm_noise",
+        grows=_slope(entries, "entries"),
+        falls=-_slope(small, "epsilon"),
+        imgm=short(entries["imgm_std"].iloc[-1]),
+        limit=short(limit),
+        epsilon=short(last["epsilon"]),
+        times=short(last["mvg_std"] / last["imgm_std"]),
     )
 
 

@@ -19,9 +19,6 @@ NOMINAL = 1.0
 #: Where the paper's query is the data, these answer with second moments instead.
 ON_MOMENTS = ("analyze_gauss", "analyze_gauss_2006", "analyze_gauss_analytic", "goe")
 
-#: Said of a mechanism whose noise has no one standard deviation.
-NO_STD = "no fixed standard deviation"
-
 
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return the shown rows at epsilon 1, with ``lower`` and ``upper``: the entries' range.
@@ -78,7 +75,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         moments = experiment == "covariance" and row.mechanism in ON_MOMENTS
         names.append(catalogue.label(row.mechanism) + (", on X Xᵀ / n" if moments else ""))
         if np.isnan(row.noise_std):
-            style.say_in_row(axes, place, row.note.partition(":")[0] or NO_STD)
+            why = row.note.partition(":")[0] or "no fixed standard deviation"
+            style.say_in_row(axes, place, why)
             continue
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
@@ -102,11 +100,7 @@ def caption(frame: pd.DataFrame) -> str:
                 f"{catalogue.label(str(most['mechanism']))} adds {markup.short(times)} times the "
                 f"noise of {catalogue.label(str(least['mechanism']))}"
             )
-    return (
-        "Root mean square over the entries of the noise's standard deviation, at nominal epsilon "
-        f"{NOMINAL:g} and delta 1/n. {'; '.join(found)}. Left of the line noise is smaller than "
-        "the range that an entry can take."
-    )
+    return style.words("noise_levels", nominal=NOMINAL, found="; ".join(found))
 
 
 FIGURES = {

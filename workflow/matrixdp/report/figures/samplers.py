@@ -54,12 +54,8 @@ def caption_samplers(frame: pd.DataFrame) -> str:
     p = tests.groupby("sampler")["p_value"]
     right = min(p.min()[["affine", "kronecker"]])
     verdict = "agree with the law" if right > 0.05 / 6 else "DO NOT agree with the law"
-    return (
-        f"Draws of both samplers of the MVG paper {verdict} N(0, Ψ ⊗ Σ): of six tests of scale, "
-        f"shape and distances the smallest p value is {right:.2g} (0.05 / 6 would be remarkable); "
-        "with the factors of the Kronecker product exchanged all are below "
-        f"{short(max(p.max()['wrong_order'], 1e-99), 2)}."
-    )
+    wrong = short(max(p.max()["wrong_order"], 1e-99), 2)
+    return style.words("samplers", verdict=verdict, right=right, wrong=wrong)
 
 
 def draw_times(frame: pd.DataFrame) -> style.Drawing:
@@ -81,14 +77,7 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
 def caption_times(frame: pd.DataFrame) -> str:
     """Say how the fitted slopes lie to those of section 6.4."""
     slopes = frame.groupby(["case", "method"])["slope"].first()
-    square, wide = slopes["m = n"], slopes["m = 6"]
-    return (
-        "Measured on this machine, one thread, median seconds per draw with all factorisations. "
-        f"The affine map grows as n^{square['affine']:.1f} for n × n noise (the paper: n^3); the "
-        f"Kronecker covariance as n^{square['kronecker']:.1f}, where section 6.4 has (mn)^2 = n^4 "
-        "and leaves out its factorisation, n^6; and Algorithm 1, whose Ψ is I, as "
-        f"n^{wide['unimodal']:.1f} for 6 × n, where the paper has n^2."
-    )
+    return style.words("sampler_times", square=slopes["m = n"], wide=slopes["m = 6"])
 
 
 def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:

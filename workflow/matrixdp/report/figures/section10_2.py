@@ -111,14 +111,13 @@ def caption(frame: pd.DataFrame) -> str:
     ratios = [f"{at[one] / at[other]:.2f}" for one, other in pairs if {one, other} <= {*at.index}]
     compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin(sum(pairs, ()))]
     better = int(compared["_better"].eq(True).sum())
-    lost = [frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL)]
-    return (
-        "Regression on ALT and drinks alone, and on all features with directional noise. The paper "
-        "has errors on two features 1.56 (Gaussian) and 1.76 (JL) times that of MVG; here the "
-        f"ratios are {' and '.join(ratios) or 'not there'}, and at epsilon 1 "
-        f"{better or 'none'} of these {len(compared)} is clearly better than the zero predictor. "
-        "Without privacy the left-out features are worth a factor of "
-        f"{lost[0] / lost[1]:.2f}."
+    two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
+    return style.words(
+        "section10_2",
+        ratios=" and ".join(ratios) or "not there",
+        better=better or "none",
+        of=len(compared),
+        lost=two / full,
     )
 
 

@@ -95,15 +95,19 @@ def caption_bounds(frame: pd.DataFrame) -> str:
     (two,) = frame[frame["case"].eq("experiment II")].itertuples()
     near = grid[grid["ratio"].ge(0.1) & grid["r"].ge(4)]
     differ = (near["phi_thm3"] / near["phi_thm2"] - 1).abs().max()
-    return (
-        f"Theorem 4 {holds}: wherever s₂ ≤ γ or r > {threshold} the bound of Theorem 3 is the "
-        "larger one (r = "
-        f"{threshold}: {rows.at[threshold, 'root_harmonic']:.4f} < "
-        f"{rows.at[threshold, 'limit']:.4f}; r = {threshold + 1}: "
-        f"{rows.at[threshold + 1, 'root_harmonic']:.4f} > {rows.at[threshold + 1, 'limit']:.4f}), "
-        f"in experiment II {two.phi_thm3 / two.phi_thm2:.0f} times; for s₂ ≥ γ / 10 and r ≥ 4 the "
-        f"two differ by at most {differ:.0%}, and the bound of Theorem 3 can be proved for every "
-        "query, semi-definite or not."
+    at = {
+        f"{name}{r - threshold}": rows.at[r, name]
+        for name in ("root_harmonic", "limit")
+        for r in (threshold, threshold + 1)
+    }
+    return style.words(
+        "theorem4",
+        holds=holds,
+        threshold=threshold,
+        after=threshold + 1,
+        gain=two.phi_thm3 / two.phi_thm2,
+        differ=differ,
+        **at,
     )
 
 
@@ -167,14 +171,14 @@ def caption_filling(frame: pd.DataFrame) -> str:
     exact = rows.loc["determinants"].set_index("budget")["value"]
     apart = (exact - gains["water"]).abs().max()
     residual = frame.loc[frame["kind"].eq("residual"), "value"].max()
-    return (
-        "Water-filling over the eigenvalues of X Xᵀ of 248 Liver records, 20.2 to 1.61, is the "
-        f"optimum of Problem 2 (SciPy's optimum within {_bound(off)}, optimality conditions "
-        f"within {_bound(residual)}) and its gain is twice the mutual information (Lemma 10, "
-        f"within {_bound(apart)}). Eq. (25) as printed gives negative precisions below d = "
-        f"{marks['printed']:.2f}, {short(marks['printed'] / marks['mvg'], 2)} times what MVG has "
-        f"at ε = 1 and {marks['printed'] / marks['exact']:.0f} times what exact calibration has; "
-        "there, water-filling for MVG puts everything on the first direction."
+    return style.words(
+        "theorem7",
+        off=_bound(off),
+        residual=_bound(residual),
+        apart=_bound(apart),
+        printed=marks["printed"],
+        mvg=short(marks["printed"] / marks["mvg"], 2),
+        exact=marks["printed"] / marks["exact"],
     )
 
 
@@ -246,12 +250,7 @@ def caption_radii(frame: pd.DataFrame) -> str:
     )
     error = frame[frame["kind"].eq("error")].set_index(["law", "d"])["expected"].unstack("law")
     most = (error["gamma"] / error["exponential"]).max()
-    return (
-        "Noise of density exp(−λ|z|) on the mean of vectors in [0, 1]^d, with λ = n ε / √d. With a "
-        f"Gamma(d) radius its δ at ε = 1 is {short(right)}; with an exponential radius, which "
-        f"looks up to {most:.0f} times more accurate, the noise meant to be 1-private has δ = "
-        f"{shown}."
-    )
+    return style.words("vector_noise", right=short(right), most=most, shown=shown)
 
 
 FIGURES = {
