@@ -16,8 +16,11 @@ from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
-#: Parameter -> its name for a reader.
-NAMES = {"tau": "τ", "rows": "rows / m"}
+#: Parameter -> its name for a reader, on an axis and in a sentence.
+NAMES = {
+    "tau": ("τ", "share tau of the precision that direction (a) gets"),
+    "rows": ("rows / m", "number of sketch rows, in multiples of the features"),
+}
 
 #: Ratios beyond this have the deepest colour.
 DEEPEST = 4.0
@@ -71,7 +74,7 @@ def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
         short = catalogue.experiment(experiment).name.removeprefix("Experiment ")
         axes.set_title(f"{short}: {catalogue.label(mechanism)}")
         _heat(axes, part)
-        axes.set_ylabel(NAMES[parameter], rotation=0 if parameter == "tau" else 90, labelpad=10)
+        axes.set_ylabel(NAMES[parameter][0], rotation=0 if parameter == "tau" else 90, labelpad=10)
     for axes in grid.ravel()[len(panels) :]:
         axes.set_axis_off()
     for axes in grid.ravel()[: len(panels)][-2:]:
@@ -117,7 +120,7 @@ def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rec
 
 
 def _keys(parameter: str) -> list[Rectangle]:
-    base = f"{NAMES[parameter]} = {comparisons.BASES[parameter]}"
+    base = f"{NAMES[parameter][0]} = {comparisons.BASES[parameter]}"
     why = f"error relative to {base}" + (", fixed in public" if parameter == "tau" else "")
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
@@ -143,14 +146,9 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
             f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
             f"to {_ratio(most)}"
         )
-    what, base = WORDS[parameter], comparisons.BASES[parameter]
+    (_, what), base = NAMES[parameter], comparisons.BASES[parameter]
     return style.words("choices", what=what, base=base, found="; ".join(found))
 
-
-WORDS = {
-    "tau": "share tau of the precision that direction (a) gets",
-    "rows": "number of sketch rows, in multiples of the features",
-}
 
 FIGURES = {
     "choices_tau": base.Figure(

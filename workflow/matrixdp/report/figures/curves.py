@@ -163,14 +163,13 @@ def caption(frame: pd.DataFrame) -> str:
     ours = ours[ours["mean"].notna()]
     if ours.empty:
         return "Error of every mechanism against nominal epsilon; none ran at epsilon 1."
-    best = ours.loc[ours["mean"].idxmin()]
-    told = ours["_better"].notna()
-    chance = catalogue.experiment(str(ours["experiment"].iloc[0])).chance
+    best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
+    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance)
     return style.words(
         "curves",
-        failed=(~ours["_better"][told].astype(bool)).sum(),
-        told=told.sum(),
-        chance=catalogue.label(chance).lower(),
+        failed=better.eq(False).sum(),
+        told=len(better),
+        chance=chance.lower(),
         best=catalogue.label(best["mechanism"]),
         mean=best["mean"],
         tied=frames.tied(best),

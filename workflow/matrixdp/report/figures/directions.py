@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
@@ -74,14 +73,17 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     height = 1.2 + 2.3 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     upper, lower, last = grid[0, 0], grid[1, 0], grid[-1, 0]
-    upper.set_title(f"{catalogue.label(mechanism)}, as the paper defines it")
-    _curves(upper, paper, "mean", "ci95")
-    _levels(upper, frame, chance, zero=True)
-    lower.set_title(catalogue.label(EXACT))
-    _curves(lower, exact, "mean", "ci95")
-    _levels(lower, frame, chance, zero=not decades)
-    for axes in (upper, lower):
-        axes.set_ylabel(frames.axis(frame))
+    for axes, rows, title in (
+        (upper, paper, f"{catalogue.label(mechanism)}, as the paper defines it"),
+        (lower, exact, catalogue.label(EXACT)),
+    ):
+        axes.set(title=title, ylabel=frames.axis(frame))
+        _curves(axes, rows, "mean", "ci95")
+        for name in ("nonprivate", chance):
+            value = frames.level(frame, name)
+            # A logarithmic axis has no place for an exact 0.
+            if value > frames.NOTHING or (np.isfinite(value) and not (decades and axes is lower)):
+                style.level(axes, value, name)
     if decades:
         style.log_axis(lower, "y", lower.get_ylabel())
         upper.set_ylim(bottom=0)
@@ -91,14 +93,13 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         low, high = last.get_ylim()
         low, high = min(low, 0.4), max(high, 2.5)
         last.set_ylim(low, high)
-        last.yaxis.set_major_locator(
-            LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,), numticks=20)
-        )
+        ticks = LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,), numticks=20)
+        last.yaxis.set_major_locator(ticks)
         last.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for row in theirs.itertuples():
         style.published(upper, row.epsilon, row.mean, catalogue.look(mechanism), yerr=row.ci95)
     style.log_axis(last, "x", "nominal ε")
-    style.legend(figure, _handles(frame, mechanism, chance, theirs), columns=3, handlelength=5)
+    style.legend(figure, _handles(frame, mechanism, chance), columns=3, handlelength=5)
     return figure
 
 
@@ -113,26 +114,17 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
         style.curve(axes, x, part[mean], part[ci95], as_=look, bars=True)
 
 
-def _levels(axes: Axes, frame: pd.DataFrame, chance: str, zero: bool) -> None:
-    for name in ("nonprivate", chance):
-        value = frames.level(frame, name)
-        if np.isfinite(value) and (zero or value > 1e-12):
-            style.level(axes, value, name)
-
-
-def _handles(
-    frame: pd.DataFrame, mechanism: str, chance: str, theirs: pd.DataFrame
-) -> list[Line2D | tuple[Line2D, ...]]:
-    rows = frame[frame["kind"].eq("mechanism")]
-    handles: list[Line2D | tuple[Line2D, ...]] = []
-    for place, (_, part) in enumerate(rows.groupby("direction")):
+def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
+    ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
+    handles: list[Any] = []
+    for place, (_, part) in enumerate(ours.groupby("direction")):
         text = str(part["favours"].iloc[0])
         pair = (style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
         handles.append(tuple(pair))
     for name in (chance, "nonprivate"):
         value = frames.level(frame, name)
         label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
-        handles.append(style.key(label, replace(catalogue.look(name), marker="")))
+        handles.append(style.key(label, catalogue.look(name), marker=""))
     for row in theirs.itertuples():
         handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
     return handles

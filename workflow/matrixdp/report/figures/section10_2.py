@@ -31,12 +31,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     theirs = frames.printed(tables["published/table3"], "regression")
     theirs = theirs[theirs["mechanism"].isin(ON_ALL) & theirs["epsilon"].notna()]
     alone = frames.printed(tables["published/section10_2"], "regression")
-    return frames.join(
-        [
-            *(reduced.assign(features=TWO), full.assign(features=ALL)),
-            *(alone.assign(features=TWO), theirs.assign(features=ALL)),
-        ]
-    )
+    parts = (reduced, TWO), (full, ALL), (alone, TWO), (theirs, ALL)
+    return frames.join(part.assign(features=features) for part, features in parts)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -110,15 +106,10 @@ def caption(frame: pd.DataFrame) -> str:
     pairs = [((TWO, "gaussian_2006"), (ALL, "mvg_binary")), ((TWO, "jl_2012"), (ALL, "mvg_binary"))]
     ratios = [f"{at[one] / at[other]:.2f}" for one, other in pairs if {one, other} <= {*at.index}]
     compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin(sum(pairs, ()))]
-    better = int(compared["_better"].eq(True).sum())
+    better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
-    return style.words(
-        "section10_2",
-        ratios=" and ".join(ratios) or "not there",
-        better=better or "none",
-        of=len(compared),
-        lost=two / full,
-    )
+    lost, of = two / full, len(compared)
+    return style.words("section10_2", ratios=told, better=better, of=of, lost=lost)
 
 
 FIGURES = {

@@ -147,7 +147,7 @@ def _shade(axes: Axes, part: pd.DataFrame) -> None:
 def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     private = part["private"].astype(bool)
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
-    colours = np.where(private, look.colour, style.ALARM)
+    colours = [look.colour if kept else style.ALARM for kept in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4 if len(part) < 60 else 2, "mew": 0.6}
     for kind, colour, fill in (

@@ -160,7 +160,7 @@ def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> N
 def against_epsilon(
     axes: Axes,
     members: Sequence[tuple[Look, str, pd.DataFrame]],
-    apart: float = 0.06,
+    apart: float,
 ) -> bool:
     """Draw curves against nominal epsilon, and where one has no guarantee at the foot of the axes.
 
@@ -223,27 +223,15 @@ def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndar
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
     """Draw one legend below all panels; a tuple of handles has one text, that of its first."""
     texts = [(one[0] if isinstance(one, tuple) else one).get_label() for one in handles]
-    figure.legend(
-        *(handles, texts),
-        loc="outside lower center",
-        ncols=columns,
-        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.6)},
-        **options,
-    )
+    options |= {"ncols": columns, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0.6)}}
+    figure.legend(handles, texts, loc="outside lower center", **options)
 
 
 def say(axes: Axes, text: str) -> None:
     """Write inside an empty panel why there is nothing to see."""
-    axes.text(
-        *(0.5, 0.5, text),
-        transform=axes.transAxes,
-        ha="center",
-        va="center",
-        wrap=True,
-        color="#555555",
-        style="italic",
-        bbox={"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"},
-    )
+    box = {"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": "#555555", "style": "italic"}
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, wrap=True, bbox=box, **style)
 
 
 def say_in_row(axes: Axes, place: float, text: str) -> None:
@@ -267,14 +255,7 @@ def headline(figure: Drawing, title: str, simulated: bool = False) -> None:
     figure.suptitle(text, x=0.01, ha="left", fontsize=11.5, fontweight="bold", color=colour)
     if simulated:
         width, height = figure.get_size_inches()
-        figure.text(
-            *(0.5, 0.5, "SIMULATED"),
-            ha="center",
-            va="center",
-            rotation=float(np.degrees(np.arctan2(height, width))),
-            fontsize=70,
-            fontweight="bold",
-            color=ALARM,
-            alpha=0.13,
-            zorder=10,
-        )
+        style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
+        style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
+        angle = float(np.degrees(np.arctan2(height, width)))
+        figure.text(0.5, 0.5, "SIMULATED", rotation=angle, **style)

@@ -45,7 +45,7 @@ def draw_bounds(frame: pd.DataFrame) -> style.Drawing:
     gain.set_title("φ, Theorem 3 over 2")
     (two,) = frame[frame["case"].eq("experiment II")].itertuples()
     gain.plot(two.ratio, two.phi_thm3 / two.phi_thm2, marker="D", ms=6, zorder=4, **look)
-    keys = [
+    keys: list[tuple[str, dict[str, Any]]] = [
         ("equal: the exact frontier", {"linewidth": 2}),
         ("s₂ = γ, Eq. (14)", {"linestyle": ":"}),
         ("r > 12, Eq. (15)", {"linestyle": "--"}),
@@ -53,7 +53,7 @@ def draw_bounds(frame: pd.DataFrame) -> style.Drawing:
         ("kernel matrices (Example 2)", {"marker": "o", **look}),
         ("experiment II", {"marker": "D", **look}),
     ]
-    lines = [Line2D([], [], label=label, **{"color": style.BLACK, **kind}) for label, kind in keys]
+    lines = [Line2D([], [], label=label, **{"color": style.BLACK} | kind) for label, kind in keys]
     style.legend(figure, lines, columns=3)
     return figure
 
@@ -93,22 +93,11 @@ def caption_bounds(frame: pd.DataFrame) -> str:
     met = grid[grid["ratio"].le(1) | (grid["r"].gt(12) & grid["ratio"].le(np.sqrt(2)))]
     holds = "holds" if (met["phi_thm3"] >= met["phi_thm2"]).all() else "DOES NOT hold"
     (two,) = frame[frame["case"].eq("experiment II")].itertuples()
+    gain = two.phi_thm3 / two.phi_thm2
     near = grid[grid["ratio"].ge(0.1) & grid["r"].ge(4)]
     differ = (near["phi_thm3"] / near["phi_thm2"] - 1).abs().max()
-    at = {
-        f"{name}{r - threshold}": rows.at[r, name]
-        for name in ("root_harmonic", "limit")
-        for r in (threshold, threshold + 1)
-    }
-    return style.words(
-        "theorem4",
-        holds=holds,
-        threshold=threshold,
-        after=threshold + 1,
-        gain=two.phi_thm3 / two.phi_thm2,
-        differ=differ,
-        **at,
-    )
+    at, after = rows.loc[threshold], rows.loc[threshold + 1]
+    return style.words("theorem4", holds=holds, at=at, after=after, gain=gain, differ=differ)
 
 
 #: Of the directions, from the most to the least informative.
@@ -163,22 +152,19 @@ def draw_filling(frame: pd.DataFrame) -> style.Drawing:
 def caption_filling(frame: pd.DataFrame) -> str:
     """Say how near water-filling is to the optimum, and where Eq. (25) is defined."""
     marks = frame[frame["kind"].eq("mark")].set_index("allocation")["budget"]
-    gains = frame[frame["kind"].eq("gain")].pivot(
-        index="budget", columns="allocation", values="value"
-    )
-    off = (gains["numerical"] / gains["water"] - 1).abs().max()
+    rows = frame[frame["kind"].eq("gain")]
+    gains = rows.pivot(index="budget", columns="allocation", values="value")
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
-    apart = (exact - gains["water"]).abs().max()
-    residual = frame.loc[frame["kind"].eq("residual"), "value"].max()
+    over = marks["printed"] / marks
     return style.words(
         "theorem7",
-        off=_bound(off),
-        residual=_bound(residual),
-        apart=_bound(apart),
+        off=_bound((gains["numerical"] / gains["water"] - 1).abs().max()),
+        residual=_bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
+        apart=_bound((exact - gains["water"]).abs().max()),
         printed=marks["printed"],
-        mvg=short(marks["printed"] / marks["mvg"], 2),
-        exact=marks["printed"] / marks["exact"],
+        mvg=short(over["mvg"], 2),
+        exact=over["exact"],
     )
 
 
