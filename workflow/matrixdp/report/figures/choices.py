@@ -140,12 +140,10 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
     found = []
     for (experiment, mechanism), part in _panels(frame):
         others = part[part["value"].ne(part["base"])]
-        least, most = others["ratio"].min(), others["ratio"].max()
-        found.append(
-            f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}: "
-            f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
-            f"to {_ratio(most)}"
-        )
+        name = f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}"
+        cells = f"{others['clear'].sum()} of {len(others)} cells"
+        least, most = map(_ratio, others["ratio"].agg(["min", "max"]))
+        found.append(f"{name}: {cells}, ratios {least} to {most}")
     (_, what), base = NAMES[parameter], comparisons.BASES[parameter]
     return style.words("choices", what=what, base=base, found="; ".join(found))
 

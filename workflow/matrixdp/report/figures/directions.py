@@ -65,7 +65,8 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
-    mechanism, chance = _paper(frame), _chance(frame)
+    mechanism = _paper(frame)
+    chance = catalogue.experiment(str(frame["experiment"].iloc[0])).chance
     ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
     decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
@@ -130,14 +131,10 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
     return handles
 
 
-def _chance(frame: pd.DataFrame) -> str:
-    return catalogue.experiment(str(frame["experiment"].iloc[0])).chance
-
-
 def caption(frame: pd.DataFrame) -> str:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
-    mechanism, chance = _paper(frame), _chance(frame)
-    claim = CLAIMS.get(str(frame["experiment"].iloc[0]))
+    about, mechanism = catalogue.experiment(str(frame["experiment"].iloc[0])), _paper(frame)
+    chance, claim = about.chance, CLAIMS.get(about.id)
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
     low, high = (mvg["mean"] / frames.level(frame, chance)).agg(["min", "max"])

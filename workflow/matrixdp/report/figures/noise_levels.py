@@ -29,15 +29,12 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.shown(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
-        bounds = _range(frames.setup(tables["tables/table2"], "bounds", experiment))
-        rows = rows.assign(lower=bounds[0], upper=bounds[1])
+        bounds = frames.setup(tables["tables/table2"], "bounds", experiment)
+        found = re.fullmatch(r"\[(\S+), (\S+)\]", bounds)
+        lower, upper = map(float, found.groups() if found else ("nan", "nan"))
+        rows = rows.assign(lower=lower, upper=upper)
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
     return frames.join(parts)
-
-
-def _range(text: str) -> tuple[float, float]:
-    found = re.fullmatch(r"\[(\S+), (\S+)\]", text)
-    return (float(found[1]), float(found[2])) if found else (float("nan"), float("nan"))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -91,15 +88,12 @@ def caption(frame: pd.DataFrame) -> str:
     """Name the loudest and the quietest mechanism of each experiment."""
     found = []
     for experiment, rows in frame.groupby("experiment", sort=False):
-        rows = rows[rows["noise_std"].notna() & ~rows["mechanism"].isin(ON_MOMENTS)]
-        if len(rows) > 1:
-            most, least = rows.loc[rows["noise_std"].idxmax()], rows.loc[rows["noise_std"].idxmin()]
-            times = most["noise_std"] / least["noise_std"]
-            found.append(
-                f"{catalogue.experiment(str(experiment)).name}: "
-                f"{catalogue.label(str(most['mechanism']))} adds {markup.short(times)} times the "
-                f"noise of {catalogue.label(str(least['mechanism']))}"
-            )
+        rows = rows[~rows["mechanism"].isin(ON_MOMENTS)]
+        noise = rows.set_index("mechanism")["noise_std"].dropna()
+        if len(noise) > 1:
+            name, times = catalogue.experiment(str(experiment)).name, noise.max() / noise.min()
+            loud, quiet = (catalogue.label(str(one)) for one in (noise.idxmax(), noise.idxmin()))
+            found.append(f"{name}: {loud} adds {markup.short(times)} times the noise of {quiet}")
     return style.words("noise_levels", nominal=NOMINAL, found="; ".join(found))
 
 

@@ -218,17 +218,10 @@ def caption(frame: pd.DataFrame) -> str:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
-    text = (
-        f"What {len(ours)} readings of what the paper leaves open give, sorted within each row of "
-        f"its table; below, the choices of each. {len(ours) - len(private)} of them give up the "
-        "guarantee, and only explain. Shares tau are fixed in public, numbers of sketch rows "
-        "chosen on separate trials."
-    )
-    for unit in ("printed", "conjectured"):
-        if unit == "conjectured" and frame["factor"].max() == 1:
-            continue
+    text = style.words("readings", readings=len(ours), bare=len(ours) - len(private))
+    total = private.groupby("row", sort=False).size()
+    for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
         met = private[private["meets"].eq(unit)].groupby("row", sort=False).size()
-        total = private.groupby("row", sort=False).size()
         found = [f"{name} ({n} of {total[name]})" for name, n in met.items()]
         text += (
             f" In the {unit} unit, private readings meet the published value, within 95 % "

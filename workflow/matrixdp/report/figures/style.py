@@ -106,7 +106,6 @@ def curve(
     ci95: ArrayLike | None = None,
     *,
     as_: Look,
-    label: str = "",
     bars: bool = False,
     **options: Any,
 ) -> None:
@@ -128,8 +127,8 @@ def curve(
         else:
             axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
     style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line}
-    style |= {"markeredgecolor": "white", "markeredgewidth": 0.5} | options
-    axes.plot(x, mean, label=label, **style)
+    style |= {"markeredgecolor": "white", "markeredgewidth": 0.5, **options}
+    axes.plot(x, mean, **style)
 
 
 def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> None:

@@ -111,9 +111,8 @@ def draw_filling(frame: pd.DataFrame) -> style.Drawing:
     figure, grid = style.canvas(5.2, 1, 2)
     shares, gains = grid[0]
     marks = frame[frame["kind"].eq("mark")].set_index("allocation")["budget"]
-    precisions = frame[frame["kind"].eq("precision")]
-    for direction, part in precisions.groupby("direction"):
-        colour = SHADES[int(direction) - 1]
+    precisions = frame[frame["kind"].eq("precision")].groupby("direction")
+    for colour, (_, part) in zip(SHADES, precisions, strict=True):
         by = dict(list(part.assign(share=part["value"] / part["budget"]).groupby("allocation")))
         printed = by["printed"]
         shares.plot(printed["budget"], printed["share"], "--", color=style.VERMILLION, lw=1)
