@@ -114,9 +114,7 @@ def _named(mechanism: str, rows: pd.DataFrame) -> str:
 def _family(axes: Axes, own: pd.DataFrame) -> None:
     if not own["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
-    members = [
-        (catalogue.look(name), _named(name, part), part) for name, part in frames.ordered(own)
-    ]
+    members = [(name, _named(name, part), part) for name, part in frames.ordered(own)]
     # Tied curves lie on each other where the axis does not span decades.
     if style.against_epsilon(axes, members, apart=0.06 * (axes.get_yscale() == "linear")):
         axes.plot([], [], "x", color=style.INK, label="no guarantee at this ε")

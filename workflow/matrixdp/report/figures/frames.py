@@ -32,12 +32,11 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
-    # Without trials a row has no metric, but its experiment has one.
-    metric = rows["metric"].max()
     rows = rows.assign(
         epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
         kind=rows["mechanism"].isin(catalogue.REFERENCES).map({True: "level", False: "mechanism"}),
-        metric=metric,
+        # Without trials a row has no metric, but its experiment has one.
+        metric=rows["metric"].max(),
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
     return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
@@ -35,15 +33,17 @@ def draw_compositions(frame: pd.DataFrame) -> style.Drawing:
     for column, (sampled, title) in zip(grid.T, PANELS.items(), strict=True):
         rows = frame[frame["sampled"].eq(sampled)]
         column[0].set_title(title)
-        for place, (name, one) in enumerate(ACCOUNTANTS.items()):
-            part = rows[rows["accountant"].eq(name)]
-            every = max(1, len(part) // 6)
-            options: dict[str, Any] = {"as_": one.look, "markevery": (place % every, every)}
-            style.curve(column[0], part["releases"], part["multiplier"], **options)
-            style.curve(column[1], part["releases"], part["over_pld"], **options)
-        style.log_axis(column[1], "x", "releases T")
-        for axes, text in zip(column, ("noise std / sensitivity", "over the least"), strict=True):
+        for axes, shown, text in (
+            (column[0], "multiplier", "noise std / sensitivity"),
+            (column[1], "over_pld", "over the least"),
+        ):
+            for place, (name, one) in enumerate(ACCOUNTANTS.items()):
+                part = rows[rows["accountant"].eq(name)]
+                every = max(1, len(part) // 6)
+                at = place % every, every
+                style.curve(axes, part["releases"], part[shown], as_=one.look, markevery=at)
             style.log_axis(axes, "y", text * (not sampled))
+        style.log_axis(column[1], "x", "releases T")
     style.legend(figure, [style.key(one.label, one.look) for one in ACCOUNTANTS.values()], 3)
     return figure
 

@@ -158,21 +158,21 @@ def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> N
 
 def against_epsilon(
     axes: Axes,
-    members: Sequence[tuple[Look, str, pd.DataFrame]],
+    members: Sequence[tuple[str, str, pd.DataFrame]],
     apart: float,
 ) -> bool:
     """Draw curves against nominal epsilon, and where one has no guarantee at the foot of the axes.
 
     Args:
-        members: look, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
+        members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
         apart: see :func:`dodge`; if 0, there are bands instead of bars.
 
     Returns:
         Whether any has no guarantee somewhere.
     """
     refusing = 0
-    for place, (as_, label, part) in enumerate(members):
-        x = dodge(part["epsilon"], place, len(members), apart)
+    for place, (name, label, part) in enumerate(members):
+        x, as_ = dodge(part["epsilon"], place, len(members), apart), look(name)
         curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
         refused = part.loc[part["mean"].isna(), "epsilon"]
         # In a strip, so that the marks of several do not meet.

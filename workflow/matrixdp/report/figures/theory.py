@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -169,7 +168,7 @@ def caption_filling(frame: pd.DataFrame) -> str:
 
 def _bound(error: float) -> str:
     """Return a power of ten that the error is below, not lower than rounding errors are."""
-    return f"1e{max(-12, math.ceil(math.log10(max(error, 1e-300))))}"
+    return f"1e{max(-12, int(np.ceil(np.log10(max(error, 1e-300)))))}"
 
 
 def draw_radii(frame: pd.DataFrame) -> style.Drawing:

@@ -43,7 +43,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     *panels, last = grid.ravel()[: len(groups) + 1]
     for axes, (title, names) in zip(panels, groups.items(), strict=True):
         axes.set_title(title.replace("epsilon", "ε").replace("delta", "δ"))
-        members = [(catalogue.look(n), "", ours[ours["mechanism"].eq(n)]) for n in names]
+        members = [(n, "", ours[ours["mechanism"].eq(n)]) for n in names]
         style.against_epsilon(axes, members, apart=0.09)
         style.log_axis(axes, "x", "nominal ε")
     last.set_title("All of them, by true ε")
@@ -108,9 +108,9 @@ def caption_features(frame: pd.DataFrame, name: str) -> str:
     """Say what IMGM and the analytic Gaussian mechanism differ by, and what either protects."""
     at, said = _at(frame), [f"Test accuracy on {name} after training on noisy features."]
     for names, what in (
-        (("imgm", "analytic_gaussian"), "calibrated to nominal epsilon 1"),
-        (("imgm_amplified", "analytic_gaussian_amplified"), "calibrated to (epsilon/q, delta/q)"),
-        (("imgm_code", "analytic_gaussian_code"), "by the formulas of the authors' code"),
+        (("imgm", "analytic_gaussian"), "Calibrated to nominal epsilon 1"),
+        (("imgm_amplified", "analytic_gaussian_amplified"), "Calibrated to (epsilon/q, delta/q)"),
+        (("imgm_code", "analytic_gaussian_code"), "By the formulas of the authors' code"),
     ):
         if {*names} <= {*at.index}:
             one, other = at.loc[names[0]], at.loc[names[1]]
@@ -120,9 +120,8 @@ def caption_features(frame: pd.DataFrame, name: str) -> str:
             chance = ", so that they differ by chance alone; it" if same else " and"
             true = " and ".join(dict.fromkeys(short(row["epsilon_actual"]) for row in (one, other)))
             said.append(
-                f"{what[0].upper()}{what[1:]}, IMGM adds {noise} the analytic Gaussian mechanism"
-                f"{chance} has {_percent(one)} against {_percent(other)}, at a true epsilon of "
-                f"{true}."
+                f"{what}, IMGM adds {noise} the analytic Gaussian mechanism{chance} has "
+                f"{_percent(one)} against {_percent(other)}, at a true epsilon of {true}."
             )
     return " ".join(said)
 
@@ -146,10 +145,8 @@ def caption_gradients(frame: pd.DataFrame, name: str) -> str:
             f"{short(within['epsilon_actual'].max())}."
         )
     if len(beyond):
-        listed = [
-            f"{_label(experiment, str(one))}: {short(row['epsilon_actual'])}"
-            for one, row in beyond.iterrows()
-        ]
+        true = beyond["epsilon_actual"].map(short).items()
+        listed = [f"{_label(experiment, str(one))}: {epsilon}" for one, epsilon in true]
         said += f" True epsilons beyond it: {'; '.join(listed)}."
     return said
 
