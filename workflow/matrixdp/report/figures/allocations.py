@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,26 +15,10 @@ from matplotlib.lines import Line2D
 
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
-LOOKS = {
-    "mvg_directional": catalogue.look("mvg_binary"),
-    "mvg_iid": catalogue.Look(style.BLUE, "s"),
-    "mvg_thm2": catalogue.look("mvg_thm2"),
-    "mvg_thm3": catalogue.look("mvg_thm3"),
-    "exact_directional": catalogue.look("directional_gaussian"),
-    "exact_iid": catalogue.look("analytic_gaussian"),
-}
-LABELS = {
-    "mvg_directional": "MVG, directional",
-    "mvg_iid": "MVG, i.i.d.",
-    "mvg_thm2": "MVG by Theorem 2",
-    "mvg_thm3": "MVG by Theorem 3",
-    "exact_directional": "directional, exactly calibrated",
-    "exact_iid": "i.i.d., exactly calibrated",
-}
+NOISES = style.legends("ellipses")
 UTILITY: dict[str, Any] = {"color": style.BLACK, "linestyle": (0, (5, 2)), "linewidth": 1.3}
 
 
@@ -45,14 +28,15 @@ def panel(name: str, tables: Tables) -> pd.DataFrame:
     return table[table["panel"].eq(name)].reset_index(drop=True)
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw samples with their ellipses and axes, and the deviation along every direction."""
     figure, grid = style.canvas(4.6, 1, 2)
     scatter, along = grid[0]
-    names = [name for name in LABELS if name in set(frame["noise"])]
+    names = [name for name in NOISES if name in set(frame["noise"])]
     clouds = [name for name in names if not name.startswith("exact")]
+    parts = {name: frame[frame["noise"].eq(name)] for name in names}
     for name in clouds:
-        _cloud(scatter, frame[frame["noise"].eq(name)], LOOKS[name])
+        _cloud(scatter, parts[name], NOISES[name].look)
     if len(clouds) == 1:
         _arrows(scatter, frame)
     drawn = frame["noise"].isin(clouds) & frame["kind"].isin(["sample", "contour"])
@@ -62,19 +46,18 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     scatter.locator_params(nbins=5)
     scatter.set_title(f"Draws and {'contours' if len(clouds) > 1 else 'contour'} of 95 %")
     angles = np.linspace(0, 180, 181)
-    for name in names:
-        part = frame[frame["noise"].eq(name)]
-        line = LOOKS[name].line if not name.startswith("exact") else "-"
-        along.plot(angles, _along(part, np.radians(angles)), color=LOOKS[name].colour, ls=line)
-    along.set(xlabel="direction (degrees from feature 1)", xlim=(0, 180))
-    along.set_xticks(range(0, 181, 45))
+    for name, part in parts.items():
+        look = NOISES[name].look
+        line = look.line if name in clouds else "-"
+        along.plot(angles, _along(part, np.radians(angles)), color=look.colour, ls=line)
+    along.set(xlabel="direction (degrees from feature 1)", xlim=(0, 180), xticks=range(0, 181, 45))
     along.set_title("Standard deviation along a direction")
     if len(names) > 1:
         style.log_axis(along, "y", "standard deviation of the noise")
     else:
         along.set(ylabel="standard deviation of the noise", ylim=(0, None))
-    handles = [Line2D([], [], color=LOOKS[n].colour, label=LABELS[n]) for n in names]
-    for utility in _utility(frame):
+    handles = [Line2D([], [], color=NOISES[n].look.colour, label=NOISES[n].label) for n in names]
+    for utility in _points(frame, "utility"):
         far = 2 * reach * utility
         scatter.plot([-far[0], far[0]], [-far[1], far[1]], **UTILITY)
         along.axvline(np.degrees(np.arctan2(utility[1], utility[0])), **UTILITY)
@@ -84,57 +67,46 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
 
 
 def _cloud(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
-    points = part[part["kind"].eq("sample")]
     kind: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
-    axes.plot(points["x"], points["y"], markersize=2.6, alpha=0.45, markeredgewidth=0, **kind)
-    contour = part[part["kind"].eq("contour")]
-    axes.plot(contour["x"], contour["y"], color=look.colour, linestyle="--")
+    kind |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
+    axes.plot(*_points(part, "sample").T, **kind)
+    axes.plot(*_points(part, "contour").T, color=look.colour, linestyle="--")
 
 
 def _arrows(axes: Axes, part: pd.DataFrame) -> None:
     """Draw both principal axes from the centre to the contour."""
-    contour = part[part["kind"].eq("contour")][["x", "y"]].to_numpy()
-    longest = np.linalg.norm(contour, axis=1).max()
-    vectors = part[part["kind"].eq("axis")][["x", "y"]].to_numpy()
+    longest = np.linalg.norm(_points(part, "contour"), axis=1).max()
+    vectors = _points(part, "axis")
+    head = {"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
     for tip in vectors * longest / np.linalg.norm(vectors[0]):
-        head = {"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8}
-        axes.annotate("", tip, (0, 0), arrowprops=head | {"shrinkA": 0, "shrinkB": 0})
+        axes.annotate("", tip, (0, 0), arrowprops=head)
 
 
-def _utility(frame: pd.DataFrame) -> np.ndarray:
-    """Return the utility direction as the only row, or no row where there is none."""
-    return frame[frame["kind"].eq("utility")][["x", "y"]].to_numpy()
+def _points(rows: pd.DataFrame, kind: str) -> np.ndarray:
+    """Return the coordinates of one kind, a row each; that of ``utility`` has one row or none."""
+    return rows.loc[rows["kind"].eq(kind), ["x", "y"]].to_numpy()
 
 
 def _along(part: pd.DataFrame, angles: np.ndarray) -> np.ndarray:
     """Return the standard deviation of one noise along directions."""
-    covariance = part[part["kind"].eq("covariance")][["x", "y"]].to_numpy()
+    covariance = _points(part, "covariance")
     unit = np.stack([np.cos(angles), np.sin(angles)])
     return np.sqrt(np.einsum("ia,ij,ja->a", unit, covariance, unit))
 
 
 def _deviations(frame: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """Return the deviation of each noise along the utility direction and across it."""
-    ((x, y),) = _utility(frame)
-    angle = np.arctan2(y, x)
-    both = np.array([angle, angle + np.pi / 2])
-    return {
-        str(name): tuple(_along(part, both))
-        for name, part in frame.groupby("noise")
-        if name in LABELS
-    }
+    ((x, y),) = _points(frame, "utility")
+    both = np.arctan2(y, x) + np.array([0, np.pi / 2])
+    parts = frame[frame["noise"].isin(NOISES)].groupby("noise")
+    return {str(name): tuple(_along(part, both)) for name, part in parts}
 
 
 def caption_left(frame: pd.DataFrame) -> str:
     """Say how well the ellipse fits and how long its axes are."""
-    longer, shorter = np.linalg.norm(frame[frame["kind"].eq("axis")][["x", "y"]], axis=1)
-    return (
-        "Draws of directional MVG noise on records of two features in [−1, 1], with the ellipse "
-        "of equal density and its principal axes. Their standard deviations are "
-        f"{short(shorter)} and {short(longer)}: shares of 95 and 5 % of the precision budget make "
-        f"the axes differ by a factor of {longer / shorter:.2f} only, the fourth root of 19, and "
-        "the data would be a point in the centre."
-    )
+    longer, shorter = np.linalg.norm(_points(frame, "axis"), axis=1)
+    long, small = short(longer), short(shorter)
+    return style.words("figure3_left", longer=long, shorter=small, factor=longer / shorter)
 
 
 def caption_middle(frame: pd.DataFrame) -> str:
@@ -142,46 +114,36 @@ def caption_middle(frame: pd.DataFrame) -> str:
     found = _deviations(frame)
     along, across = np.divide(found["mvg_directional"], found["mvg_iid"])
     # The largest change of a record in this box is w (1, 1), and |u . w| must still be hidden.
-    gain = 1 - np.abs(_utility(frame)).sum() / np.sqrt(2)
+    gain = 1 - np.abs(_points(frame, "utility")).sum() / np.sqrt(2)
     wasted = found["mvg_directional"][0] / found["exact_iid"][0]
-    return (
-        f"Against i.i.d. MVG noise of the same guarantee, directional noise is {1 - along:.0%} "
-        f"smaller along the utility direction and {across - 1:.0%} larger across it, as the paper "
-        f"says; but it is {wasted:.0f} times as large as i.i.d. noise has to be. No Gaussian noise "
-        f"with this guarantee can be more than {gain:.1%} below exactly calibrated i.i.d. noise "
-        "along that direction, close to which records change most."
-    )
+    less, more = 1 - along, across - 1
+    return style.words("figure3_middle", less=less, more=more, wasted=wasted, gain=gain)
 
 
 def caption_right(frame: pd.DataFrame) -> str:
     """Say how much smaller the noise by Theorem 3 is, and how much too large it still is."""
     found = _deviations(frame)
-    second, third = np.divide(found["mvg_thm2"], found["mvg_thm3"])
+    gain = min(np.divide(found["mvg_thm2"], found["mvg_thm3"]))
     low, high = sorted(np.divide(found["mvg_thm3"], found["exact_directional"]))
-    return (
-        "Noise on the second moments of 100 records of two features by Theorem 2 and by Theorem 3, "
-        "with the same guarantee, directions and shares (first columns of the noise matrices): by "
-        f"Theorem 3 it is {min(second, third):.1f} times smaller in every direction, as the paper "
-        f"says, and still {low:.1f} to {high:.1f} times larger than exactly calibrated noise."
-    )
+    return style.words("figure3_right", gain=gain, low=low, high=high)
 
 
 FIGURES = {
-    "figure3_left": Figure(
+    "figure3_left": base.Figure(
         title="Figure 3, left: directional noise has an ellipse and principal axes",
         caption=caption_left,
         inputs=("theory/ellipses",),
         data=partial(panel, "left"),
         draw=draw,
     ),
-    "figure3_middle": Figure(
+    "figure3_middle": base.Figure(
         title="Figure 3, middle: directional against i.i.d. noise",
         caption=caption_middle,
         inputs=("theory/ellipses",),
         data=partial(panel, "middle"),
         draw=draw,
     ),
-    "figure3_right": Figure(
+    "figure3_right": base.Figure(
         title="Figure 3, right: two covariances with the same guarantee",
         caption=caption_right,
         inputs=("theory/ellipses",),

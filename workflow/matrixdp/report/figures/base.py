@@ -39,10 +39,12 @@ class Figure(Entry):
     Its caption says what it shows and what one finds; it also serves as alternative text.
 
     Attributes:
+        data: see there; without it, the frame is the one input as it is.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at
             least one row; it sets no title of the whole figure.
     """
 
+    data: Callable[..., pd.DataFrame] = entries.only
     draw: Callable[[pd.DataFrame], matplotlib.figure.Figure]
 
     def frame(self, results: str | os.PathLike) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,11 +14,13 @@ from matplotlib.patches import Rectangle
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
-#: Parameter -> its name for a reader.
-NAMES = {"tau": "τ", "rows": "rows / m"}
+#: Parameter -> its name for a reader, on an axis and in a sentence.
+NAMES = {
+    "tau": ("τ", "share tau of the precision that direction (a) gets"),
+    "rows": ("rows / m", "number of sketch rows, in multiples of the features"),
+}
 
 #: Ratios beyond this have the deepest colour.
 DEEPEST = 4.0
@@ -47,12 +48,11 @@ def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
 
 def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
     """Return the rows of each panel, by experiment and family."""
-    found = []
-    for experiment in rows["experiment"].unique():
-        own = rows[rows["experiment"].eq(experiment)]
-        for mechanism in sorted({*own["mechanism"]}, key=catalogue.rank):
-            found.append(((experiment, mechanism), own[own["mechanism"].eq(mechanism)]))
-    return found
+    return [
+        ((str(experiment), mechanism), part)
+        for experiment, own in rows.groupby("experiment", sort=False)
+        for mechanism, part in frames.ordered(own)
+    ]
 
 
 def _compare(rows: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def _compare(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
 
 
-def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment and mechanism: epsilon by parameter, colour and number ratio.
 
     A frame around a cell marks the value that was chosen on separate trials.
@@ -74,7 +74,7 @@ def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
         short = catalogue.experiment(experiment).name.removeprefix("Experiment ")
         axes.set_title(f"{short}: {catalogue.label(mechanism)}")
         _heat(axes, part)
-        axes.set_ylabel(NAMES[parameter], rotation=0 if parameter == "tau" else 90, labelpad=10)
+        axes.set_ylabel(NAMES[parameter][0], rotation=0 if parameter == "tau" else 90, labelpad=10)
     for axes in grid.ravel()[len(panels) :]:
         axes.set_axis_off()
     for axes in grid.ravel()[: len(panels)][-2:]:
@@ -84,16 +84,14 @@ def draw(parameter: str, frame: pd.DataFrame) -> matplotlib.figure.Figure:
 
 
 def _heat(axes: Axes, part: pd.DataFrame) -> None:
-    table = part.pivot(index="value", columns="epsilon", values="ratio").sort_index(key=_number)
-    if not len(table):
-        style.say(axes, "nothing ran with a guarantee")
-        return
+    table = part.pivot(index="value", columns="epsilon", values="ratio").loc[part["value"].unique()]
     depth = np.log(DEEPEST)
     shades = np.clip(np.log(table.to_numpy()), -depth, depth)
     edges = [np.arange(size + 1) - 0.5 for size in table.shape[::-1]]
     axes.pcolormesh(*edges, shades, cmap=_SHADES, vmin=-depth, vmax=depth, linewidth=0)
     across = {epsilon: i for i, epsilon in enumerate(table.columns)}
     up = {value: i for i, value in enumerate(table.index)}
+    small: dict[str, Any] = {"va": "center", "fontsize": 7.5}
     for cell in part.itertuples():
         x, y = across[cell.epsilon], up[cell.value]
         if cell.chosen:
@@ -103,26 +101,18 @@ def _heat(axes: Axes, part: pd.DataFrame) -> None:
         weight, colour = ("bold", style.INK) if cell.clear else ("normal", "#777777")
         if abs(np.log(cell.ratio)) > 0.75 * depth:
             colour = "white"
-        text = _ratio(cell.ratio)
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5}
-        axes.text(x, y, text, color=colour, fontweight=weight, **options)
+        axes.text(x, y, _ratio(cell.ratio), color=colour, fontweight=weight, ha="center", **small)
     base = part["base"].iloc[0]
-    note: dict[str, Any] = {"va": "center", "fontsize": 7.5, "style": "italic", "color": "#777777"}
-    axes.text(len(across) - 0.3, up[base], "= 1", clip_on=False, **note)
+    axes.text(len(across) - 0.3, up[base], "= 1", color="#777777", style="italic", **small)
     axes.set_xticks(range(len(across)), [f"{epsilon:g}" for epsilon in across])
     axes.set_yticks(range(len(up)), up)
     axes.get_yticklabels()[up[base]].set_fontweight("bold")
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 _SHADES = LinearSegmentedColormap.from_list("ratio", [style.BLUE, "#FFFFFF", style.VERMILLION])
-
-
-def _number(values: pd.Index) -> pd.Index:
-    return values.astype(float)
 
 
 def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rectangle:
@@ -130,7 +120,7 @@ def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rec
 
 
 def _keys(parameter: str) -> list[Rectangle]:
-    base = f"{NAMES[parameter]} = {comparisons.BASES[parameter]}"
+    base = f"{NAMES[parameter][0]} = {comparisons.BASES[parameter]}"
     why = f"error relative to {base}" + (", fixed in public" if parameter == "tau" else "")
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
@@ -150,33 +140,23 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
     found = []
     for (experiment, mechanism), part in _panels(frame):
         others = part[part["value"].ne(part["base"])]
-        least, most = others["ratio"].min(), others["ratio"].max()
-        found.append(
-            f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}: "
-            f"{int(others['clear'].sum())} of {len(others)} cells, ratios {_ratio(least)} "
-            f"to {_ratio(most)}"
-        )
-    return (
-        f"Error for every {WORDS[parameter]}, relative to {comparisons.BASES[parameter]}. Cells "
-        f"that differ beyond the 95 % interval of trials' differences: {'; '.join(found)}. Where "
-        "there are next to none, choosing the best value chooses noise."
-    )
+        name = f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}"
+        cells = f"{others['clear'].sum()} of {len(others)} cells"
+        least, most = map(_ratio, others["ratio"].agg(["min", "max"]))
+        found.append(f"{name}: {cells}, ratios {least} to {most}")
+    (_, what), base = NAMES[parameter], comparisons.BASES[parameter]
+    return style.words("choices", what=what, base=base, found="; ".join(found))
 
-
-WORDS = {
-    "tau": "share tau of the precision that direction (a) gets",
-    "rows": "number of sketch rows, in multiples of the features",
-}
 
 FIGURES = {
-    "choices_tau": Figure(
+    "choices_tau": base.Figure(
         title="What the choice of τ changes",
         caption=partial(caption, "tau"),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "tau"),
         draw=partial(draw, "tau"),
     ),
-    "choices_rows": Figure(
+    "choices_rows": base.Figure(
         title="What the number of sketch rows changes",
         caption=partial(caption, "rows"),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),

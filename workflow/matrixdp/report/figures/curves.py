@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from typing import Any
 
-import matplotlib.figure
 import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.catalogue import OTHER
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 #: Where captions compare errors, and where the papers print them.
 NOMINAL = 1.0
+
+#: Wide panels below each other, each with a place for its legend.
+BESIDE: dict[str, Any] = {"sharex": "col", "width_ratios": (2, 1)}
 
 
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -31,8 +30,8 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     # Levels are in every panel.
-    family = joined["mechanism"].map(catalogue.family).mask(joined["kind"].eq("level"), OTHER)
-    return joined.assign(family=family)
+    family = joined["mechanism"].map(catalogue.family)
+    return joined.assign(family=family.mask(joined["kind"].eq("level"), catalogue.OTHER))
 
 
 def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -44,27 +43,26 @@ def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
     return rows[delivered | rows["kind"].eq("level")].reset_index(drop=True)
 
 
-def _families() -> list[str]:
-    """Return the families of mechanisms in the order of panels; what has no entry comes last."""
-    found = (one.family for name, one in catalogue.named().items())
-    return [*dict.fromkeys(found), OTHER]
-
-
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw everything at a glance, then one panel per family, scaled to our own results.
 
     In the panel of a family all other mechanisms stay as grey lines.
     """
     ours = frame[frame["kind"].eq("mechanism")]
-    families = [name for name in _families() if ours["family"].eq(name).any()]
-    figure, panels, places = _beside(0.9 + 1.8 * (1 + len(families)), 1 + len(families))
-    overview, *rest = panels
+    known = dict.fromkeys([*(one.family for one in catalogue.named().values()), catalogue.OTHER])
+    families = [name for name in known if ours["family"].eq(name).any()]
+    rows = 1 + len(families)
+    figure, grid = style.canvas(0.9 + 1.8 * rows, rows, 2, **BESIDE)
+    overview, *rest = grid[:, 0]
     overview.set_title("All together, with published values")
-    for name, part in _ordered(ours):
-        style.curve(overview, part["epsilon"], part["mean"], as_=_thin(name))
+    for name, part in frames.ordered(ours):
+        style.curve(overview, part["epsilon"], part["mean"], as_=catalogue.look(name), marker="")
     _finish(overview, frame, scaled_to=frame, named=True)
     _published(overview, frame)
-    _explain(overview, frame)
+    theirs = frame[frame["kind"].eq("published")]
+    if len(theirs):
+        overview.add_line(style.published_key(theirs["factor"].iloc[0]))
+    overview.plot([], [], color=style.FAINT, label="grey, below: all other mechanisms")
     for axes, name in zip(rest, families, strict=True):
         axes.set_title(name)
         for _, part in ours[ours["family"].ne(name)].groupby("mechanism"):
@@ -72,24 +70,23 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         _finish(axes, frame, scaled_to=ours, named=False)
         _family(axes, ours[ours["family"].eq(name)])
         _published(axes, frame[frame["family"].eq(name)])
-    for place, axes in zip(places, panels, strict=True):
+    for axes, place in grid:
         _legend_in(place, axes)
-    style.epsilon_axis(panels[-1])
+    style.log_axis(grid[-1, 0], "x", "nominal ε")
     return figure
 
 
-def draw_mu(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_mu(frame: pd.DataFrame) -> style.Drawing:
     """Draw the errors against mu; a ring marks where every mechanism stands at epsilon 1."""
     ours = frame[frame["kind"].eq("mechanism")]
-    figure, (axes,), (place,) = _beside(4.6, 1)
+    figure, ((axes, place),) = style.canvas(4.6, 1, 2, **BESIDE)
     ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.INK}
     ring |= {"marker": "o", "markersize": 9, "linestyle": "none"}
-    for name, part in _ordered(ours):
+    for name, part in frames.ordered(ours):
         bound = "; μ is an upper bound" if part["mu_exact"].eq("False").any() else ""
         part = part.sort_values("mu_actual")
-        text = _named(name, part) + bound
-        values = part["mu_actual"], part["mean"], part["ci95"]
-        style.curve(axes, *values, as_=catalogue.look(name), label=text)
+        look, text = catalogue.look(name), _named(name, part) + bound
+        style.curve(axes, part["mu_actual"], part["mean"], part["ci95"], as_=look, label=text)
         at = part[part["epsilon"].eq(NOMINAL)]
         axes.plot(at["mu_actual"], at["mean"], zorder=4, **ring)
     axes.plot([], [], label=f"at nominal ε = {NOMINAL:g}", **ring)
@@ -99,38 +96,13 @@ def draw_mu(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     return figure
 
 
-def _beside(height: float, rows: int) -> tuple[matplotlib.figure.Figure, list[Axes], list[Axes]]:
-    """Return an empty figure of wide panels below each other, each with a place for its legend.
-
-    Args:
-        height: in inches.
-        rows: number of panels.
-
-    Returns:
-        The figure, its panels, and the places, for :func:`_legend_in`.
-    """
-    figure, grid = style.canvas(height, rows, 2, sharex="col", width_ratios=(2, 1))
-    for place in grid[:, 1]:
-        place.set_axis_off()
-    return figure, list(grid[:, 0]), list(grid[:, 1])
-
-
 def _legend_in(place: Axes, axes: Axes) -> None:
     """Draw the legend of a panel in the place beside it."""
+    place.set_axis_off()
     handles, labels = axes.get_legend_handles_labels()
     wrapped = [textwrap.fill(text, 32) for text in labels]
     options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.05, 1.0)}
     place.legend(handles, wrapped, borderaxespad=0, **options).set_in_layout(False)
-
-
-def _ordered(ours: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the rows of each mechanism, in the order of the families."""
-    names = sorted({*ours["mechanism"]}, key=catalogue.rank)
-    return [(name, ours[ours["mechanism"].eq(name)]) for name in names]
-
-
-def _thin(mechanism: str) -> catalogue.Look:
-    return replace(catalogue.look(mechanism), marker="")
 
 
 def _named(mechanism: str, rows: pd.DataFrame) -> str:
@@ -142,37 +114,25 @@ def _named(mechanism: str, rows: pd.DataFrame) -> str:
 def _family(axes: Axes, own: pd.DataFrame) -> None:
     if not own["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
-    members = _ordered(own)
-    refusing = 0
-    ties = axes.get_yscale() == "linear"
-    for place, (name, part) in enumerate(members):
-        look = catalogue.look(name)
-        x = style.dodge(part["epsilon"], place, len(members)) if ties else part["epsilon"]
-        label = _named(name, part)
-        style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=ties)
-        refused = part.loc[part["mean"].isna(), "epsilon"]
-        style.no_guarantee(axes, refused, as_=look, row=refusing)
-        refusing += len(refused) > 0
-    if refusing:
+    members = [(name, _named(name, part), part) for name, part in frames.ordered(own)]
+    # Tied curves lie on each other where the axis does not span decades.
+    if style.against_epsilon(axes, members, apart=0.06 * (axes.get_yscale() == "linear")):
         axes.plot([], [], "x", color=style.INK, label="no guarantee at this ε")
 
 
 def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: bool) -> None:
     """Scale the y axis, name it, and draw the levels, with names in the legend if ``named``."""
-    metric = frames.axis(str(frame["metric"].dropna().iloc[0]))
+    axes.set_ylabel(frames.axis(frame))
     finite = scaled_to[scaled_to["mean"].gt(frames.NOTHING)]
     low, high = finite["mean"].min(), finite["mean"].max()
     levels = frame[frame["kind"].eq("level")]
-    if finite.empty:
-        axes.set_ylabel(metric)
-    elif high > 10 * low:
-        style.log_axis(axes, "y", metric)
+    if high > 10 * low:
+        style.log_axis(axes, "y", axes.get_ylabel())
         axes.set_ylim(low / 3, 3 * max(high, levels["mean"].max()))
-    else:
-        low = (finite["mean"] - finite["ci95"].fillna(0)).min()
-        high = (finite["mean"] + finite["ci95"].fillna(0)).max()
-        low = min(low, levels["mean"].min())
-        axes.set_ylabel(metric)
+    elif len(finite):
+        half = finite["ci95"].fillna(0)
+        low = min((finite["mean"] - half).min(), levels["mean"].min())
+        high = (finite["mean"] + half).max()
         # Room below for the marks of missing guarantees.
         axes.set_ylim(low - 0.15 * (high - low), high + 0.05 * (high - low))
     for name, mean in zip(levels["mechanism"], levels["mean"], strict=True):
@@ -191,15 +151,8 @@ def _published(axes: Axes, frame: pd.DataFrame) -> None:
     theirs = frame[frame["kind"].eq("published") & frame["mean"].between(low, high)]
     for place, row in enumerate(theirs.sort_values("mean").itertuples()):
         x = style.dodge(row.epsilon, place, len(theirs), share=0.3)
-        style.published(axes, float(x), row.mean, row.ci95, as_=catalogue.look(row.mechanism))
-
-
-def _explain(overview: Axes, frame: pd.DataFrame) -> None:
-    """Add to the legend what stands for published values, and what is grey below."""
-    theirs = frame[frame["kind"].eq("published")]
-    if len(theirs):
-        overview.add_line(style.published_key(theirs["factor"].iloc[0]))
-    overview.plot([], [], color=style.FAINT, label="grey, below: all other mechanisms")
+        look = catalogue.look(row.mechanism)
+        style.published(axes, float(x), row.mean, look, yerr=row.ci95)
 
 
 def caption(frame: pd.DataFrame) -> str:
@@ -208,15 +161,16 @@ def caption(frame: pd.DataFrame) -> str:
     ours = ours[ours["mean"].notna()]
     if ours.empty:
         return "Error of every mechanism against nominal epsilon; none ran at epsilon 1."
-    best = ours.loc[ours["mean"].idxmin()]
-    told = ours["_better"].notna()
-    chance = catalogue.experiment(str(ours["experiment"].iloc[0])).chance
-    return (
-        "Error of every mechanism against nominal epsilon, with 95 % intervals. At epsilon 1, "
-        f"{int((~ours['_better'][told].astype(bool)).sum())} of {told.sum()} mechanisms are not "
-        f"clearly better than the {catalogue.label(chance).lower()} (paired differences of trials, "
-        f"95 %); the smallest mean is that of {catalogue.label(str(best['mechanism']))}, "
-        f"{best['mean']:.3g}{frames.tied(best)}."
+    best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
+    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance)
+    return style.words(
+        "curves",
+        failed=better.eq(False).sum(),
+        told=len(better),
+        chance=chance.lower(),
+        best=catalogue.label(best["mechanism"]),
+        mean=best["mean"],
+        tied=frames.tied(best),
     )
 
 
@@ -225,18 +179,13 @@ def caption_mu(frame: pd.DataFrame) -> str:
     ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
     if ours.empty:
         return "Error against the mu really delivered; nothing ran at epsilon 1."
-    least, most = (ours.loc[getattr(ours["mu_actual"], which)()] for which in ("idxmin", "idxmax"))
-    return (
-        "Error against the Gaussian-DP parameter mu that a mechanism really delivers. At the same "
-        f"nominal epsilon of 1, mu goes from {least['mu_actual']:.2g} "
-        f"({catalogue.label(str(least['mechanism']))}) to {most['mu_actual']:.2g} "
-        f"({catalogue.label(str(most['mechanism']))}): the first adds far more noise than that "
-        "guarantee asks for. Mechanisms without Gaussian noise have no mu and are not shown."
-    )
+    ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
+    least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
+    return style.words("curves_mu", least=least, most=most)
 
 
 FIGURES = {
-    "curves_{experiment}": Figure(
+    "curves_{experiment}": base.Figure(
         title="Error against epsilon: {title}",
         caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
@@ -244,7 +193,7 @@ FIGURES = {
         data=tidy,
         draw=draw,
     ),
-    "curves_mu_{experiment}": Figure(
+    "curves_mu_{experiment}": base.Figure(
         title="Error against the privacy really delivered: {title}",
         caption=caption_mu,
         inputs=("summary/{experiment}",),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 EXACT = "directional_gaussian"
 
@@ -65,38 +63,44 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(ratio=ratio, ratio_ci95=(ratio * relative).mask(itself, 0.0))
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
-    mechanism, chance = _paper(frame), _chance(frame)
-    exact = frame.loc[frame["mechanism"].eq(EXACT) & frame["kind"].eq("mechanism"), "mean"]
-    decades = exact.max() > 10 * exact[exact > frames.NOTHING].min()
-    heights = (1.0, 1.0, 0.6) if decades else (1.0, 1.0)
-    figure, grid = style.canvas(
-        1.2 + 2.3 * sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
-    upper, lower = grid[0, 0], grid[1, 0]
-    for axes, name in ((upper, mechanism), (lower, EXACT)):
-        rows = frame[frame["mechanism"].eq(name) & frame["kind"].eq("mechanism")]
-        whose = ", as the paper defines it" if axes is upper else ""
-        axes.set_title(catalogue.label(name) + whose)
+    mechanism = _paper(frame)
+    chance = catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+    ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
+    paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
+    decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
+    heights = (1.0, 1.0, 0.6)[: 3 if decades else 2]
+    height = 1.2 + 2.3 * sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
+    upper, lower, last = grid[0, 0], grid[1, 0], grid[-1, 0]
+    for axes, rows, title in (
+        (upper, paper, f"{catalogue.label(mechanism)}, as the paper defines it"),
+        (lower, exact, catalogue.label(EXACT)),
+    ):
+        axes.set(title=title, ylabel=frames.axis(frame))
         _curves(axes, rows, "mean", "ci95")
-        _levels(axes, frame, chance, zero=not decades or axes is upper)
-    metric = frames.axis(str(frame["metric"].dropna().iloc[0]))
-    upper.set_ylabel(metric)
+        for name in ("nonprivate", chance):
+            value = frames.level(frame, name)
+            # A logarithmic axis has no place for an exact 0.
+            if value > frames.NOTHING or (np.isfinite(value) and not (decades and axes is lower)):
+                style.level(axes, value, name)
     if decades:
-        style.log_axis(lower, "y", metric)
+        style.log_axis(lower, "y", lower.get_ylabel())
         upper.set_ylim(bottom=0)
-        rows = frame[frame["mechanism"].eq(EXACT) & frame["kind"].eq("mechanism")]
-        grid[2, 0].set_title("The same, relative to direction (a)")
-        _curves(grid[2, 0], rows, "ratio", "ratio_ci95")
-        _ratio_axis(grid[2, 0])
-    else:
-        lower.set_ylabel(metric)
-    theirs = frame[frame["kind"].eq("published")]
+        last.set_title("The same, relative to direction (a)")
+        _curves(last, exact, "ratio", "ratio_ci95")
+        style.log_axis(last, "y", "ratio")
+        low, high = last.get_ylim()
+        low, high = min(low, 0.4), max(high, 2.5)
+        last.set_ylim(low, high)
+        ticks = LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,), numticks=20)
+        last.yaxis.set_major_locator(ticks)
+        last.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for row in theirs.itertuples():
-        style.published(upper, row.epsilon, row.mean, row.ci95, as_=catalogue.look(mechanism))
-    style.epsilon_axis(grid[-1, 0])
-    style.legend(figure, _handles(frame, mechanism, chance, theirs), columns=3, handlelength=5)
+        style.published(upper, row.epsilon, row.mean, catalogue.look(mechanism), yerr=row.ci95)
+    style.log_axis(last, "x", "nominal ε")
+    style.legend(figure, _handles(frame, mechanism, chance), columns=3, handlelength=5)
     return figure
 
 
@@ -111,46 +115,26 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
         style.curve(axes, x, part[mean], part[ci95], as_=look, bars=True)
 
 
-def _levels(axes: Axes, frame: pd.DataFrame, chance: str, zero: bool) -> None:
-    for name in ("nonprivate", chance):
-        value = frames.level(frame, name)
-        if np.isfinite(value) and (zero or value > 1e-12):
-            style.level(axes, value, name)
-
-
-def _ratio_axis(axes: Axes) -> None:
-    style.log_axis(axes, "y", "ratio")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.4), max(high, 2.5))
-    style.plain_ticks(axes, "y")
-
-
-def _handles(
-    frame: pd.DataFrame, mechanism: str, chance: str, theirs: pd.DataFrame
-) -> list[Line2D | tuple[Line2D, ...]]:
-    rows = frame[frame["kind"].eq("mechanism")]
-    handles: list[Line2D | tuple[Line2D, ...]] = []
-    for place, (_, part) in enumerate(rows.groupby("direction")):
+def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
+    ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
+    handles: list[Any] = []
+    for place, (_, part) in enumerate(ours.groupby("direction")):
         text = str(part["favours"].iloc[0])
         pair = (style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
         handles.append(tuple(pair))
     for name in (chance, "nonprivate"):
         value = frames.level(frame, name)
         label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
-        handles.append(style.key(label, replace(catalogue.look(name), marker="")))
+        handles.append(style.key(label, catalogue.look(name), marker=""))
     for row in theirs.itertuples():
         handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
     return handles
 
 
-def _chance(frame: pd.DataFrame) -> str:
-    return catalogue.experiment(str(frame["experiment"].iloc[0])).chance
-
-
 def caption(frame: pd.DataFrame) -> str:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
-    mechanism, chance = _paper(frame), _chance(frame)
-    claim = CLAIMS.get(str(frame["experiment"].iloc[0]))
+    about, mechanism = catalogue.experiment(str(frame["experiment"].iloc[0])), _paper(frame)
+    chance, claim = about.chance, CLAIMS.get(about.id)
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
     low, high = (mvg["mean"] / frames.level(frame, chance)).agg(["min", "max"])
@@ -179,7 +163,7 @@ def _wins(rows: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "{figure}": Figure(
+    "{figure}": base.Figure(
         title="Noise directions: {title}",
         caption=caption,
         inputs=(

@@ -32,12 +32,11 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
-    # Without trials a row has no metric, but its experiment has one.
-    metric = rows["metric"].max()
     rows = rows.assign(
         epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
         kind=rows["mechanism"].isin(catalogue.REFERENCES).map({True: "level", False: "mechanism"}),
-        metric=metric,
+        # Without trials a row has no metric, but its experiment has one.
+        metric=rows["metric"].max(),
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
     return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
@@ -48,9 +47,15 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return summary.shown(cells(table)).reset_index(drop=True)
 
 
-def axis(metric: str) -> str:
-    """Return the name and unit of a metric on an axis."""
-    known = catalogue.metrics()
+def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows of each mechanism, in the order of the families."""
+    names = sorted({*rows["mechanism"]}, key=catalogue.rank)
+    return [(name, rows[rows["mechanism"].eq(name)]) for name in names]
+
+
+def axis(frame: pd.DataFrame) -> str:
+    """Return the name and unit on an axis of the metric that the rows have."""
+    metric, known = str(frame["metric"].dropna().iloc[0]), catalogue.metrics()
     return known[metric].axis if metric in known else metric
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,16 +12,12 @@ from matplotlib.patches import Patch
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 
 NOMINAL = 1.0
 
 #: Where the paper's query is the data, these answer with second moments instead.
 ON_MOMENTS = ("analyze_gauss", "analyze_gauss_2006", "analyze_gauss_analytic", "goe")
-
-#: Said of a mechanism whose noise has no one standard deviation.
-NO_STD = "no fixed standard deviation"
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
@@ -34,24 +29,20 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.shown(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
-        bounds = _range(frames.setup(tables["tables/table2"], "bounds", experiment))
-        rows = rows.assign(lower=bounds[0], upper=bounds[1])
+        bounds = frames.setup(tables["tables/table2"], "bounds", experiment)
+        found = re.fullmatch(r"\[(\S+), (\S+)\]", bounds)
+        lower, upper = map(float, found.groups() if found else ("nan", "nan"))
+        rows = rows.assign(lower=lower, upper=upper)
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
     return frames.join(parts)
 
 
-def _range(text: str) -> tuple[float, float]:
-    found = re.fullmatch(r"\[(\S+), (\S+)\]", text)
-    return (float(found[1]), float(found[2])) if found else (float("nan"), float("nan"))
-
-
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms from the loudest to the quietest."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
     heights = [max(3, len(rows)) for rows in panels.values()]
-    figure, grid = style.canvas(
-        1.4 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
+    height = 1.4 + 0.21 * sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     # One common axis, set before anything is written at its left end.
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise in one released entry")
     noise = frame["noise_std"].dropna()
@@ -61,14 +52,8 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         about = catalogue.experiment(str(experiment))
         axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
         _panel(axes, rows, str(experiment))
-    keys = [
-        Patch(
-            facecolor="#EFEFEF",
-            edgecolor=style.INK,
-            label="less noise than the width of an entry's public range",
-        )
-    ]
-    style.legend(figure, keys, columns=1)
+    text = "less noise than the width of an entry's public range"
+    style.legend(figure, [Patch(facecolor="#EFEFEF", edgecolor=style.INK, label=text)], columns=1)
     return figure
 
 
@@ -87,17 +72,13 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         moments = experiment == "covariance" and row.mechanism in ON_MOMENTS
         names.append(catalogue.label(row.mechanism) + (", on X Xᵀ / n" if moments else ""))
         if np.isnan(row.noise_std):
-            style.say_in_row(axes, place, row.note.partition(":")[0] or NO_STD)
+            why = row.note.partition(":")[0] or "no fixed standard deviation"
+            style.say_in_row(axes, place, why)
             continue
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
-        axes.annotate(
-            *(markup.short(row.noise_std), (row.noise_std, place)),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        text, at = markup.short(row.noise_std), (row.noise_std, place)
+        axes.annotate(text, at, (7, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
@@ -107,24 +88,17 @@ def caption(frame: pd.DataFrame) -> str:
     """Name the loudest and the quietest mechanism of each experiment."""
     found = []
     for experiment, rows in frame.groupby("experiment", sort=False):
-        rows = rows[rows["noise_std"].notna() & ~rows["mechanism"].isin(ON_MOMENTS)]
-        if len(rows) > 1:
-            most, least = rows.loc[rows["noise_std"].idxmax()], rows.loc[rows["noise_std"].idxmin()]
-            times = most["noise_std"] / least["noise_std"]
-            found.append(
-                f"{catalogue.experiment(str(experiment)).name}: "
-                f"{catalogue.label(str(most['mechanism']))} adds {markup.short(times)} times the "
-                f"noise of {catalogue.label(str(least['mechanism']))}"
-            )
-    return (
-        "Root mean square over the entries of the noise's standard deviation, at nominal epsilon "
-        f"{NOMINAL:g} and delta 1/n. {'; '.join(found)}. Left of the line noise is smaller than "
-        "the range that an entry can take."
-    )
+        rows = rows[~rows["mechanism"].isin(ON_MOMENTS)]
+        noise = rows.set_index("mechanism")["noise_std"].dropna()
+        if len(noise) > 1:
+            name, times = catalogue.experiment(str(experiment)).name, noise.max() / noise.min()
+            loud, quiet = (catalogue.label(str(one)) for one in (noise.idxmax(), noise.idxmin()))
+            found.append(f"{name}: {loud} adds {markup.short(times)} times the noise of {quiet}")
+    return style.words("noise_levels", nominal=NOMINAL, found="; ".join(found))
 
 
 FIGURES = {
-    "noise_levels": Figure(
+    "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
         caption=caption,
         inputs=("summary/{experiment}", "tables/table2"),

@@ -5,53 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
-from matrixdp.report.entries import only
-from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
 #: Of the samplers: how they look, and what they are called.
-SAMPLERS = {
-    "affine": (catalogue.Look(style.BLUE, "o"), "affine map (Lemma 7)"),
-    "unimodal": (catalogue.Look(style.GREEN, "D"), "affine map with Ψ = I (Algorithm 1)"),
-    "kronecker": (catalogue.Look(style.VERMILLION, "s"), "Kronecker covariance (Lemma 6)"),
-    "scipy": (catalogue.Look(style.INK, "v", ":"), "scipy.stats.matrix_normal"),
-    "wrong_order": (catalogue.Look(style.FAINT, "+"), "Kronecker factors exchanged: wrong"),
-}
+SAMPLERS = style.legends("samplers")
 
 
-def draw_samplers(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_samplers(frame: pd.DataFrame) -> style.Drawing:
     """Draw covariances, their errors, and quantiles of the distance, each against the law."""
     figure, grid = style.canvas(3.9, 1, 3)
     covariances, errors, distances = grid[0]
     for name, part in frame.groupby("sampler", sort=False):
-        look, _ = SAMPLERS[str(name)]
+        look = SAMPLERS[str(name)].look
         kind: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
         entries = part[part["kind"].eq("covariance")]
         covariances.plot(entries["expected"], entries["found"], markersize=4, **kind)
         if name == "wrong_order":
             continue
+        kind |= {"markersize": 3.5, "alpha": 0.8}
         scores = part[part["kind"].eq("error")]
-        errors.plot(scores["expected"], scores["found"], markersize=3.5, alpha=0.8, **kind)
+        errors.plot(scores["expected"], scores["found"], **kind)
         quantiles = part[part["kind"].eq("quantile")]
         ratio = quantiles["found"] / quantiles["expected"]
-        distances.plot(quantiles["name"].astype(float), ratio, markersize=3.5, alpha=0.8, **kind)
+        distances.plot(quantiles["name"].astype(float), ratio, **kind)
     line = {"color": style.INK, "linewidth": 1, "zorder": 1}
     for axes in (covariances, errors):
         axes.axline((0, 0), slope=1, **line)
     distances.axhline(1, **line)
-    covariances.set(xlabel="by the law Ψ ⊗ Σ", ylabel="of the draws")
-    covariances.set_title("Covariances of entries")
-    errors.set(xlabel="normal quantile", ylabel="error / standard error")
-    errors.set_title("Errors of whitened noise")
     far = 1.3 * max(0.01, *np.abs(np.subtract(distances.get_ylim(), 1)))
-    distances.set(xlabel="probability", ylabel="of the draws / by the law", ylim=(1 - far, 1 + far))
-    distances.set_title("Squared distance, quantiles")
+    distances.set_ylim(1 - far, 1 + far)
+    for axes, title, x, y in (
+        (covariances, "Covariances of entries", "by the law Ψ ⊗ Σ", "of the draws"),
+        (errors, "Errors of whitened noise", "normal quantile", "error / standard error"),
+        (distances, "Squared distance, quantiles", "probability", "of the draws / by the law"),
+    ):
+        axes.set(title=title, xlabel=x, ylabel=y)
     _key(figure, frame["sampler"].unique(), columns=3, linestyle="none")
     return figure
 
@@ -62,32 +54,22 @@ def caption_samplers(frame: pd.DataFrame) -> str:
     p = tests.groupby("sampler")["p_value"]
     right = min(p.min()[["affine", "kronecker"]])
     verdict = "agree with the law" if right > 0.05 / 6 else "DO NOT agree with the law"
-    return (
-        f"Draws of both samplers of the MVG paper {verdict} N(0, Ψ ⊗ Σ): of six tests of scale, "
-        f"shape and distances the smallest p value is {right:.2g} (0.05 / 6 would be remarkable); "
-        "with the factors of the Kronecker product exchanged all are below "
-        f"{short(max(p.max()['wrong_order'], 1e-99), 2)}."
-    )
+    wrong = short(max(p.max()["wrong_order"], 1e-99), 2)
+    return style.words("samplers", verdict=verdict, right=right, wrong=wrong)
 
 
-def draw_times(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_times(frame: pd.DataFrame) -> style.Drawing:
     """Draw time against size, square and wide, with the fitted slopes under each panel."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
     for axes, (case, part) in zip(grid[0], frame.groupby("case", sort=False), strict=True):
         for name, rows in part.groupby("method"):
-            look, _ = SAMPLERS[str(name)]
             slope = f"n$^{{{rows['slope'].iloc[0]:.1f}}}$"
-            style.curve(axes, rows["n"], rows["seconds"], as_=look, label=slope)
+            style.curve(axes, rows["n"], rows["seconds"], as_=SAMPLERS[str(name)].look, label=slope)
         style.log_axis(axes, "x", "number of columns n")
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
-        axes.legend(
-            *(axes.get_legend_handles_labels()),
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.17),
-            ncols=4,
-            title="fitted to the three largest sizes",
-        )
+        below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
+        axes.legend(ncols=4, title="fitted to the three largest sizes", **below)
     _key(figure, ["affine", "unimodal", "kronecker", "scipy"], columns=2)
     return figure
 
@@ -95,36 +77,25 @@ def draw_times(frame: pd.DataFrame) -> matplotlib.figure.Figure:
 def caption_times(frame: pd.DataFrame) -> str:
     """Say how the fitted slopes lie to those of section 6.4."""
     slopes = frame.groupby(["case", "method"])["slope"].first()
-    square, wide = slopes["m = n"], slopes["m = 6"]
-    return (
-        "Measured on this machine, one thread, median seconds per draw with all factorisations. "
-        f"The affine map grows as n^{square['affine']:.1f} for n × n noise (the paper: n^3); the "
-        f"Kronecker covariance as n^{square['kronecker']:.1f}, where section 6.4 has (mn)^2 = n^4 "
-        "and leaves out its factorisation, n^6; and Algorithm 1, whose Ψ is I, as "
-        f"n^{wide['unimodal']:.1f} for 6 × n, where the paper has n^2."
-    )
+    return style.words("sampler_times", square=slopes["m = n"], wide=slopes["m = 6"])
 
 
-def _key(
-    figure: matplotlib.figure.Figure, names: Iterable[str], columns: int, **options: Any
-) -> None:
-    looks = (SAMPLERS[name] for name in names)
-    style.legend(figure, [style.key(text, look, **options) for look, text in looks], columns)
+def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:
+    shown = (SAMPLERS[name] for name in names)
+    style.legend(figure, [style.key(one.label, one.look, **options) for one in shown], columns)
 
 
 FIGURES = {
-    "samplers": Figure(
+    "samplers": base.Figure(
         title="Section 6.3: both samplers draw the same law",
         caption=caption_samplers,
         inputs=("theory/samplers",),
-        data=only,
         draw=draw_samplers,
     ),
-    "sampler_times": Figure(
+    "sampler_times": base.Figure(
         title="Section 6.4: what a draw costs",
         caption=caption_times,
         inputs=("theory/sampler_times",),
-        data=only,
         draw=draw_times,
     ),
 }

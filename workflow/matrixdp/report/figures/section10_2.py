@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.catalogue import REFERENCES
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
 
 NOMINAL = 1.0
@@ -34,15 +31,11 @@ def tidy(tables: Tables) -> pd.DataFrame:
     theirs = frames.printed(tables["published/table3"], "regression")
     theirs = theirs[theirs["mechanism"].isin(ON_ALL) & theirs["epsilon"].notna()]
     alone = frames.printed(tables["published/section10_2"], "regression")
-    return frames.join(
-        [
-            *(reduced.assign(features=TWO), full.assign(features=ALL)),
-            *(alone.assign(features=TWO), theirs.assign(features=ALL)),
-        ]
-    )
+    parts = (reduced, TWO), (full, ALL), (alone, TWO), (theirs, ALL)
+    return frames.join(part.assign(features=features) for part, features in parts)
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the errors at epsilon 1 above, and against epsilon below."""
     rows = frame[frame["kind"].ne("published")]
     at = rows[rows["epsilon"].eq(NOMINAL) | rows["kind"].eq("level")]
@@ -66,9 +59,9 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
     for features in (TWO, ALL):
         names.append(features.capitalize())
         own = at[at["features"].eq(features)]
-        # References come last.
-        places = own["mechanism"].map(lambda name: (name in REFERENCES, catalogue.rank(name)))
-        for row in own.loc[places.sort_values().index].itertuples():
+        levels = own["kind"].eq("level")
+        ordered = frames.ordered(own[~levels]) + frames.ordered(own[levels])
+        for row in pd.concat([part for _, part in ordered]).itertuples():
             look, place = catalogue.look(row.mechanism), len(names)
             names.append(catalogue.label(row.mechanism))
             if np.isnan(row.mean):
@@ -78,32 +71,26 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
             axes.errorbar(row.mean, place, xerr=row.ci95, **dot)
             same = published["mechanism"].eq(row.mechanism) & published["features"].eq(features)
             for their in published[same].itertuples():
-                interval: dict[str, Any] = {"half_width": their.ci95, "horizontal": True}
-                style.published(axes, their.mean, place, as_=look, **interval)
+                style.published(axes, their.mean, place, look, xerr=their.ci95)
     axes.set_yticks(range(len(names)), names)
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
             text.set_fontweight("bold")
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel(frames.axis("rmse"))
+    axes.set_xlabel(frames.axis(frame))
 
 
 def _curves(axes: Axes, rows: pd.DataFrame) -> None:
-    axes.set_title("Against ε")
-    axes.set_ylabel(frames.axis("rmse"))
+    axes.set(title="Against ε", ylabel=frames.axis(rows))
     drawn = [(features, name) for features, names in CURVES.items() for name in names]
     for place, (features, name) in enumerate(drawn):
         part = rows[rows["features"].eq(features) & rows["mechanism"].eq(name)]
         if part["mean"].notna().any():
-            x = style.dodge(part["epsilon"], place, len(drawn))
-            style.curve(
-                *(axes, x, part["mean"], part["ci95"]),
-                as_=catalogue.look(name),
-                label=f"{catalogue.label(name)}, {features}",
-                bars=True,
-            )
-    style.epsilon_axis(axes)
+            x, look = style.dodge(part["epsilon"], place, len(drawn)), catalogue.look(name)
+            label = f"{catalogue.label(name)}, {features}"
+            style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=True)
+    style.log_axis(axes, "x", "nominal ε")
     for features, line in ((TWO, "--"), (ALL, ":")):
         part = rows[rows["features"].eq(features)]
         level = frames.level(part, "nonprivate")
@@ -119,20 +106,14 @@ def caption(frame: pd.DataFrame) -> str:
     pairs = [((TWO, "gaussian_2006"), (ALL, "mvg_binary")), ((TWO, "jl_2012"), (ALL, "mvg_binary"))]
     ratios = [f"{at[one] / at[other]:.2f}" for one, other in pairs if {one, other} <= {*at.index}]
     compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin(sum(pairs, ()))]
-    better = int(compared["_better"].eq(True).sum())
-    lost = [frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL)]
-    return (
-        "Regression on ALT and drinks alone, and on all features with directional noise. The paper "
-        "has errors on two features 1.56 (Gaussian) and 1.76 (JL) times that of MVG; here the "
-        f"ratios are {' and '.join(ratios) or 'not there'}, and at epsilon 1 "
-        f"{better or 'none'} of these {len(compared)} is clearly better than the zero predictor. "
-        "Without privacy the left-out features are worth a factor of "
-        f"{lost[0] / lost[1]:.2f}."
-    )
+    better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
+    two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
+    lost, of = two / full, len(compared)
+    return style.words("section10_2", ratios=told, better=better, of=of, lost=lost)
 
 
 FIGURES = {
-    "section10_2": Figure(
+    "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
         caption=caption,
         inputs=(

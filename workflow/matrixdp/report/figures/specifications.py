@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import covers
 
 #: Share of a mechanism's strip that stays empty at each side.
@@ -79,7 +77,7 @@ def _meets(own: pd.DataFrame, cell: dict) -> pd.Series:
     return found
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw the sorted outcomes above, and below which choices each of them comes from.
 
     Where published values lie close together and ours far apart there is a second view, of what is
@@ -91,15 +89,12 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     rows = list(_rows(ours))
     heights = [2.4, 2.2] if zoom else [3.6]
     heights.append(ROW * len(rows))
-    figure, grid = style.canvas(
-        1.3 + sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
+    height = 1.3 + sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     *views, lower = grid[:, 0]
     for name, part in ours.groupby("mechanism", sort=False):
-        look = catalogue.look(str(name))
-        number = int(part["x"].min())
-        text = textwrap.fill(part["row"].iloc[0], 15)
-        place = views[0].get_xaxis_transform()
+        look, number = catalogue.look(str(name)), int(part["x"].min())
+        text, place = textwrap.fill(part["row"].iloc[0], 15), views[0].get_xaxis_transform()
         views[0].text(number + 0.5, 1.02, text, ha="center", transform=place)
         for axes in (*views, lower):
             _shade(axes, part)
@@ -108,10 +103,12 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
             _outcomes(axes, part, look)
         for line, (knob, value) in enumerate(rows):
             _runs(lower, part, part[knob].astype(str).eq(value), line, look.colour)
+    levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
     for axes in views:
-        _levels(axes, frame)
+        for row in levels.itertuples():
+            style.level(axes, row.mean, row.mechanism)
         _published(axes, theirs)
-        axes.set_ylabel(frames.axis(str(ours["metric"].iloc[0])))
+        axes.set_ylabel(frames.axis(ours))
         axes.tick_params(axis="x", length=0)
     style.log_axis(views[0], "y", views[0].get_ylabel())
     if zoom:
@@ -122,7 +119,7 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         views[1].set_title("The same, near the published values", fontweight="normal")
     _matrix(lower, rows)
     lower.set_xlim(0, int(np.ceil(ours["x"].max())))
-    style.legend(figure, list(_handles(frame)), columns=3)
+    style.legend(figure, _handles(frame, levels), columns=3)
     return figure
 
 
@@ -152,16 +149,12 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if kept else style.ALARM for kept in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
-    size = 4 if len(part) < 60 else 2
-    for kind, colour in ((private, look.colour), (~private, style.ALARM)):
-        fill = colour if kind is private else "white"
-        axes.plot(
-            *(part["x"][kind], part["mean"][kind], "o"),
-            color=colour,
-            markerfacecolor=fill,
-            markersize=size,
-            markeredgewidth=0.6,
-        )
+    dot: dict[str, Any] = {"ms": 4 if len(part) < 60 else 2, "mew": 0.6}
+    for kind, colour, fill in (
+        (private, look.colour, look.colour),
+        (~private, style.ALARM, "white"),
+    ):
+        axes.plot(part["x"][kind], part["mean"][kind], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
     axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
 
@@ -173,12 +166,6 @@ def _runs(axes: Axes, part: pd.DataFrame, chosen: pd.Series, place: int, colour:
     step, left = part["step"].iloc[0], part["x"].min() - part["step"].iloc[0] / 2
     spans = [(left + step * i, step * (j - i)) for i, j in zip(starts, ends, strict=True)]
     axes.broken_barh(spans, (place - 0.36, 0.72), facecolors=colour, linewidth=0)
-
-
-def _levels(axes: Axes, frame: pd.DataFrame) -> None:
-    levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
-    for row in levels.itertuples():
-        style.level(axes, row.mean, row.mechanism)
 
 
 def _published(axes: Axes, theirs: pd.DataFrame) -> None:
@@ -209,39 +196,32 @@ def _matrix(axes: Axes, rows: list[tuple[str, str]]) -> None:
     axes.grid(False)
 
 
-def _handles(frame: pd.DataFrame) -> Iterator[Line2D | Patch]:
-    dot = {"linestyle": "none", "markersize": 4}
-    yield style.key("a reading, mean with 95 % interval", catalogue.Look(style.INK, "o"), **dot)
-    yield style.key("default reading", catalogue.Look(style.INK, "D"), linestyle="none")
-    if not frame["private"].fillna(True).astype(bool)[frame["kind"].eq("mechanism")].all():
-        hollow = {"markerfacecolor": "white", **dot}
-        yield style.key("a reading that is NOT private", catalogue.Look(style.ALARM, "o"), **hollow)
-    yield style.key("published, in the printed unit", catalogue.Look(style.INK, "", "-"))
-    factor = frame["factor"].max()
+def _handles(frame: pd.DataFrame, levels: pd.DataFrame) -> list[Line2D]:
+    ink, dot = catalogue.Look(style.INK, "", "-"), {"marker": "o", "ls": "none", "ms": 4}
+    factor, private = frame["factor"].max(), frame["private"].fillna(True).astype(bool)
+    handles = [
+        style.key("a reading, mean with 95 % interval", ink, **dot),
+        style.key("default reading", ink, marker="D", linestyle="none"),
+        style.key("published, in the printed unit", ink),
+    ]
+    if not private[frame["kind"].eq("mechanism")].all():
+        hollow = {"color": style.ALARM, "markerfacecolor": "white"} | dot
+        handles.insert(2, style.key("a reading that is NOT private", ink, **hollow))
     if factor != 1:
         text = f"published × {factor:.4g} (a conjectured unit)"
-        yield style.key(text, catalogue.Look(style.INK, "", (0, (4, 2))))
-    levels = frame[frame["kind"].eq("level") & frame["mean"].gt(frames.NOTHING)]
-    for name in levels["mechanism"].unique():
-        look = catalogue.look(name)
-        yield style.key(catalogue.label(name), catalogue.Look(look.colour, "", look.line))
+        handles.append(style.key(text, ink, linestyle=(0, (4, 2))))
+    names = levels["mechanism"].unique()
+    return handles + [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in names]
 
 
 def caption(frame: pd.DataFrame) -> str:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
-    text = (
-        f"What {len(ours)} readings of what the paper leaves open give, sorted within each row of "
-        f"its table; below, the choices of each. {len(ours) - len(private)} of them give up the "
-        "guarantee, and only explain. Shares tau are fixed in public, numbers of sketch rows "
-        "chosen on separate trials."
-    )
-    for unit in ("printed", "conjectured"):
-        if unit == "conjectured" and frame["factor"].max() == 1:
-            continue
+    text = style.words("readings", readings=len(ours), bare=len(ours) - len(private))
+    total = private.groupby("row", sort=False).size()
+    for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
         met = private[private["meets"].eq(unit)].groupby("row", sort=False).size()
-        total = private.groupby("row", sort=False).size()
         found = [f"{name} ({n} of {total[name]})" for name, n in met.items()]
         text += (
             f" In the {unit} unit, private readings meet the published value, within 95 % "
@@ -251,7 +231,7 @@ def caption(frame: pd.DataFrame) -> str:
 
 
 FIGURES = {
-    "readings_{experiment}": Figure(
+    "readings_{experiment}": base.Figure(
         title="Every reading of the paper: {title}",
         caption=caption,
         inputs=("readings/{experiment}", "published/{results}"),

@@ -8,22 +8,23 @@ family of mechanisms markers and lines differ too.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.container import ErrorbarContainer
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
-from matrixdp.catalogue import Look, look
+from matrixdp import catalogue
+from matrixdp.catalogue import Look, Named, look
 
 WIDTH = 9.0
 #: Of the PNG: 900 pixels at half its size.
@@ -33,40 +34,6 @@ BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
 SIMULATED = "SIMULATED DATA: a generated stand-in, not the paper's data set"
-
-_RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9,
-    "axes.edgecolor": "#666666",
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.6,
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "legend.fontsize": 8.5,
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 5,
-    "errorbar.capsize": 2.5,
-    # Letters keep their shape at any size, so that the layout of the PNG also fits the SVG.
-    "figure.dpi": DPI,
-    "text.hinting": "none",
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    # Letters as outlines: the same picture on every machine, whatever fonts it has.
-    "svg.fonttype": "path",
-}
 
 
 @contextlib.contextmanager
@@ -78,14 +45,14 @@ def context(salt: str = "matrixdp") -> Iterator[None]:
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        settings: Any = _RC | {"svg.hashsalt": salt}
-        matplotlib.rcParams.update(settings)
+        own = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
+        matplotlib.rcParams.update(catalogue._file()["drawing"] | own)
         yield
 
 
 def canvas(
     height: float, rows: int = 1, columns: int = 1, **options: Any
-) -> tuple[Figure, np.ndarray]:
+) -> tuple[Drawing, np.ndarray]:
     """Return an empty figure of the common width and its axes, shape (rows, columns).
 
     Args:
@@ -94,8 +61,22 @@ def canvas(
         options: for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
     layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
-    figure = Figure(figsize=(WIDTH, height), layout=layout)
+    figure = Drawing(figsize=(WIDTH, height), layout=layout)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def legends(name: str) -> dict[str, Named]:
+    """Return label and look of what a figure shows beside mechanisms, from the catalogue."""
+
+    def named(label: str, like: str = "", **own: Any) -> Named:
+        return Named(label, look=look(like) if like else Look(**own))
+
+    return {key: named(**entry) for key, entry in catalogue._file()["legends"][name].items()}
+
+
+def words(name: str, **values: object) -> str:
+    """Return a caption from the catalogue with values in its gaps."""
+    return catalogue._file()["captions"][name].format(**values)
 
 
 #: Line, marker and share of white of the noise directions of one mechanism.
@@ -113,8 +94,8 @@ def direction(mechanism: str, place: int) -> Look:
 
 def mix(colour: str, white: float) -> str:
     """Return a colour lightened by a share of white; a negative share darkens it."""
-    share, towards = abs(white), float(white > 0)
-    red, green, blue = ((1 - share) * part + share * towards for part in to_rgb(colour))
+    share = abs(white)
+    red, green, blue = ((1 - share) * part + share * (white > 0) for part in to_rgb(colour))
     return to_hex((red, green, blue))
 
 
@@ -125,10 +106,9 @@ def curve(
     ci95: ArrayLike | None = None,
     *,
     as_: Look,
-    label: str = "",
     bars: bool = False,
     **options: Any,
-) -> Line2D:
+) -> None:
     """Draw a line with markers and its 95 % band; a NaN is a visible gap.
 
     Args:
@@ -147,55 +127,61 @@ def curve(
         else:
             axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
     style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line}
-    style |= {"markeredgecolor": "white", "markeredgewidth": 0.5} | options
-    (line,) = axes.plot(x, mean, label=label, **style)
-    return line
+    style |= {"markeredgecolor": "white", "markeredgewidth": 0.5, **options}
+    axes.plot(x, mean, **style)
 
 
-def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> Line2D:
+def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> None:
     """Draw the level of a reference row: non-private dotted, chance dashed."""
     kind = look(mechanism)
     style = {"color": kind.colour, "linestyle": kind.line, "linewidth": 1.2, "zorder": 1.5}
-    return axes.axhline(y, label=label, **style | options)
+    axes.axhline(y, label=label, **style | options)
 
 
-def published(
-    axes: Axes,
-    x: float,
-    y: float,
-    half_width: float,
-    *,
-    as_: Look,
-    horizontal: bool = False,
-    **options: Any,
-) -> ErrorbarContainer:
+#: Of a published value.
+_OPEN: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "markeredgewidth": 1.4}
+_OPEN |= {"linestyle": "none"}
+
+
+def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> None:
     """Draw a published value as an open marker with its 95 % interval as an error bar.
 
     Args:
         x, y: its place.
-        half_width: half the interval, along y unless ``horizontal``; NaN for none.
         as_: the mechanism's look.
-        options: for ``Axes.errorbar``.
+        interval: half of it, as ``xerr`` or ``yerr``; NaN for none.
     """
-    style: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "markersize": 7}
-    style |= {"markerfacecolor": "white", "markeredgewidth": 1.4, "linestyle": "none"}
-    if not np.isnan(half_width):
-        style["xerr" if horizontal else "yerr"] = [half_width]
-    return axes.errorbar([x], [y], elinewidth=1.2, zorder=5, **style | options)
+    kind: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "elinewidth": 1.2}
+    kind |= {name: [half] for name, half in interval.items() if not np.isnan(half)}
+    axes.errorbar([x], [y], zorder=5, **kind | _OPEN)
 
 
-def no_guarantee(axes: Axes, x: Iterable[float], *, as_: Look, row: int = 0) -> None:
-    """Mark in a strip at the foot of the axes where a mechanism has no guarantee.
+def against_epsilon(
+    axes: Axes,
+    members: Sequence[tuple[str, str, pd.DataFrame]],
+    apart: float,
+) -> bool:
+    """Draw curves against nominal epsilon, and where one has no guarantee at the foot of the axes.
 
     Args:
-        x: the budgets without one.
-        row: place in the strip, from below, so that the marks of several mechanisms do not meet.
+        members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
+        apart: see :func:`dodge`; if 0, there are bands instead of bars.
+
+    Returns:
+        Whether any has no guarantee somewhere.
     """
-    x = list(x)
-    height = np.full(len(x), 0.03 + 0.05 * row)
-    place = axes.get_xaxis_transform()
-    (marks,) = axes.plot(x, height, "x", color=as_.colour, transform=place, clip_on=False)
-    marks.set_in_layout(False)
+    refusing = 0
+    for place, (name, label, part) in enumerate(members):
+        x, as_ = dodge(part["epsilon"], place, len(members), apart), look(name)
+        curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
+        refused = part.loc[part["mean"].isna(), "epsilon"]
+        # In a strip, so that the marks of several do not meet.
+        height = np.full(len(refused), 0.03 + 0.05 * refusing)
+        options: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
+        (marks,) = axes.plot(refused, height, "x", color=as_.colour, **options)
+        marks.set_in_layout(False)
+        refusing += len(refused) > 0
+    return refusing > 0
 
 
 def log_axis(axes: Axes, which: str, text: str) -> None:
@@ -205,20 +191,6 @@ def log_axis(axes: Axes, which: str, text: str) -> None:
     axis.set_major_locator(LogLocator(base=10, numticks=9))
     axis.set_minor_locator(NullLocator())
     axis.set_label_text(text)
-
-
-def epsilon_axis(axes: Axes, text: str = "nominal ε") -> None:
-    """Make the x axis that of the privacy budget."""
-    log_axis(axes, "x", text)
-
-
-def plain_ticks(axes: Axes, which: str) -> None:
-    """Label a logarithmic axis without exponents, a short one at 1, 2 and 5 as well."""
-    axis = axes.xaxis if which == "x" else axes.yaxis
-    low, high = sorted(axis.get_view_interval())
-    subs = (1, 2, 5) if high < 50 * low else (1,)
-    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=20))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def key(label: str, as_: Look, **options: Any) -> Line2D:
@@ -232,9 +204,8 @@ _PLAIN = Look(INK, "o")
 
 def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
     """Return the legend entry of published values that were multiplied by ``factor``."""
-    note = "" if factor == 1 else f", values × {factor:.4g} (a conjectured unit)"
-    open_marker = {"markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.4}
-    return key(f"published at ε = 1{note}", as_, linestyle="none", **open_marker)
+    note = f", values × {factor:.4g} (a conjectured unit)" if factor != 1 else ""
+    return key(f"published at ε = 1{note}", as_, **_OPEN)
 
 
 def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
@@ -248,35 +219,18 @@ def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndar
     return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
 
 
-def legend(
-    figure: Figure,
-    handles: Sequence[Any],
-    columns: int,
-    **options: Any,
-) -> None:
+def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
     """Draw one legend below all panels; a tuple of handles has one text, that of its first."""
     texts = [(one[0] if isinstance(one, tuple) else one).get_label() for one in handles]
-    figure.legend(
-        *(handles, texts),
-        loc="outside lower center",
-        ncols=columns,
-        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.6)},
-        **options,
-    )
+    options |= {"ncols": columns, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0.6)}}
+    figure.legend(handles, texts, loc="outside lower center", **options)
 
 
 def say(axes: Axes, text: str) -> None:
     """Write inside an empty panel why there is nothing to see."""
-    axes.text(
-        *(0.5, 0.5, text),
-        transform=axes.transAxes,
-        ha="center",
-        va="center",
-        wrap=True,
-        color="#555555",
-        style="italic",
-        bbox={"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"},
-    )
+    box = {"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": "#555555", "style": "italic"}
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, wrap=True, bbox=box, **style)
 
 
 def say_in_row(axes: Axes, place: float, text: str) -> None:
@@ -285,7 +239,7 @@ def say_in_row(axes: Axes, place: float, text: str) -> None:
     axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), **style)
 
 
-def message(text: str) -> Figure:
+def message(text: str) -> Drawing:
     """Return a figure that says why there is nothing to see."""
     figure, axes = canvas(2.5)
     axes[0, 0].set(xticks=[], yticks=[])
@@ -293,21 +247,14 @@ def message(text: str) -> Figure:
     return figure
 
 
-def headline(figure: Figure, title: str, simulated: bool = False) -> None:
+def headline(figure: Drawing, title: str, simulated: bool = False) -> None:
     """Write the title above all panels; simulated data are named first, in red, and across."""
     text = f"{SIMULATED}\n{title}" if simulated else title
     colour = ALARM if simulated else INK
     figure.suptitle(text, x=0.01, ha="left", fontsize=11.5, fontweight="bold", color=colour)
     if simulated:
         width, height = figure.get_size_inches()
-        figure.text(
-            *(0.5, 0.5, "SIMULATED"),
-            ha="center",
-            va="center",
-            rotation=float(np.degrees(np.arctan2(height, width))),
-            fontsize=70,
-            fontweight="bold",
-            color=ALARM,
-            alpha=0.13,
-            zorder=10,
-        )
+        style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
+        style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
+        angle = float(np.degrees(np.arctan2(height, width)))
+        figure.text(0.5, 0.5, "SIMULATED", rotation=angle, **style)

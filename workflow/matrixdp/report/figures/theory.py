@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,88 +12,70 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
-from matrixdp.report.entries import only
-from matrixdp.report.figures import style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
 
-def draw_bounds(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_bounds(frame: pd.DataFrame) -> style.Drawing:
     """Draw where which theorem allows less noise, by how much, and the threshold of r."""
     figure, grid = style.canvas(4.6, 1, 3, width_ratios=(1.35, 1, 1))
+    compared, threshold, gain = grid[0]
     table = frame[frame["case"].eq("grid")]
-    _map(figure, grid[0, 0], table[table["ratio"].ge(0.02)])
+    _map(figure, compared, table[table["ratio"].ge(0.02)])
     kernels = frame[frame["case"].eq("kernel matrix") & frame["ratio"].le(table["ratio"].max())]
-    look: dict[str, Any] = {"color": style.BLACK, "markerfacecolor": "white", "linestyle": "none"}
-    grid[0, 0].plot(
-        kernels["r"], kernels["ratio"], marker="o", markersize=3.5, clip_on=False, **look
-    )
-    _threshold(grid[0, 1], frame)
-    _gain(grid[0, 2], table)
+    look: dict[str, Any] = {"color": style.BLACK, "mfc": "white", "ls": "none"}
+    compared.plot(kernels["r"], kernels["ratio"], marker="o", ms=3.5, clip_on=False, **look)
+    rows = _ranks(frame)
+    for name, line, colour, text, *place in (
+        ("root_harmonic", "o-", style.BLUE, "H$_{r,1/2}$", 0.72, 0.86),
+        ("limit", "s-", style.VERMILLION, "(2√2 − 1) H$_r$", 0.98, 0.56),
+    ):
+        threshold.plot(rows.index, rows[name], line, color=colour, markersize=3)
+        threshold.text(*place, text, color=colour, ha="right", transform=threshold.transAxes)
+    threshold.axvline(12.5, color=style.BLACK, linestyle="--", linewidth=1.3)
+    threshold.set(xlabel="r", ylim=(0, None), title="The threshold of r")
+    for shade, r in zip((0, 0.25, 0.45, 0.65), (1, 4, 12, 30), strict=True):
+        rows = table[table["r"].eq(r)]
+        ratio, colour = rows["phi_thm3"] / rows["phi_thm2"], style.mix(style.VERMILLION, shade)
+        gain.plot(rows["ratio"], ratio, color=colour, label=f"r = {r}")
+    style.log_axis(gain, "x", "s₂ / γ")
+    style.log_axis(gain, "y", "")
+    gain.legend(loc="upper right")
+    gain.set_title("φ, Theorem 3 over 2")
     (two,) = frame[frame["case"].eq("experiment II")].itertuples()
-    place = two.ratio, two.phi_thm3 / two.phi_thm2
-    grid[0, 2].plot(*place, marker="D", markersize=6, zorder=4, **look)
-    lines = [
-        Line2D([], [], linewidth=2, label="equal: the exact frontier"),
-        Line2D([], [], linestyle=":", label="s₂ = γ, Eq. (14)"),
-        Line2D([], [], linestyle="--", label="r > 12, Eq. (15)"),
-        Line2D([], [], linestyle="-.", label="s₂ = √2 γ, the most for PSD queries"),
-        Line2D([], [], marker="o", mfc="white", ls="none", label="kernel matrices (Example 2)"),
-        Line2D([], [], marker="D", mfc="white", ls="none", label="experiment II"),
+    gain.plot(two.ratio, two.phi_thm3 / two.phi_thm2, marker="D", ms=6, zorder=4, **look)
+    keys: list[tuple[str, dict[str, Any]]] = [
+        ("equal: the exact frontier", {"linewidth": 2}),
+        ("s₂ = γ, Eq. (14)", {"linestyle": ":"}),
+        ("r > 12, Eq. (15)", {"linestyle": "--"}),
+        ("s₂ = √2 γ, the most for PSD queries", {"linestyle": "-."}),
+        ("kernel matrices (Example 2)", {"marker": "o", **look}),
+        ("experiment II", {"marker": "D", **look}),
     ]
-    for line in lines:
-        line.set_color(style.BLACK)
+    lines = [Line2D([], [], label=label, **{"color": style.BLACK} | kind) for label, kind in keys]
     style.legend(figure, lines, columns=3)
     return figure
 
 
-def _map(figure: matplotlib.figure.Figure, axes: Axes, table: pd.DataFrame) -> None:
+def _map(figure: style.Drawing, axes: Axes, table: pd.DataFrame) -> None:
     ratios = np.log2(table["alpha"] / table["omega"])
     values = table.assign(value=ratios).pivot(index="ratio", columns="r", values="value")
-    shown = axes.contourf(
-        *(values.columns, values.index, values),
-        levels=np.arange(-1, 4.25, 0.25),
-        norm=TwoSlopeNorm(0, -1, 4),
-        cmap="PuOr_r",
-        extend="max",
-    )
+    looks: dict[str, Any] = {"norm": TwoSlopeNorm(0, -1, 4), "cmap": "PuOr_r", "extend": "max"}
+    levels = np.arange(-1, 4.25, 0.25)
+    shown = axes.contourf(values.columns, values.index, values, levels=levels, **looks)
     bar = figure.colorbar(shown, ax=axes, ticks=range(-1, 5))
     bar.ax.set_yticklabels(["1/2", "1", "2", "4", "8", "16"])
     bar.ax.set_title("α / ω", fontsize=9)
     ranks = _ranks(table)
     frontier = (ranks["harmonic"] + ranks["root_harmonic"]) / (2 * ranks["harmonic"])
+    axes.plot(frontier.index, frontier, color=style.BLACK, linewidth=2)
     line: dict[str, Any] = {"color": style.BLACK, "linewidth": 1.3}
-    axes.plot(frontier.index, frontier, **line | {"linewidth": 2})
     axes.axhline(1, linestyle=":", **line)
     axes.axhline(np.sqrt(2), linestyle="-.", **line)
     axes.axvline(12.5, linestyle="--", **line)
     axes.set(xlabel="r, for queries of r × r", ylabel="s₂ / γ", ylim=(0.02, 2))
     axes.set_title("Which coefficient is larger")
     axes.grid(visible=False)
-
-
-def _threshold(axes: Axes, frame: pd.DataFrame) -> None:
-    rows = _ranks(frame)
-    axes.plot(rows.index, rows["root_harmonic"], "o-", color=style.BLUE, markersize=3)
-    axes.plot(rows.index, rows["limit"], "s-", color=style.VERMILLION, markersize=3)
-    axes.axvline(12.5, color=style.BLACK, linestyle="--", linewidth=1.3)
-    named: dict[str, Any] = {"ha": "right", "transform": axes.transAxes}
-    axes.text(0.72, 0.86, "H$_{r,1/2}$", color=style.BLUE, **named)
-    axes.text(0.98, 0.56, "(2√2 − 1) H$_r$", color=style.VERMILLION, **named)
-    axes.set(xlabel="r", ylim=(0, None))
-    axes.set_title("The threshold of r")
-
-
-def _gain(axes: Axes, table: pd.DataFrame) -> None:
-    for shade, r in zip((0, 0.25, 0.45, 0.65), (1, 4, 12, 30), strict=True):
-        rows = table[table["r"].eq(r)]
-        colour = style.mix(style.VERMILLION, shade)
-        gain = rows["phi_thm3"] / rows["phi_thm2"]
-        axes.plot(rows["ratio"], gain, color=colour, label=f"r = {r}")
-    style.log_axis(axes, "x", "s₂ / γ")
-    style.log_axis(axes, "y", "")
-    axes.legend(loc="upper right")
-    axes.set_title("φ, Theorem 3 over 2")
 
 
 def _ranks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,39 +92,26 @@ def caption_bounds(frame: pd.DataFrame) -> str:
     met = grid[grid["ratio"].le(1) | (grid["r"].gt(12) & grid["ratio"].le(np.sqrt(2)))]
     holds = "holds" if (met["phi_thm3"] >= met["phi_thm2"]).all() else "DOES NOT hold"
     (two,) = frame[frame["case"].eq("experiment II")].itertuples()
+    gain = two.phi_thm3 / two.phi_thm2
     near = grid[grid["ratio"].ge(0.1) & grid["r"].ge(4)]
     differ = (near["phi_thm3"] / near["phi_thm2"] - 1).abs().max()
-    return (
-        f"Theorem 4 {holds}: wherever s₂ ≤ γ or r > {threshold} the bound of Theorem 3 is the "
-        "larger one (r = "
-        f"{threshold}: {rows.at[threshold, 'root_harmonic']:.4f} < "
-        f"{rows.at[threshold, 'limit']:.4f}; r = {threshold + 1}: "
-        f"{rows.at[threshold + 1, 'root_harmonic']:.4f} > {rows.at[threshold + 1, 'limit']:.4f}), "
-        f"in experiment II {two.phi_thm3 / two.phi_thm2:.0f} times; for s₂ ≥ γ / 10 and r ≥ 4 the "
-        f"two differ by at most {differ:.0%}, and the bound of Theorem 3 can be proved for every "
-        "query, semi-definite or not."
-    )
+    at, after = rows.loc[threshold], rows.loc[threshold + 1]
+    return style.words("theorem4", holds=holds, at=at, after=after, gain=gain, differ=differ)
 
 
 #: Of the directions, from the most to the least informative.
 SHADES = [style.mix(style.BLUE, white) for white in (0, 0.15, 0.3, 0.44, 0.57, 0.68)]
 
-ALLOCATIONS = {
-    "water": (catalogue.Look(style.BLUE, "o"), "water-filling"),
-    "quadratic": (catalogue.Look(style.GREEN, "D", "-."), "limit of Theorem 2, |u|₂ = d"),
-    "equal": (catalogue.Look(style.FAINT, "s", ":"), "equal precisions"),
-    "printed": (catalogue.Look(style.VERMILLION, "^", "--"), "Eq. (25) as printed"),
-}
+ALLOCATIONS = style.legends("allocations")
 
 
-def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_filling(frame: pd.DataFrame) -> style.Drawing:
     """Draw the share of each direction, and the gain, against the precision budget."""
     figure, grid = style.canvas(5.2, 1, 2)
     shares, gains = grid[0]
     marks = frame[frame["kind"].eq("mark")].set_index("allocation")["budget"]
-    precisions = frame[frame["kind"].eq("precision")]
-    for direction, part in precisions.groupby("direction"):
-        colour = SHADES[int(direction) - 1]
+    precisions = frame[frame["kind"].eq("precision")].groupby("direction")
+    for colour, (_, part) in zip(SHADES, precisions, strict=True):
         by = dict(list(part.assign(share=part["value"] / part["budget"]).groupby("allocation")))
         printed = by["printed"]
         shares.plot(printed["budget"], printed["share"], "--", color=style.VERMILLION, lw=1)
@@ -153,27 +120,25 @@ def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         shares.plot(some["budget"], some["share"], "o", ms=4, mfc="none", mec=colour)
     shares.axhline(0, color=style.INK, linewidth=1)
     shares.axvspan(1e-10, marks["printed"], color=style.VERMILLION, alpha=0.06, linewidth=0)
-    shares.set(ylim=(-0.45, 1.08), ylabel="share of the budget, u$_k$ / d")
-    style.log_axis(shares, "x", "precision budget d")
-    shares.set(xlim=(1e-3, 1e2))
-    shares.text(marks["exact"] / 1.15, -0.4, "exact, ε = 1", fontsize=8.5, ha="right")
-    shares.set_title("Shares of six directions (dark: the first)")
     rows = frame[frame["kind"].eq("gain")]
-    for name, (look, _) in ALLOCATIONS.items():
+    for name, one in ALLOCATIONS.items():
         part = rows[rows["allocation"].eq(name)]
-        gains.plot(part["budget"], part["value"], color=look.colour, linestyle=look.line)
+        gains.plot(part["budget"], part["value"], color=one.look.colour, linestyle=one.look.line)
     sampled = frame[frame["kind"].eq("information") & frame["allocation"].eq("sampled")]
     gains.plot(sampled["budget"], sampled["value"], "*", color=style.BLACK, markersize=8)
     for axes in (shares, gains):
+        style.log_axis(axes, "x", "precision budget d")
         for name in ("mvg", "exact"):
             axes.axvline(marks[name], color=style.INK, linestyle=":", linewidth=1.3)
+    shares.text(marks["exact"] / 1.15, -0.4, "exact, ε = 1", fontsize=8.5, ha="right")
     gains.text(marks["mvg"] * 1.6, 3, "MVG, ε = 1", fontsize=8.5)
     gains.text(marks["exact"] / 1.6, 3e-8, "exact calibration, ε = 1", fontsize=8.5, ha="right")
-    style.log_axis(gains, "x", "precision budget d")
     style.log_axis(gains, "y", "ln PNR = 2 × mutual information (nats)")
+    shares.set(xlim=(1e-3, 1e2), ylim=(-0.45, 1.08), ylabel="share of the budget, u$_k$ / d")
+    shares.set_title("Shares of six directions (dark: the first)")
     gains.set_title("Gain of each allocation")
     handles = [
-        *(style.key(label, look, marker="") for look, label in ALLOCATIONS.values()),
+        *(style.key(one.label, one.look, marker="") for one in ALLOCATIONS.values()),
         Line2D([], [], marker="o", ls="none", mfc="none", mec=style.BLUE, label="SciPy's optimum"),
         Line2D([], [], marker="*", ls="none", color=style.BLACK, label="information of draws"),
         Patch(color=style.VERMILLION, alpha=0.12, label="Eq. (25) has negative precisions"),
@@ -185,62 +150,60 @@ def draw_filling(frame: pd.DataFrame) -> matplotlib.figure.Figure:
 def caption_filling(frame: pd.DataFrame) -> str:
     """Say how near water-filling is to the optimum, and where Eq. (25) is defined."""
     marks = frame[frame["kind"].eq("mark")].set_index("allocation")["budget"]
-    gains = frame[frame["kind"].eq("gain")].pivot(
-        index="budget", columns="allocation", values="value"
-    )
-    off = (gains["numerical"] / gains["water"] - 1).abs().max()
+    rows = frame[frame["kind"].eq("gain")]
+    gains = rows.pivot(index="budget", columns="allocation", values="value")
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
-    apart = (exact - gains["water"]).abs().max()
-    residual = frame.loc[frame["kind"].eq("residual"), "value"].max()
-    return (
-        "Water-filling over the eigenvalues of X Xᵀ of 248 Liver records, 20.2 to 1.61, is the "
-        f"optimum of Problem 2 (SciPy's optimum within {_bound(off)}, optimality conditions "
-        f"within {_bound(residual)}) and its gain is twice the mutual information (Lemma 10, "
-        f"within {_bound(apart)}). Eq. (25) as printed gives negative precisions below d = "
-        f"{marks['printed']:.2f}, {short(marks['printed'] / marks['mvg'], 2)} times what MVG has "
-        f"at ε = 1 and {marks['printed'] / marks['exact']:.0f} times what exact calibration has; "
-        "there, water-filling for MVG puts everything on the first direction."
+    over = marks["printed"] / marks
+    return style.words(
+        "theorem7",
+        off=_bound((gains["numerical"] / gains["water"] - 1).abs().max()),
+        residual=_bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
+        apart=_bound((exact - gains["water"]).abs().max()),
+        printed=marks["printed"],
+        mvg=short(over["mvg"], 2),
+        exact=over["exact"],
     )
 
 
 def _bound(error: float) -> str:
     """Return a power of ten that the error is below, not lower than rounding errors are."""
-    return f"1e{max(-12, math.ceil(math.log10(max(error, 1e-300))))}"
+    return f"1e{max(-12, int(np.ceil(np.log10(max(error, 1e-300)))))}"
 
 
-def draw_radii(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw_radii(frame: pd.DataFrame) -> style.Drawing:
     """Draw the law of the radius, the real delta, and the error, right and wrong."""
     figure, grid = style.canvas(4.4, 1, 3)
     laws, deltas, errors = grid[0]
     right, wrong = catalogue.look("knorm_l2").colour, style.INK
     for place, (d, part) in enumerate(frame.groupby("d")):
-        by = {str(law): dict(list(rows.groupby("kind"))) for law, rows in part.groupby("law")}
-        _density(laws, by["gamma"]["density"], right, "-", "o")
+        by = dict(list(part.groupby(["law", "kind"])))
+        _density(laws, by["gamma", "density"], right, "-", "o")
         laws.annotate(str(d), (d, 1), (0, 8), textcoords="offset points", ha="center")
-        shade = 0.6 - 0.2 * place
-        for law, colour, line in (("gamma", right, "-"), ("exponential", wrong, "--")):
-            curve = by[law]["delta"]
-            deltas.plot(curve["x"], curve["value"], line, color=style.mix(colour, shade))
-        sampled = by["exponential"]["sampled_delta"]
-        deltas.plot(sampled["x"], sampled["value"], "x", color=style.mix(wrong, shade))
-        start = by["exponential"]["delta"].iloc[0]
-        at = (start["x"], start["value"])
+        for law, kind, line, colour in (
+            ("gamma", "delta", "-", right),
+            ("exponential", "delta", "--", wrong),
+            ("exponential", "sampled_delta", "x", wrong),
+        ):
+            rows, shade = by[law, kind], style.mix(colour, 0.6 - 0.2 * place)
+            deltas.plot(rows["x"], rows["value"], line, color=shade)
+        at = by["exponential", "delta"][["x", "value"]].iloc[0]
         deltas.annotate(f"d = {d}", at, (1, -4), textcoords="offset points", va="top", fontsize=8.5)
         if place == 0:
-            _density(laws, by["exponential"]["density"], wrong, "--", "x")
-    laws.set(ylim=(0, 1.2), ylabel="density of ln λ|z|, peak = 1")
+            _density(laws, by["exponential", "density"], wrong, "--", "x")
     style.log_axis(laws, "x", "λ |z|")
-    laws.set_xlim(5e-3, 5e3)
+    laws.set(xlim=(5e-3, 5e3), ylim=(0, 1.2), ylabel="density of ln λ|z|, peak = 1")
     laws.set_title("The radius, by dimension d")
     deltas.axvline(1, color=style.INK, linestyle=":", linewidth=1.3)
     style.log_axis(deltas, "x", "ε (nominal: 1)")
-    deltas.set(ylim=(0, 1.05), ylabel="smallest δ")
-    deltas.set_title("Real privacy")
-    for law, kind, colour in (("gamma", "-", right), ("exponential", "--", wrong)):
+    deltas.set(ylim=(0, 1.05), ylabel="smallest δ", title="Real privacy")
+    for law, line, marker, colour in (
+        ("gamma", "-", "o", right),
+        ("exponential", "--", "x", wrong),
+    ):
         rows = frame[frame["kind"].eq("error") & frame["law"].eq(law)]
-        errors.plot(rows["d"], rows["expected"], kind, color=colour)
-        errors.plot(rows["d"], rows["value"], "o" if law == "gamma" else "x", color=colour)
+        errors.plot(rows["d"], rows["expected"], line, color=colour)
+        errors.plot(rows["d"], rows["value"], marker, color=colour)
     errors.axhline(1, color=style.INK, linestyle=":", linewidth=1.3)
     errors.text(2, 1.1, "range of the data", fontsize=8.5, va="bottom")
     style.log_axis(errors, "x", "dimension d")
@@ -271,34 +234,26 @@ def caption_radii(frame: pd.DataFrame) -> str:
     )
     error = frame[frame["kind"].eq("error")].set_index(["law", "d"])["expected"].unstack("law")
     most = (error["gamma"] / error["exponential"]).max()
-    return (
-        "Noise of density exp(−λ|z|) on the mean of vectors in [0, 1]^d, with λ = n ε / √d. With a "
-        f"Gamma(d) radius its δ at ε = 1 is {short(right)}; with an exponential radius, which "
-        f"looks up to {most:.0f} times more accurate, the noise meant to be 1-private has δ = "
-        f"{shown}."
-    )
+    return style.words("vector_noise", right=short(right), most=most, shown=shown)
 
 
 FIGURES = {
-    "theorem4": Figure(
+    "theorem4": base.Figure(
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
         caption=caption_bounds,
         inputs=("theory/bounds",),
-        data=only,
         draw=draw_bounds,
     ),
-    "theorem7": Figure(
+    "theorem7": base.Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
         caption=caption_filling,
         inputs=("theory/filling",),
-        data=only,
         draw=draw_filling,
     ),
-    "vector_noise": Figure(
+    "vector_noise": base.Figure(
         title="Vector-valued noise: the radius is not exponential",
         caption=caption_radii,
         inputs=("theory/radii",),
-        data=only,
         draw=draw_radii,
     ),
 }

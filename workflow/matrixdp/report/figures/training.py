@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.figure
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -12,8 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
-from matrixdp.report.figures import frames, style
-from matrixdp.report.figures.base import Figure
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import interval, short
 from matrixdp.report.tables import training
 
@@ -35,7 +33,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     return rows.assign(group=rows["mechanism"].map(title_of))
 
 
-def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per group against nominal epsilon, and one of all against true epsilon."""
     experiment = str(frame["experiment"].iloc[0])
     ours = frame[frame["kind"].eq("mechanism")]
@@ -44,8 +42,10 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
     figure, grid = style.canvas(1.9 + 2.5 * rows, rows, 2, sharey=True)
     *panels, last = grid.ravel()[: len(groups) + 1]
     for axes, (title, names) in zip(panels, groups.items(), strict=True):
-        axes.set_title(_symbols(title))
-        _nominal(axes, ours, names)
+        axes.set_title(title.replace("epsilon", "ε").replace("delta", "δ"))
+        members = [(n, "", ours[ours["mechanism"].eq(n)]) for n in names]
+        style.against_epsilon(axes, members, apart=0.09)
+        style.log_axis(axes, "x", "nominal ε")
     last.set_title("All of them, by true ε")
     _true(last, ours, [name for names in groups.values() for name in names])
     for axes in grid.ravel()[len(groups) + 1 :]:
@@ -54,34 +54,23 @@ def draw(frame: pd.DataFrame) -> matplotlib.figure.Figure:
         for row in frame[frame["kind"].eq("level")].itertuples():
             style.level(axes, row.mean, row.mechanism)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
-    last.set_ylim(*_limits(frame))
-    for axes in grid[:, 0]:
-        axes.set_ylabel(frames.axis("accuracy"))
-    _legend(figure, frame, experiment, groups)
-    return figure
-
-
-def _limits(frame: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the y axis: intervals of very few trials may leave the picture."""
+    # Intervals of very few trials may leave the picture.
     half = frame["ci95"].fillna(0).clip(upper=0.1)
     low, high = (frame["mean"] - half).min(), (frame["mean"] + half).max()
-    return low - 0.04 * (high - low), high + 0.04 * (high - low)
-
-
-def _symbols(title: str) -> str:
-    return title.replace("epsilon", "ε").replace("delta", "δ")
-
-
-def _nominal(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
-    refusing = 0
-    for place, name in enumerate(names):
-        part, look = ours[ours["mechanism"].eq(name)], catalogue.look(name)
-        x = style.dodge(part["epsilon"], place, len(names), share=0.09)
-        style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True)
-        refused = part.loc[part["mean"].isna(), "epsilon"]
-        style.no_guarantee(axes, refused, as_=look, row=refusing)
-        refusing += len(refused) > 0
-    style.epsilon_axis(axes)
+    last.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    for axes in grid[:, 0]:
+        axes.set_ylabel(frames.axis(frame))
+    # A column per group, and one of the levels.
+    columns = [
+        [style.key(_label(experiment, name), catalogue.look(name)) for name in names]
+        for names in groups.values()
+    ]
+    levels = frame.loc[frame["kind"].eq("level"), "mechanism"]
+    columns.append([style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels])
+    tallest, empty = max(map(len, columns)), Line2D([], [], linestyle="none", label=" ")
+    handles = [key for keys in columns for key in [*keys, *[empty] * (tallest - len(keys))]]
+    style.legend(figure, handles, columns=len(columns), columnspacing=1.4)
+    return figure
 
 
 def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
@@ -98,24 +87,6 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
     axes.set_xticks([LEAST, 1e-2, 0.1, 1, 10, 100, 1e3, MOST])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
-
-
-def _legend(
-    figure: matplotlib.figure.Figure,
-    frame: pd.DataFrame,
-    experiment: str,
-    groups: dict[str, list[str]],
-) -> None:
-    """Draw a legend with a column per group, and one of the levels."""
-    columns = [
-        [style.key(_label(experiment, name), catalogue.look(name)) for name in names]
-        for names in groups.values()
-    ]
-    levels = frame.loc[frame["kind"].eq("level"), "mechanism"]
-    columns.append([style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels])
-    tallest, empty = max(map(len, columns)), Line2D([], [], linestyle="none", label=" ")
-    handles = [key for keys in columns for key in [*keys, *[empty] * (tallest - len(keys))]]
-    style.legend(figure, handles, columns=len(columns), columnspacing=1.4)
 
 
 def _label(experiment: str, name: str) -> str:
@@ -137,9 +108,9 @@ def caption_features(frame: pd.DataFrame, name: str) -> str:
     """Say what IMGM and the analytic Gaussian mechanism differ by, and what either protects."""
     at, said = _at(frame), [f"Test accuracy on {name} after training on noisy features."]
     for names, what in (
-        (("imgm", "analytic_gaussian"), "calibrated to nominal epsilon 1"),
-        (("imgm_amplified", "analytic_gaussian_amplified"), "calibrated to (epsilon/q, delta/q)"),
-        (("imgm_code", "analytic_gaussian_code"), "by the formulas of the authors' code"),
+        (("imgm", "analytic_gaussian"), "Calibrated to nominal epsilon 1"),
+        (("imgm_amplified", "analytic_gaussian_amplified"), "Calibrated to (epsilon/q, delta/q)"),
+        (("imgm_code", "analytic_gaussian_code"), "By the formulas of the authors' code"),
     ):
         if {*names} <= {*at.index}:
             one, other = at.loc[names[0]], at.loc[names[1]]
@@ -149,9 +120,8 @@ def caption_features(frame: pd.DataFrame, name: str) -> str:
             chance = ", so that they differ by chance alone; it" if same else " and"
             true = " and ".join(dict.fromkeys(short(row["epsilon_actual"]) for row in (one, other)))
             said.append(
-                f"{what[0].upper()}{what[1:]}, IMGM adds {noise} the analytic Gaussian mechanism"
-                f"{chance} has {_percent(one)} against {_percent(other)}, at a true epsilon of "
-                f"{true}."
+                f"{what}, IMGM adds {noise} the analytic Gaussian mechanism{chance} has "
+                f"{_percent(one)} against {_percent(other)}, at a true epsilon of {true}."
             )
     return " ".join(said)
 
@@ -175,10 +145,8 @@ def caption_gradients(frame: pd.DataFrame, name: str) -> str:
             f"{short(within['epsilon_actual'].max())}."
         )
     if len(beyond):
-        listed = [
-            f"{_label(experiment, str(one))}: {short(row['epsilon_actual'])}"
-            for one, row in beyond.iterrows()
-        ]
+        true = beyond["epsilon_actual"].map(short).items()
+        listed = [f"{_label(experiment, str(one))}: {epsilon}" for one, epsilon in true]
         said += f" True epsilons beyond it: {'; '.join(listed)}."
     return said
 
@@ -192,7 +160,7 @@ def caption(frame: pd.DataFrame) -> str:
 
 FIGURES = {
     # Another spelling than that of figures of releases: no two entries have one name.
-    "{figure!s}": Figure(
+    "{figure!s}": base.Figure(
         title="Accuracy: {title}",
         caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
