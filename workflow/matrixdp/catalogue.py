@@ -96,10 +96,15 @@ def _file() -> dict[str, Any]:
     return yaml.load(FILE.read_text(encoding="utf-8"), Loader=loader)
 
 
+def section(name: str) -> Any:
+    """Return a section of the file as it is written."""
+    return _file()[name]
+
+
 @functools.cache
 def metrics() -> dict[str, Metric]:
     """Return every metric by its name in trial files."""
-    return {name: Metric(**entry) for name, entry in _file()["metrics"].items()}
+    return {name: Metric(**entry) for name, entry in section("metrics").items()}
 
 
 @functools.cache
@@ -107,7 +112,7 @@ def experiments() -> dict[str, Experiment]:
     """Return every experiment that has an entry, by identifier."""
     return {
         name: Experiment(name, **{**entry, "figures": tuple(entry.get("figures", ()))})
-        for name, entry in _file()["experiments"].items()
+        for name, entry in section("experiments").items()
     }
 
 
@@ -118,7 +123,7 @@ def experiment(name: str) -> Experiment:
 
 def setups(name: str) -> dict[str, str]:
     """Return the rows of a table of set-ups, ``table1`` or ``table2``, with their names."""
-    return _file()["setups"][name]
+    return section("setups")[name]
 
 
 @functools.cache
@@ -126,7 +131,7 @@ def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
     return {
         name: Named(entry.pop("label"), family, Look(**entry))
-        for family, members in _file()["families"].items()
+        for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
 
@@ -157,6 +162,6 @@ def schemes(kind: str) -> dict[str, SchemeWords]:
     """Return the schemes of a kind, ``gradients`` or ``features``, in the order of tables."""
     return {
         name: SchemeWords(**{"label": label(name), "group": group, **entry})
-        for group, members in _file()["schemes"].get(kind, {}).items()
+        for group, members in section("schemes").get(kind, {}).items()
         for name, entry in members.items()
     }

@@ -46,7 +46,7 @@ def context(salt: str = "matrixdp") -> Iterator[None]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         own = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
-        matplotlib.rcParams.update(catalogue._file()["drawing"] | own)
+        matplotlib.rcParams.update(catalogue.section("drawing") | own)
         yield
 
 
@@ -71,12 +71,12 @@ def legends(name: str) -> dict[str, Named]:
     def named(label: str, like: str = "", **own: Any) -> Named:
         return Named(label, look=look(like) if like else Look(**own))
 
-    return {key: named(**entry) for key, entry in catalogue._file()["legends"][name].items()}
+    return {key: named(**entry) for key, entry in catalogue.section("legends")[name].items()}
 
 
 def words(name: str, **values: object) -> str:
     """Return a caption from the catalogue with values in its gaps."""
-    return catalogue._file()["captions"][name].format(**values)
+    return catalogue.section("captions")[name].format(**values)
 
 
 #: Line, marker and share of white of the noise directions of one mechanism.
