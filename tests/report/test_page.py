@@ -11,8 +11,9 @@ import pytest
 import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
+from matrixdp import templates
 from matrixdp.checks import InputError
-from matrixdp.report import entries, figures, markup, page, tables
+from matrixdp.report import figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -319,7 +320,7 @@ def test_what_no_section_names_goes_to_its_experiment():
 def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
     settings = yaml.safe_load((machine.ROOT / "config.yaml").read_text())
-    known = figures.registry(entries.kinds(settings))
+    known = figures.registry(templates.kinds(settings))
     _, rest = layout.place(sections, [f"figures/{name}" for name in known])
     assert rest == []
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}

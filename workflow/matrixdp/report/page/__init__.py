@@ -18,9 +18,9 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import files
+from matrixdp import files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import entries, figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
@@ -69,7 +69,7 @@ def build(
     root, source = Path(results), Path(folder)
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(source / "layout.yaml")
-    experiments = entries.kinds(config)
+    experiments = templates.kinds(config)
     known: dict[str, Entry] = {}
     for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
         known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
