@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,24 +62,38 @@ class Grid:
     warning: str = ""
 
 
-def groups(
+def grid(
     table: pd.DataFrame,
     by: str | pd.Series,
-    cells: Callable[[dict[str, Any]], Row],
+    cells: Callable[[Any], Mapping[str, str]],
+    columns: str,
+    *,
     title: Callable[[str], str] = str,
-) -> list[tuple[str, list[Row]]]:
-    """Return the rows of a frame as groups of a grid, in their order.
+    each: Sequence[str] = (),
+) -> Grid:
+    """Return the rows of a frame in groups, in their order, without name and caption.
 
     Args:
-        table: one row for each of the grid's.
+        table: has at least one row.
         by: what tells groups apart: a column, or a value per row.
-        cells: from a row to its cells.
+        cells: from a row, as a dictionary, to its cells by header.
+        columns: LaTeX column specification.
         title: from what tells a group apart to its title.
+        each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
-    return [
-        (title(str(key)), [cells(row) for row in rows.to_dict("records")])
+    found = [
+        (
+            title(str(key)),
+            [cells(row) for _, row in rows.groupby([*each], sort=False)]
+            if each
+            else [cells(row) for row in rows.to_dict("records")],
+        )
         for key, rows in table.groupby(by, sort=False)
     ]
+    header = [*found[0][1][0]]
+    return Grid(
+        header, [(name, [[*row.values()] for row in rows]) for name, rows in found], columns
+    )
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:

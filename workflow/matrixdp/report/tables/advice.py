@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, entries, summary
+from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -131,28 +131,21 @@ def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return Grid(
-        header=[
-            *("Guarantee", "epsilon", "Best", "Runner-up", "Difference", "Clear"),
-            *("Others as good", "Beats chance"),
-        ],
-        groups=groups(found, "task", _cells),
-        columns=r"llp{0.2\linewidth}p{0.2\linewidth}llll",
-    )
+    return markup.grid(found, "task", _cells, r"llp{0.2\linewidth}p{0.2\linewidth}llll")
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     ends = " to ".join(short(row[name]) for name in ("low", "high"))
-    return [
-        row["guarantee"],
-        row["epsilon"],
-        f"{row['best']}: {short(row['error'])}",
-        f"{row['runner_up']}: {short(row['runner_up_error'])}",
-        "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        _said(row["clear"]),
-        str(row["tied"]),
-        _said(row["beats_chance"]),
-    ]
+    return {
+        "Guarantee": row["guarantee"],
+        "epsilon": row["epsilon"],
+        "Best": f"{row['best']}: {short(row['error'])}",
+        "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
+        "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
+        "Clear": _said(row["clear"]),
+        "Others as good": str(row["tied"]),
+        "Beats chance": _said(row["beats_chance"]),
+    }
 
 
 def _said(value: object) -> str:

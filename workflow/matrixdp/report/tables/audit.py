@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 _NO_DATA = "No private data are used: only public bounds and the number of records."
@@ -37,26 +40,22 @@ def caption(table: pd.DataFrame) -> str:
 def audit_grid(table: pd.DataFrame) -> Grid:
     """Return the audit with one row per mechanism and experiment; the CSV has all variants."""
 
-    def cells(rows: pd.DataFrame) -> list[str]:
-        return [
-            str(len(rows)),
-            _exact(rows),
-            _span(rows["epsilon_certified"]),
-            _span(rows["epsilon_largest"]),
-            _span(rows["runs"], "{:.1e}".format),
-            _span(rows["kappa"], _factor),
-            _only(rows["tool"]),
-            _words(rows["verdict"]),
-        ]
+    def cells(rows: pd.DataFrame) -> dict[str, str]:
+        return {
+            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
+            "Releases": str(len(rows)),
+            "Exact epsilon": _exact(rows),
+            "Certified": _span(rows["epsilon_certified"]),
+            "Could certify": _span(rows["epsilon_largest"]),
+            "Runs": _span(rows["runs"], "{:.1e}".format),
+            "Slack": _span(rows["kappa"], _factor),
+            "Decided by": _only(rows["tool"]),
+            "Verdict": _words(rows["verdict"]),
+        }
 
     failed = _failed(table)
-    return Grid(
-        warning=f"{failed} releases failed the audit." if failed else "",
-        header=["Mechanism", "Releases", "Exact epsilon", "Certified", "Could certify"]
-        + ["Runs", "Slack", "Decided by", "Verdict"],
-        groups=_groups(table, cells),
-        columns="lrlllllll",
-    )
+    grid = markup.grid(table, "experiment", cells, "lrlllllll", title=_title, each=["mechanism"])
+    return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
 
 
 def canary_caption(table: pd.DataFrame) -> str:
@@ -70,39 +69,34 @@ def canary_caption(table: pd.DataFrame) -> str:
 
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        return {
+            "Canary": row["canary"],
+            "Mistake": row["mistake"],
+            "Caught": _yes(row["caught"]),
+            "What the tool saw": row["evidence"],
+            "Control passes": _yes(row["control"]),
+        }
+
+    columns = r"lp{0.25\linewidth}lp{0.3\linewidth}l"
+    grid = markup.grid(table, "tool", cells, columns, title="Must be caught by: {}".format)
     missed = _missed(table)
-    return Grid(
-        warning="" if not missed else f"{missed} canaries were missed or their controls failed.",
-        header=["Canary", "Mistake", "Caught", "What the tool saw", "Control passes"],
-        groups=groups(
-            table,
-            "tool",
-            lambda row: [
-                *(row["canary"], row["mistake"], _yes(row["caught"])),
-                *(row["evidence"], _yes(row["control"])),
-            ],
-            "Must be caught by: {}".format,
-        ),
-        columns=r"lp{0.25\linewidth}lp{0.3\linewidth}l",
-    )
+    warning = f"{missed} canaries were missed or their controls failed." if missed else ""
+    return replace(grid, warning=warning)
 
 
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
-    return Grid(
-        header=["Query", "Sensitivity", "Declared", "Found", "Replayed", "Verdict"],
-        groups=groups(
-            table,
-            "experiment",
-            lambda row: [
-                *(row["query"], row["measure"]),
-                *(short(row[name], 4) for name in ("declared", "found", "replayed")),
-                row["verdict"],
-            ],
-            _title,
-        ),
-        columns="llrrrl",
-    )
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        numbers = {
+            name.capitalize(): short(row[name], 4) for name in ("declared", "found", "replayed")
+        }
+        words = {"Query": row["query"], "Sensitivity": row["measure"]}
+        return words | numbers | {"Verdict": row["verdict"]}
+
+    return markup.grid(table, "experiment", cells, "llrrrl", title=_title)
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
@@ -128,34 +122,16 @@ def noise_caption(table: pd.DataFrame) -> str:
 def noise_grid(table: pd.DataFrame) -> Grid:
     """Return the effective noise; MVG's rows are the paper's shapes, rescaled."""
 
-    def cells(rows: pd.DataFrame) -> list[str]:
-        return [
-            _only(rows["query"]),
-            _span(rows["noise_std"]),
-            _span(rows["kappa"], _factor),
-            _span(rows["rescaled_std"]),
-        ]
+    def cells(rows: pd.DataFrame) -> dict[str, str]:
+        return {
+            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
+            "Query": _only(rows["query"]),
+            "Noise": _span(rows["noise_std"]),
+            "Kappa": _span(rows["kappa"], _factor),
+            "Rescaled": _span(rows["rescaled_std"]),
+        }
 
-    return Grid(
-        header=["Mechanism", "Query", "Noise", "Kappa", "Rescaled"],
-        groups=_groups(table, cells),
-        columns="lllll",
-    )
-
-
-def _groups(
-    table: pd.DataFrame, cells: Callable[[pd.DataFrame], list[str]]
-) -> list[tuple[str, list[Sequence[str]]]]:
-    return [
-        (
-            _title(str(experiment)),
-            [
-                [catalogue.label(str(mechanism)), *cells(rows)]
-                for mechanism, rows in part.groupby("mechanism", sort=False)
-            ],
-        )
-        for experiment, part in table.groupby("experiment", sort=False)
-    ]
+    return markup.grid(table, "experiment", cells, "lllll", title=_title, each=["mechanism"])
 
 
 def _title(experiment: str) -> str:

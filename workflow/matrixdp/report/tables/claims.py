@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from matrixdp.report import markup
 from matrixdp.report.claims.judge import ONLY_UNDER
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 PAPERS = {
@@ -46,28 +47,23 @@ def caption(table: pd.DataFrame) -> str:
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the claims by paper."""
-    over = bool(table["readings_total"].notna().any())
-    return Grid(
-        header=["", "Claim", "Verdict", "Evidence", "p", *(["Readings"] if over else [])],
-        groups=groups(
-            table, "paper", lambda row: _cells(row, over), lambda paper: PAPERS.get(paper, paper)
-        ),
-        columns=r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else ""),
-    )
+    columns = r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l"
+    if over := bool(table["readings_total"].notna().any()):
+        columns += "l"
 
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        p, total = row["p_corrected"], row["readings_total"]
+        share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
+        return {
+            "": row["id"],
+            "Claim": f"{row['claim']} ({row['place']})",
+            "Verdict": row["verdict"],
+            "Evidence": row["reason"] + _effect(row),
+            "p": "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
+            **({"Readings": share} if over else {}),
+        }
 
-def _cells(row: Mapping[str, Any], over: bool) -> list[str]:
-    p = row["p_corrected"]
-    total = row["readings_total"]
-    share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
-    return [
-        row["id"],
-        f"{row['claim']} ({row['place']})",
-        row["verdict"],
-        row["reason"] + _effect(row),
-        "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
-        *([share] if over else []),
-    ]
+    return markup.grid(table, "paper", cells, columns, title=PAPERS.__getitem__)
 
 
 def _effect(row: Mapping[str, Any]) -> str:

@@ -16,9 +16,9 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import statistics, summary
+from matrixdp.report import markup, statistics, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, interval, short
+from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
@@ -207,12 +207,12 @@ def grid(table: pd.DataFrame) -> Grid:
 
 def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = ()) -> Grid:
     """Return a table as a person reads it, by group and without some of the columns."""
-    header = [name for name in _cells(table.iloc[0].to_dict()) if name not in without]
-    return Grid(
-        header=header,
-        groups=groups(table, titles, lambda row: [_cells(row)[name] for name in header]),
-        columns=r"p{0.24\linewidth}" + "r" * (len(header) - 2) + "l",
-    )
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        return {name: cell for name, cell in _cells(row).items() if name not in without}
+
+    numbers = len(cells(table.iloc[0])) - 2
+    return markup.grid(table, titles, cells, r"p{0.24\linewidth}" + "r" * numbers + "l")
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:

@@ -11,9 +11,9 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import statistics
+from matrixdp.report import markup, statistics
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, interval, short
+from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -119,14 +119,8 @@ def caption(found: pd.DataFrame) -> str:
 def grid(found: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
     shown = found["epsilon"].eq("") | found["epsilon"].eq(found["_at"])
-    return Grid(
-        header=[
-            *("Scheme", "How the noise is calibrated", "Noise (std)", "True epsilon"),
-            *("Accuracy (%)", "Verdict"),
-        ],
-        groups=groups(found[shown], "group", _cells),
-        columns=r"p{0.22\linewidth}p{0.36\linewidth}rrrl",
-    )
+    columns = r"p{0.22\linewidth}p{0.36\linewidth}rrrl"
+    return markup.grid(found[shown], "group", _cells, columns)
 
 
 def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -160,12 +154,11 @@ def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
         for reading, title in zip(lines["reading"], lines["group"], strict=True)
     ]
-    shown = [name for name in lines.columns if name not in ("reading", "group", "_setting")]
-    return Grid(
-        header=["Scheme", *shown[1:]],
-        groups=groups(lines.assign(group=titles), "group", lambda row: [row[n] for n in shown]),
-        columns=r"p{0.22\linewidth}" + "r" * (len(shown) - 1),
+    shown = lines.rename(columns={"scheme": "Scheme"}).drop(
+        columns=["reading", "group", "_setting"]
     )
+    columns = r"p{0.22\linewidth}" + "r" * (len(shown.columns) - 1)
+    return markup.grid(shown, pd.Series(titles, shown.index), dict, columns)
 
 
 def same_noise(found: pd.DataFrame) -> str:
@@ -212,11 +205,15 @@ def _setting(found: pd.DataFrame) -> str:
     )
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    numbers = [short(row[name]) for name in ("noise_std", "epsilon_actual")]
-    accuracy = interval(100 * row["mean"], 100 * row["ci95"])
-    told = ": ".join(filter(None, [row["calibration"], row["remark"]]))
-    return [row["label"], told, *numbers, accuracy, row["verdict"]]
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Scheme": row["label"],
+        "How the noise is calibrated": ": ".join(filter(None, [row["calibration"], row["remark"]])),
+        "Noise (std)": short(row["noise_std"]),
+        "True epsilon": short(row["epsilon_actual"]),
+        "Accuracy (%)": interval(100 * row["mean"], 100 * row["ci95"]),
+        "Verdict": row["verdict"],
+    }
 
 
 def _over_epsilons(rows: pd.DataFrame, epsilons: list[str]) -> dict[str, str]:
