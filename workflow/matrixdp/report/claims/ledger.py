@@ -32,8 +32,7 @@ from matrixdp.checks import InputError
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
 PAPERS = ("MVG", "IMGM", "Note")
-KINDS = ("compare", "exact", "theory", "not_run")
-_KEYS = {
+KINDS = {
     "compare": {"compare", "experiment", "metric", "need", "epsilons"},
     "exact": {"exact", "otherwise"},
     "theory": {"theory"},
@@ -159,8 +158,8 @@ def _claim(entry: Any, known: Known) -> Claim:
     if len(kinds) != 1:
         raise InputError(f"{who} has no single test; give one of {', '.join(KINDS)}")
     kind = kinds[0]
-    for key in sorted(test.keys() - _KEYS[kind]):
-        checks.choice(sorted(_KEYS[kind]), **{f"{who}: key of the test": key})
+    for key in sorted(test.keys() - KINDS[kind]):
+        checks.choice(sorted(KINDS[kind]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
     for shown in entry["shown_by"]:
         checks.choice(known.shown, **{f"{who}: shown_by": shown})
@@ -174,17 +173,9 @@ def _claim(entry: Any, known: Known) -> Claim:
     elif kind == "theory":
         for limit in test["theory"]:
             checks.choice(known.theory, **{f"{who}: theory table": limit["table"]})
-    return Claim(
-        id=entry["id"],
-        paper=entry["paper"],
-        place=entry["place"],
-        claim=" ".join(entry["claim"].split()),
-        shown_by=tuple(entry["shown_by"]),
-        kind=kind,
-        test=test,
-        comparisons=comparisons,
-        note=" ".join(entry.get("note", "").split()),
-    )
+    given = {"claim": " ".join(entry["claim"].split()), "shown_by": tuple(entry["shown_by"])}
+    given["note"] = " ".join(entry.get("note", "").split())
+    return Claim(**(entry | given), kind=kind, comparisons=comparisons)
 
 
 def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:
