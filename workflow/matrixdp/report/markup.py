@@ -81,19 +81,22 @@ def grid(
         title: from what tells a group apart to its title.
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
-    found = [
-        (
-            title(str(key)),
-            [cells(row) for _, row in rows.groupby([*each], sort=False)]
+    return grouped(
+        {
+            title(str(key)): [cells(row) for _, row in rows.groupby([*each], sort=False)]
             if each
-            else [cells(row) for row in rows.to_dict("records")],
-        )
-        for key, rows in table.groupby(by, sort=False)
-    ]
-    header = [*found[0][1][0]]
-    return Grid(
-        header, [(name, [[*row.values()] for row in rows]) for name, rows in found], columns
+            else [cells(row) for row in rows.to_dict("records")]
+            for key, rows in table.groupby(by, sort=False)
+        },
+        columns=columns,
     )
+
+
+def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Grid:
+    """Return the grid of rows, cells by header, under their titles; ``words`` are its others."""
+    header = next((list(row) for group in rows.values() for row in group), [])
+    groups = [(name, [[*row.values()] for row in group]) for name, group in rows.items()]
+    return Grid(header, groups, **words)
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
