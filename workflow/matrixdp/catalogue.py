@@ -121,6 +121,11 @@ def setups(name: str) -> dict[str, str]:
     return _file()["setups"][name]
 
 
+def caption(name: str, **words: object) -> str:
+    """Return the caption of a table, with the words of a run put in."""
+    return _file()["captions"][name].format(**words)
+
+
 @functools.cache
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""

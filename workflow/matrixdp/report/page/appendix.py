@@ -31,9 +31,7 @@ def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> 
     return grouped(
         groups,
         name="What the rows deliver",
-        caption="The guarantee that each private row of the tables really gives. Actual epsilon "
-        "and mu are exact, or upper bounds where no exact value is known. Noise std: root mean "
-        "square over the released entries. Attacker's advantage: 0 is a coin toss, 1 is certainty.",
+        caption=catalogue.caption("delivered"),
     )
 
 
@@ -61,8 +59,7 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
         header=("Experiment", "Mechanism", "epsilon", "Reason"),
         groups=[("", rows)],
         name="Not run",
-        caption="Cells that were left out, with the reason. Where several epsilons share a reason, "
-        "its numbers are those of the smallest.",
+        caption=catalogue.caption("gaps"),
     )
 
 
@@ -88,12 +85,7 @@ def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
         }
         for path, one in zip(paths, facts, strict=True)
     ]
-    caption = (
-        "The files that were read and their checksums. The content check compares the records "
-        "themselves, whatever container they came in. Matrix: features x records, as released; for "
-        "networks the arrays that they are trained on."
-    )
-    return grouped({"": rows}, name="Data", caption=caption), facts
+    return grouped({"": rows}, name="Data", caption=catalogue.caption("provenance")), facts
 
 
 def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:

@@ -155,13 +155,7 @@ def _said(value: object) -> str:
 TABLES = {
     "advice": Table(
         title="Advice",
-        caption="The best mechanism of each task, by guarantee (pure: delta = 0; approximate: any "
-        "mechanism) and epsilon, of those that the audit has no doubt of. The difference is the "
-        "runner-up's mean minus the best one's, with its 95 % interval over the shared trials; "
-        "clear if that excludes 0. Others as good: how many mechanisms are not clearly worse than "
-        "the best. Two names of one law of noise count once. Chance is a random guess or, for "
-        "regression, a constant prediction. Free parameters were chosen on separate trials; in "
-        "practice they must be fixed before the data are seen.",
+        caption=catalogue.caption("advice"),
         inputs=("summary/{experiment}", "comparisons/{experiment}", "audit/{experiment}"),
         data=data,
         grid=grid,

@@ -14,8 +14,6 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
-_NO_DATA = "No private data are used: only public bounds and the number of records."
-
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments."""
@@ -25,16 +23,11 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def caption(table: pd.DataFrame) -> str:
     """Return what was judged, and how."""
-    return (
-        f"The privacy audit at the nominal epsilon {_span(table['epsilon'])} and delta 1/n (0 for "
-        f"pure mechanisms). {_NO_DATA} Exact: the epsilon that the worst neighbours found attain, "
-        "from the exact curve or the largest pointwise loss; a range ends in the proved bound "
-        "where that is not attained. Certified: lower bound from runs alone, at 95 % "
-        "confidence (Clopper-Pearson), and what the event that was chosen could have certified "
-        "at most with as many runs. Slack: the factor by which the noise could shrink at the "
-        f"same guarantee. {len(table)} releases were judged, {_failed(table)} failed."
-        f"{_notes(table)}"
+    text = catalogue.caption(
+        "audit", epsilon=_span(table["epsilon"]), releases=len(table), failed=_failed(table)
     )
+    weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
+    return f"{text} {catalogue.caption('audit_weak', releases=weak)}" if weak else text
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -60,11 +53,7 @@ def audit_grid(table: pd.DataFrame) -> Grid:
 
 def canary_caption(table: pd.DataFrame) -> str:
     """Return what canaries are, and how many were tried."""
-    return (
-        "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
-        "tool named, and that tool must let the same thing done right pass. "
-        f"{len(table)} were tried, {_missed(table)} failed."
-    )
+    return catalogue.caption("canaries", tried=len(table), failed=_missed(table))
 
 
 def canary_grid(table: pd.DataFrame) -> Grid:
@@ -109,14 +98,7 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
 
 def noise_caption(table: pd.DataFrame) -> str:
     """Return what the sizes of noise are."""
-    return (
-        f"Noise at epsilon {_span(table['epsilon'])}: root mean square standard deviation of "
-        "a released entry in the units of the scaled data, the factor kappa by which it could "
-        "shrink at the same guarantee, and what is then left: the same shape, exactly "
-        "calibrated (for the rows of MVG: MVG, rescaled). Ranges are over directions, shares "
-        "and sketch sizes. A sketch or a direction is not a value plus noise and has a factor "
-        "only: of a sketch's lift."
-    )
+    return catalogue.caption("effective_noise", epsilon=_span(table["epsilon"]))
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -173,18 +155,6 @@ def _words(verdicts: pd.Series) -> str:
     return "; ".join(f"{verdict} ({count})" for verdict, count in counts.items())
 
 
-def _notes(table: pd.DataFrame) -> str:
-    """Return what the black box was too weak for, as a sentence."""
-    weak = table[table["note"].astype(str).str.contains("too few for the black box")]
-    if weak.empty:
-        return ""
-    return (
-        f" For {len(weak)} exactly calibrated Gaussian releases there were too few runs to reject "
-        "a tenth too little noise by the black box alone; the exact curve decides, and the CSV "
-        "says which epsilon could be certified."
-    )
-
-
 def _failed(table: pd.DataFrame) -> int:
     return int(table["verdict"].str.startswith(("violated", "undecided")).sum())
 
@@ -214,8 +184,7 @@ TABLES = {
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        caption="Declared sensitivities, and the largest change that a search over pairs of "
-        f"records found; f is replayed on full data sets with these neighbours. {_NO_DATA}",
+        caption=catalogue.caption("sensitivities"),
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.claims.judge import ONLY_UNDER
 from matrixdp.report.entries import Tables
@@ -33,15 +34,9 @@ def caption(table: pd.DataFrame) -> str:
         rf"{ONLY_UNDER} .*", f"{ONLY_UNDER} a reading", regex=True
     )
     said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
-    text = (
-        f"What the papers claim, and what became of it: {said}. Claims that order results are "
-        "tested by Student's t on the differences of trials, after Welch between experiments; p is "
-        "two-sided and corrected after Holm over the claims on one experiment. The larger a "
-        "difference or ratio, the better for the claim. "
-        "Claims of theory are checked in numbers and have no p."
-    )
+    text = catalogue.caption("claims", verdicts=said)
     if table["readings_total"].notna().any():
-        text += " Readings: in how many private readings of the papers the claim clearly holds."
+        text += f" {catalogue.caption('claims_readings')}"
     return text
 
 

@@ -34,14 +34,6 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 
-COMMON_DIFFERENCES = (
-    "Where a mechanism has a free parameter (tau: the share of the precision that the chosen "
-    "directions get; rows: sketch rows per feature), the paper shows the best result; here the "
-    "value is chosen on separate trials, which is no more private but not biased. A verdict "
-    "compares in the unit that the paper prints, and says whether the 95 % interval of the "
-    "difference covers 0."
-)
-
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
@@ -126,15 +118,22 @@ def caption(table: pd.DataFrame) -> str:
     delta = table["delta"].max()
     reading = table["reading"].iloc[0]
     note = "" if reading == readings.DEFAULT else ", not the default one"
-    printed = table["published"].ne("").any()
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        f"Means over {' to '.join(counts) or 'no'} trials ± half of the 95 % confidence "
-        f"interval, at epsilon = {table['_at'].iloc[0]}"
-        + (f" and delta = {_share(delta)}, or 0 where a mechanism needs none." if delta else "."),
-        f"Data: {table['data_status'].iloc[0]}. Reading: {reading}{note}.",
+        catalogue.caption(
+            "comparison",
+            trials=" to ".join(counts) or "no",
+            epsilon=table["_at"].iloc[0],
+            delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
+            if delta
+            else "",
+            status=table["data_status"].iloc[0],
+            reading=reading + note,
+        ),
         about.differences,
-        COMMON_DIFFERENCES if printed else "Free parameters are chosen on separate trials.",
+        catalogue.caption("comparison_differences")
+        if table["published"].ne("").any()
+        else "Free parameters are chosen on separate trials.",
     ]
     return " ".join(filter(None, parts))
 

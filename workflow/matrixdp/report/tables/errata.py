@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import checks, places
+from matrixdp import catalogue, checks, places
 from matrixdp.checks import InputError
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
@@ -85,8 +85,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "errata": Table(
         title="Errata",
-        caption="What is wrong or stated too loosely in print, and the number that shows it, "
-        "computed in this run. Most of it is harmless; what costs privacy is called not private.",
+        caption=catalogue.caption("errata"),
         inputs=("errata",),
         optional=("theory/exact",),
         data=data,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
@@ -52,10 +53,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "implied": Table(
         title="Implied noise",
-        caption="For each private cell of Tables 3 to 5 the epsilon, and the standard deviation of "
-        "the noise, at which our run of the same mechanism would give the printed value, "
-        "interpolated between the epsilons that were run. Empty where no two of them bracket it, "
-        "or a mechanism adds no noise to name.",
+        caption=catalogue.caption("implied"),
         inputs=(),
         optional=("tables/table3", "tables/table4", "tables/table5"),
         data=data,

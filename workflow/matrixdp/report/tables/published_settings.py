@@ -30,13 +30,7 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def caption(table: pd.DataFrame) -> str:
     """Return what the settings are, and what neighbours differ by."""
-    return (
-        "What IMGM's noise gives in the settings of Table 1, by nominal epsilon, at delta = "
-        f"{short(table['delta'].max())}; q is the share of records in a lot or batch. A step's "
-        "gradients change by the clip norm if a record is added or removed, whatever else is "
-        "released in it; in features one record is replaced. Schemes with (ε/q, δ/q) or "
-        "times q are the paper's amplification. †: not private, above the nominal epsilon."
-    )
+    return catalogue.caption("imgm_settings", delta=short(table["delta"].max()))
 
 
 def grid(table: pd.DataFrame) -> Grid:

@@ -26,12 +26,6 @@ READINGS = {
     "classifier=bias_undivided": "a classifier with a bias; test features not divided",
 }
 
-_OTHER_READINGS = (
-    "The paper does not say whether its linear classifier has a bias, nor whether test features "
-    "are scaled as the noisy ones are. The first rows, and all figures, are of a classifier "
-    "without a bias, for which the scale does not matter; the others follow, with the same noise."
-)
-
 #: Columns of the CSV, in order.
 COLUMNS = (
     *("experiment", "scheme", "label", "group", "calibration", "remark", "status"),
@@ -107,13 +101,8 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
 
 def caption(found: pd.DataFrame) -> str:
     """Return the setting, and what the columns are."""
-    return (
-        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; true epsilon "
-        "is what the noise gives at the same delta. Noise: standard deviation of the noise on one "
-        "entry (root mean square over entries). Not private: true epsilon exceeds the nominal one "
-        "(a wrong calibration stays private where it adds enough noise); distorted: noise that is "
-        f"not what the paper defines. {same_noise(found)}"
-    ).rstrip()
+    text = catalogue.caption("imgm", epsilon=found["_at"].iloc[0])
+    return f"{_setting(found)} {text} {same_noise(found)}".rstrip()
 
 
 def grid(found: pd.DataFrame) -> Grid:
@@ -141,11 +130,9 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
 
 def caption_over_epsilon(lines: pd.DataFrame) -> str:
     """Return the setting, and what the readings are."""
-    text = (
-        f"{lines['_setting'].iloc[0]} Accuracy in percent by nominal epsilon, and in brackets the "
-        "true epsilon."
-    )
-    return text if lines["reading"].eq(DEFAULT).all() else f"{text} {_OTHER_READINGS}"
+    text = f"{lines['_setting'].iloc[0]} {catalogue.caption('imgm_grid')}"
+    by_default = lines["reading"].eq(DEFAULT).all()
+    return text if by_default else f"{text} {catalogue.caption('imgm_readings')}"
 
 
 def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
