@@ -321,7 +321,7 @@ def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
     settings = yaml.safe_load((machine.ROOT / "config.yaml").read_text())
     known = figures.registry(templates.kinds(settings))
-    _, rest = layout.place(sections, [f"figures/{name}" for name in known])
+    _, rest = layout.place(sections, [f"figures/{name}" for name in known], {})
     assert rest == []
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
     assert texts <= {one.id for one in sections}
@@ -333,7 +333,7 @@ def test_results_stand_once_where_they_are_first_named():
     )
     b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
     names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
-    (first, second), rest = layout.place([a, b], names)
+    (first, second), rest = layout.place([a, b], names, {})
     assert first.found == ("figures/x_2", "figures/x_1")
     assert first.missing == ("tables/none", "figures/y*")
     assert (second.found, second.missing) == (("figures/z",), ())

@@ -175,6 +175,12 @@ def short(number: float, digits: int = 3) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
 
 
+def span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
+    """Return the one number, or the smallest and the largest; nothing where there is none."""
+    ends = [form(float(end)) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
+    return " to ".join(dict.fromkeys(ends))
+
+
 def interval(mean: float, half_width: float) -> str:
     """Return ``mean ± half-width``, both to the second significant digit of the half-width.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from matrixdp.report.claims import ledger
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.statistics import Pair
@@ -57,7 +58,7 @@ def gather(
         NotRun: trials are missing; the text says which.
         InputError: a file is damaged.
     """
-    rows = list(dict.fromkeys(row for one in comparisons for row in (one.first, one.second)))
+    rows = ledger.rows(comparisons)
     epsilons = _epsilons(claim, rows, book, epsilon)
     # Trials of one experiment are those that all of its rows have.
     values = {

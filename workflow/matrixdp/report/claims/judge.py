@@ -13,7 +13,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import summary
-from matrixdp.report.claims import across
+from matrixdp.report.claims import across, ledger
 from matrixdp.report.claims.evidence import Evidence, gather
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
@@ -72,9 +72,9 @@ class Judge:
         untested = dict.fromkeys(("statistic", "test", "data_status"), "")
         rows = [vars(one) | untested | found[one.id] | _told(one, found[one.id]) for one in claims]
         counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
-        ledger = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
+        table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
         listed = [_listed(name, one) for name, (_, parts) in weighed.items() for one in parts]
-        return ledger, pd.DataFrame(listed, columns=[*COMPARISONS])
+        return table, pd.DataFrame(listed, columns=[*COMPARISONS])
 
     def _weigh(
         self, claim: Claim, comparisons: Sequence[Comparison]
@@ -162,7 +162,7 @@ class Judge:
     def _guesses(self, claim: Claim) -> list[Row]:
         """Return the rows that use no record, but for those that the claim is about."""
         experiment = claim.comparisons[0].first.experiment
-        taken = {row.mechanism for one in claim.comparisons for row in (one.first, one.second)}
+        taken = {row.mechanism for row in ledger.rows(claim.comparisons)}
         rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
         return [row for row in rows if self._book.has(row)]
 

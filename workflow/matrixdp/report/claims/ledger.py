@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,11 @@ class Comparison:
     amount: float = 0.0
 
 
+def rows(comparisons: Iterable[Comparison]) -> list[Row]:
+    """Return the rows of comparisons, each once."""
+    return list(dict.fromkeys(row for one in comparisons for row in (one.first, one.second)))
+
+
 @dataclass(frozen=True)
 class Claim:
     """One claim of a paper (see the module's text).
@@ -105,8 +110,7 @@ class Claim:
     @property
     def experiments(self) -> tuple[str, ...]:
         """Those whose rows are compared."""
-        rows = (row for one in self.comparisons for row in (one.first, one.second))
-        return tuple(dict.fromkeys(row.experiment for row in rows))
+        return tuple(dict.fromkeys(row.experiment for row in rows(self.comparisons)))
 
     @property
     def every(self) -> bool:

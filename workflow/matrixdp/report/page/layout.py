@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
 
 import yaml
 
@@ -91,7 +90,7 @@ def present(results: str | os.PathLike) -> list[str]:
 def place(
     sections: Iterable[Section],
     names: Iterable[str],
-    homes: Mapping[str, str] = MappingProxyType({}),
+    homes: Mapping[str, str],
 ) -> tuple[list[Placed], list[str]]:
     """Return the sections with their results, and the results that no section has a place for.
 

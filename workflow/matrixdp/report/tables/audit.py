@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, short, span
 from matrixdp.report.tables.base import Table
 
 
@@ -24,7 +24,7 @@ def data(tables: Tables) -> pd.DataFrame:
 def caption(table: pd.DataFrame) -> str:
     """Return what was judged, and how."""
     text = catalogue.caption(
-        "audit", epsilon=_span(table["epsilon"]), releases=len(table), failed=_failed(table)
+        "audit", epsilon=span(table["epsilon"]), releases=len(table), failed=_failed(table)
     )
     weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
     return f"{text} {catalogue.caption('audit_weak', releases=weak)}" if weak else text
@@ -38,10 +38,10 @@ def audit_grid(table: pd.DataFrame) -> Grid:
             "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
             "Releases": str(len(rows)),
             "Exact epsilon": _exact(rows),
-            "Certified": _span(rows["epsilon_certified"]),
-            "Could certify": _span(rows["epsilon_largest"]),
-            "Runs": _span(rows["runs"], "{:.1e}".format),
-            "Slack": _span(rows["kappa"], _factor),
+            "Certified": span(rows["epsilon_certified"]),
+            "Could certify": span(rows["epsilon_largest"]),
+            "Runs": span(rows["runs"], "{:.1e}".format),
+            "Slack": span(rows["kappa"], _factor),
             "Decided by": _only(rows["tool"]),
             "Verdict": _words(rows["verdict"]),
         }
@@ -98,7 +98,7 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
 
 def noise_caption(table: pd.DataFrame) -> str:
     """Return what the sizes of noise are."""
-    return catalogue.caption("effective_noise", epsilon=_span(table["epsilon"]))
+    return catalogue.caption("effective_noise", epsilon=span(table["epsilon"]))
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -108,9 +108,9 @@ def noise_grid(table: pd.DataFrame) -> Grid:
         return {
             "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
             "Query": _only(rows["query"]),
-            "Noise": _span(rows["noise_std"]),
-            "Kappa": _span(rows["kappa"], _factor),
-            "Rescaled": _span(rows["rescaled_std"]),
+            "Noise": span(rows["noise_std"]),
+            "Kappa": span(rows["kappa"], _factor),
+            "Rescaled": span(rows["rescaled_std"]),
         }
 
     return markup.grid(table, "experiment", cells, "lllll", title=_title, each=["mechanism"])
@@ -120,23 +120,14 @@ def _title(experiment: str) -> str:
     return catalogue.experiment(experiment).title
 
 
-def _span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
-    """Return the one number, or the smallest and the largest."""
-    known = numbers.dropna()
-    if known.empty:
-        return ""
-    low, high = form(float(known.min())), form(float(known.max()))
-    return low if low == high else f"{low} to {high}"
-
-
 def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
     if attained.isna().all():
-        return f"at most {_span(bound)}" if bound.notna().any() else ""
+        return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
-        return f"0 (mu = {_span(rows['mu'])})"
-    return _span(pd.concat([attained, bound]))
+        return f"0 (mu = {span(rows['mu'])})"
+    return span(pd.concat([attained, bound]))
 
 
 def _factor(kappa: float) -> str:

@@ -18,7 +18,7 @@ from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import markup, statistics, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid, interval, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
@@ -114,7 +114,6 @@ def caption(table: pd.DataFrame) -> str:
     """Return what a reader must know: setting, data, reading, differences, conjecture."""
     about = catalogue.experiment(table["_experiment"].iloc[0])
     trials = table["n_trials"][table["n_trials"] > 0]
-    counts = sorted({str(n) for n in (trials.min(), trials.max())}, key=int) if len(trials) else []
     delta = table["delta"].max()
     reading = table["reading"].iloc[0]
     note = "" if reading == readings.DEFAULT else ", not the default one"
@@ -122,7 +121,7 @@ def caption(table: pd.DataFrame) -> str:
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
         catalogue.caption(
             "comparison",
-            trials=" to ".join(counts) or "no",
+            trials=span(trials, "{:.0f}".format) or "no",
             epsilon=table["_at"].iloc[0],
             delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
             if delta

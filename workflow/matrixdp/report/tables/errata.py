@@ -55,18 +55,13 @@ def _check(entry: Any) -> None:
 
 def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
     # Checks of packages that are missing were left out when the numbers were made.
-    missing = NOT_INSTALLED if "package" in entry else NOT_RUN
-    if "check" not in entry:
-        return {"statistic": missing if "package" in entry else NO_NUMBER}
-    if numbers is None:
+    missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
+    if "check" not in entry or numbers is None:
         return {"statistic": missing}
     found = numbers[numbers["check"] == entry["check"]]
     if found.empty and "package" in entry:
         return {"statistic": missing}
-    if found.empty:
-        checks.choice(
-            numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]}
-        )
+    checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
     number = entry.get("number", 1)
     if number > len(found):
         raise InputError(

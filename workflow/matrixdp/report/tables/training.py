@@ -13,7 +13,7 @@ from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.report import markup, statistics
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short
+from matrixdp.report.markup import Grid, interval, short, span
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -75,14 +75,13 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     rows = results.rename(columns={"mechanism": "scheme"})
     told = [known.get(name, _words(name)) for name in rows["scheme"]]
     rows = rows.assign(
-        label=[words.label for words in told],
         group=rows["scheme"].map(title_of),
-        calibration=[words.calibration for words in told],
-        remark=[words.note for words in told],
-        status=[words.status for words in told],
         _place=rows["scheme"].map(order),
         _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
     )
+    rows[["label", "calibration", "remark", "status"]] = [
+        [words.label, words.calibration, words.note, words.status] for words in told
+    ]
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
@@ -181,7 +180,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 def _setting(found: pd.DataFrame) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
-    counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
+    counts = span(trials, "{:.0f}".format) or "no"
     law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
     protected = catalogue.experiment(found["experiment"].iloc[0]).protected
     return (
