@@ -346,9 +346,9 @@ def test_a_wrong_layout_is_one_sentence(tmp_path):
     text = (folder / "layout.yaml").read_text()
     cases = [
         (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
-        (text.replace("builtin: gaps", "biultin: gaps"), "not a layout .*'biultin'"),
-        ("parts: [", "is not a layout"),
-        ("parts: []", "is not a layout .'commands'."),
+        (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
+        ("parts: [", "cannot be read .*; restore it from git"),
+        ("parts: []", "cannot be read .'commands'."),
     ]
     for wrong, message in cases:
         (folder / "layout.yaml").write_text(wrong)

@@ -102,6 +102,11 @@ def metrics() -> dict[str, Metric]:
     return {name: Metric(**entry) for name, entry in _file()["metrics"].items()}
 
 
+def metric(name: str) -> Metric:
+    """Return a metric; one without an entry goes by its name in trial files."""
+    return metrics().get(name) or Metric(name, name)
+
+
 @functools.cache
 def experiments() -> dict[str, Experiment]:
     """Return every experiment that has an entry, by identifier."""

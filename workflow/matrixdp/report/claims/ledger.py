@@ -28,6 +28,7 @@ import yaml
 
 from matrixdp import catalogue, checks
 from matrixdp.checks import InputError
+from matrixdp.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
@@ -139,11 +140,8 @@ def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
         InputError: the file cannot be read, or a claim names something unknown or is not of the
             form; the message names its id.
     """
-    try:
+    with inputs.whole(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} cannot be read ({reason}); restore it from git") from error
     claims = [_claim(entry, known) for entry in entries]
     ids = [claim.id for claim in claims]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):

@@ -15,6 +15,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
+from matrixdp.report.tables.audit import DOUBTFUL
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -24,9 +25,6 @@ COLUMNS = (
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
-
-#: How verdicts of the audit begin that rule a mechanism out.
-DOUBTFUL = ("violated", "undecided")
 
 #: What the queries of the audit release, in words.
 RELEASED = {"identity": "records", "covariance": "second moments"}
@@ -93,7 +91,7 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, chance: str) -> dict[str, Any
     # One law under two names stands once, by its first name.
     once = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
     metric = str(rows["metric"].max())
-    larger = metric in catalogue.metrics() and catalogue.metrics()[metric].larger
+    larger = catalogue.metric(metric).larger
     means = rows.set_index("mechanism")["mean"]
     if len(once) < 2:
         return None

@@ -14,6 +14,9 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short, span
 from matrixdp.report.tables.base import Table
 
+#: How verdicts of the audit begin that leave a mechanism in doubt.
+DOUBTFUL = ("violated", "undecided")
+
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments."""
@@ -147,7 +150,7 @@ def _words(verdicts: pd.Series) -> str:
 
 
 def _failed(table: pd.DataFrame) -> int:
-    return int(table["verdict"].str.startswith(("violated", "undecided")).sum())
+    return int(table["verdict"].str.startswith(DOUBTFUL).sum())
 
 
 def _missed(table: pd.DataFrame) -> int:

@@ -103,10 +103,11 @@ def comparison(
         table["ratio_nonprivate"] = (
             table["mean"] / table["mean"].where(table["mechanism"] == "nonprivate").max()
         )
-    known = catalogue.metrics()
-    unit_name = known[metric].name if metric in known else metric
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
-        _experiment=about.id, _unit=unit_name, _factor=table["unit_factor"].max(), _at=epsilon
+        _experiment=about.id,
+        _unit=catalogue.metric(metric).name,
+        _factor=table["unit_factor"].max(),
+        _at=epsilon,
     )
 
 
