@@ -15,6 +15,7 @@ TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
     "features": "Type II: features of all records, released once",
 }
+MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: "†"}
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -39,8 +40,10 @@ def grid(table: pd.DataFrame) -> Grid:
 
     def cells(part: pd.DataFrame) -> dict[str, str]:
         first = part.iloc[0]
-        mark = part["verdict"].eq(training.NOT_PRIVATE).map({True: "†", False: ""})
-        shown = dict(zip(part["epsilon"], part["epsilon_actual"].map(_four) + mark, strict=True))
+        shown = {
+            row.epsilon: short(row.epsilon_actual, 4) + MARKS[row.verdict]
+            for row in part.itertuples()
+        }
         return {
             "Data set": catalogue.experiment(first["dataset"]).name,
             "Scheme": first["label"],
@@ -57,10 +60,6 @@ def grid(table: pd.DataFrame) -> Grid:
         title=TITLES.__getitem__,
         each=["dataset", "scheme"],
     )
-
-
-def _four(epsilon: float) -> str:
-    return short(epsilon, 4)
 
 
 TABLES = {

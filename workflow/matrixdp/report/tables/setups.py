@@ -13,6 +13,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.inputs import DATA_AGAIN
 from matrixdp.report.markup import Grid
@@ -134,20 +135,15 @@ def _bounds(lower: Iterable[float], upper: Iterable[float]) -> str:
 def grid1(table: pd.DataFrame) -> Grid:
     """Return the experiments below each other, without the rows that say nothing of one."""
     rows = catalogue.setups("table1")
-    groups = []
+    groups = {}
     for experiment, name in _experiments(table).items():
-        cells = table[["item", f"{experiment}_published", experiment]].to_numpy().tolist()
-        shown = [
-            [rows[item], theirs, ours]
+        cells = table[["item", f"{experiment}_published", experiment]].itertuples(index=False)
+        groups[name] = [
+            {"": rows[item], "Paper": theirs, "Here": ours}
             for item, theirs, ours in cells
             if theirs or ours not in ("", NOT_RUN)
         ]
-        groups.append((name, shown))
-    return Grid(
-        header=["", "Paper", "Here"],
-        groups=groups,
-        columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}",
-    )
+    return markup.grouped(groups, columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}")
 
 
 def _trained(experiment: str, config: Settings, tables: Tables) -> dict[str, str]:
