@@ -11,8 +11,9 @@ import pytest
 import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
+from matrixdp import templates
 from matrixdp.checks import InputError
-from matrixdp.report import entries, figures, markup, page, tables
+from matrixdp.report import figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -319,8 +320,8 @@ def test_what_no_section_names_goes_to_its_experiment():
 def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
     settings = yaml.safe_load((machine.ROOT / "config.yaml").read_text())
-    known = figures.registry(entries.kinds(settings))
-    _, rest = layout.place(sections, [f"figures/{name}" for name in known])
+    known = figures.registry(templates.kinds(settings))
+    _, rest = layout.place(sections, [f"figures/{name}" for name in known], {})
     assert rest == []
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
     assert texts <= {one.id for one in sections}
@@ -332,7 +333,7 @@ def test_results_stand_once_where_they_are_first_named():
     )
     b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
     names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
-    (first, second), rest = layout.place([a, b], names)
+    (first, second), rest = layout.place([a, b], names, {})
     assert first.found == ("figures/x_2", "figures/x_1")
     assert first.missing == ("tables/none", "figures/y*")
     assert (second.found, second.missing) == (("figures/z",), ())
@@ -345,9 +346,9 @@ def test_a_wrong_layout_is_one_sentence(tmp_path):
     text = (folder / "layout.yaml").read_text()
     cases = [
         (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
-        (text.replace("builtin: gaps", "biultin: gaps"), "not a layout .*'biultin'"),
-        ("parts: [", "is not a layout"),
-        ("parts: []", "is not a layout .'commands'."),
+        (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
+        ("parts: [", "cannot be read .*; restore it from git"),
+        ("parts: []", "cannot be read .'commands'."),
     ]
     for wrong, message in cases:
         (folder / "layout.yaml").write_text(wrong)

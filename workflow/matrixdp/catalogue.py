@@ -107,6 +107,11 @@ def metrics() -> dict[str, Metric]:
     return {name: Metric(**entry) for name, entry in section("metrics").items()}
 
 
+def metric(name: str) -> Metric:
+    """Return a metric; one without an entry goes by its name in trial files."""
+    return metrics().get(name) or Metric(name, name)
+
+
 @functools.cache
 def experiments() -> dict[str, Experiment]:
     """Return every experiment that has an entry, by identifier."""
@@ -124,6 +129,11 @@ def experiment(name: str) -> Experiment:
 def setups(name: str) -> dict[str, str]:
     """Return the rows of a table of set-ups, ``table1`` or ``table2``, with their names."""
     return section("setups")[name]
+
+
+def caption(name: str, **words: object) -> str:
+    """Return the caption of a table, with the words of a run put in."""
+    return _file()["captions"][name].format(**words)
 
 
 @functools.cache

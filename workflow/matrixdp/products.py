@@ -10,11 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrixdp import catalogue, sources
+from matrixdp import catalogue, sources, templates
 from matrixdp import config as configuration
 from matrixdp.places import place
-
-RELEASES, TRAINING = "releases", "training"
 
 #: Inputs that stand in the project, and those that no job of a run makes.
 PRINTED = ("published", "errata")
@@ -135,42 +133,20 @@ class Group:
         )
 
 
-def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return which kind of experiment each one of a run is."""
-    return {
-        **dict.fromkeys(settings["experiments"], RELEASES),
-        **dict.fromkeys(settings["training"], TRAINING),
-    }
-
-
 def filled(entries: Mapping[str, sources.Entry], experiments: Mapping[str, str]) -> list[Product]:
     """Return tables or figures with their templates filled, whether a run makes them or not.
 
     Args:
         entries: :func:`sources.tables` or :func:`sources.figures`.
-        experiments: name -> ``releases`` or ``training``.
+        experiments: see :func:`matrixdp.templates.fill`.
     """
-    found = []
-    releases = [name for name, kind in experiments.items() if kind == RELEASES]
-    for name, entry in entries.items():
-        given, optional = (tuple(entry.words.get(key, ())) for key in ("inputs", "optional"))
-        each = entry.words.get("each", "")
-        if not each:
-            # Without a template, an input with a place for an experiment stands for all of them.
-            inputs = tuple(
-                one.format(experiment=experiment)
-                for one in given
-                for experiment in (releases if "{" in one else [""])
-            )
-            found.append(Product(name, entry, inputs, optional))
-        for experiment in [one for one, kind in experiments.items() if kind == each]:
-            about = catalogue.experiment(experiment)
-            if not (about.part_of or ("{figure}" in name and not about.figures)):
-                words = {"experiment": experiment, "results": about.results, "title": about.title}
-                words["figure"] = next(iter(about.figures), "")
-                inputs = tuple(one.format(**words) for one in given)
-                found.append(Product(name.format(**words), entry, inputs, optional))
-    return found
+    return [
+        Product(one.name, entry, one.inputs, tuple(entry.words.get("optional", ())))
+        for name, entry in entries.items()
+        for one in templates.fill(
+            name, entry.words.get("each", ""), entry.words.get("inputs", ()), experiments
+        )
+    ]
 
 
 def products(settings: Mapping[str, Any]) -> list[Product]:
@@ -182,33 +158,28 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
     found = [
         product
         for entries in (sources.tables(), sources.figures())
-        for product in filled(entries, kinds(settings))
+        for product in filled(entries, templates.kinds(settings))
     ]
-    tables = {product.name for product in found if product.verb == "table"}
-    there = functools.partial(_made, settings=settings, tables=tables)
+    releases, training = settings["experiments"], settings["training"]
+    made: dict[str, Collection[str]] = {
+        "summary": {*releases, *training},
+        "comparisons": {*releases, *training},
+        "readings": swept(settings),
+        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
+        "data": {*training, *(experiment["dataset"] for experiment in releases.values())},
+        "tables": {product.name for product in found if product.verb == "table"},
+        "theory": sources.theory(),
+    }
+
+    def there(name: str) -> bool:
+        folder, _, stem = name.partition("/")
+        return stem in made.get(folder, [stem])
+
     return [
         replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
         for product in found
         if all(map(there, product.inputs))
     ]
-
-
-def _made(name: str, settings: Mapping[str, Any], tables: Collection[str]) -> bool:
-    """Return whether a run with these settings has an input."""
-    folder, _, stem = name.partition("/")
-    releases = settings["experiments"]
-    if folder in ("summary", "comparisons"):
-        return stem in releases or stem in settings["training"]
-    if folder == "readings":
-        return stem in swept(settings)
-    if folder == "audit":
-        return stem == "canaries" or stem.removesuffix("_sensitivities") in releases
-    if folder == "data":
-        datasets = {experiment["dataset"] for experiment in releases.values()}
-        return stem in datasets or stem in settings["training"]
-    if folder == "tables":
-        return stem in tables
-    return folder != "theory" or stem in sources.theory()
 
 
 def swept(settings: Mapping[str, Any]) -> list[str]:

@@ -14,16 +14,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the verb."""
-    from matrixdp import catalogue, config, products, sources
+    from matrixdp import catalogue, config, products, sources, templates
     from matrixdp.report import claims
     from matrixdp.report.claims.ledger import Known
     from matrixdp.theory import exact
 
     # Claims may name whatever exists, in this run or not.
     described = [name for name, one in catalogue.experiments().items() if not one.needs]
-    kinds = dict.fromkeys([*described, *sources.tasks()], products.RELEASES)
-    kinds |= products.kinds(config.read(options.results))
-    kinds |= dict.fromkeys(sources.trainings(), products.TRAINING)
+    kinds = dict.fromkeys([*described, *sources.tasks()], templates.RELEASES)
+    kinds |= templates.kinds(config.read(options.results))
+    kinds |= dict.fromkeys(sources.trainings(), templates.TRAINING)
     shown = [f"theory/{name}" for name in sources.theory()]
     for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):
         shown += [f"{folder}/{one.name}" for one in products.filled(entries, kinds)]

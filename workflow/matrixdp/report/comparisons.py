@@ -99,8 +99,7 @@ def oriented(compared: pd.DataFrame) -> pd.DataFrame:
     turned[signed] = -turned[signed]
     both = pd.concat([compared, turned[compared.columns]], ignore_index=True)
     clear = both["p"].lt(LEVEL) & ~both["same_law"].astype(bool)
-    known = catalogue.metrics()
-    larger = both["metric"].map(lambda name: name in known and known[name].larger)
+    larger = both["metric"].map(lambda name: catalogue.metric(name).larger)
     wins = both["difference"].where(larger.astype(bool), -both["difference"]).gt(0)
     return both.assign(clear=clear, better=clear & wins)
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from matrixdp import catalogue
+from matrixdp import catalogue, templates
 from matrixdp.checks import InputError
 from matrixdp.report import inputs, markup, summary
 
@@ -24,8 +24,6 @@ Tables = Mapping[str, Any]
 
 #: Data behind what uses no data set: formulas and samples of noise.
 COMPUTED = "computed"
-
-RELEASES, TRAINING = "releases", "training"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,51 +99,26 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
 
     Args:
         found: entries and templates.
-        experiments: the run's experiments: name -> ``releases`` or ``training``. Those that are
-            part of another one get nothing from a template, and those without a figure in the
-            paper nothing from one whose name holds ``{figure}``.
+        experiments: see :func:`matrixdp.templates.fill`.
     """
-    known: dict[str, E] = {}
-    releases = [experiment for experiment, kind in experiments.items() if kind == RELEASES]
-    for name, entry in found.items():
-        if not entry.each:
-            names = (
-                one.format(experiment=experiment)
-                for one in entry.inputs
-                for experiment in (releases if "{" in one else [""])
-            )
-            known[name] = dataclasses.replace(entry, inputs=tuple(names))
-            continue
-        for experiment, kind in experiments.items():
-            about = catalogue.experiment(experiment)
-            if kind != entry.each or about.part_of or ("{figure" in name and not about.figures):
-                continue
-            words = {"experiment": experiment, "results": about.results, "title": about.title}
-            words["figure"] = next(iter(about.figures), "")
-            words["table"] = f"Table {about.table}" if about.table else about.title
-            known[name.format(**words)] = dataclasses.replace(
-                entry,
-                title=entry.title.format(**words),
-                inputs=tuple(one.format(**words) for one in entry.inputs),
-                data=functools.partial(entry.data, experiment),
-                each="",
-            )
-    return known
-
-
-def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the experiments that settings name, and of which kind they are."""
     return {
-        **dict.fromkeys(settings.get("experiments", ()), RELEASES),
-        **dict.fromkeys(settings.get("training", ()), TRAINING),
+        one.name: dataclasses.replace(
+            entry,
+            title=entry.title.format(**one.words),
+            inputs=one.inputs,
+            data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
+            each="",
+        )
+        for name, entry in found.items()
+        for one in templates.fill(name, entry.each, entry.inputs, experiments)
     }
 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
-    """Return :func:`kinds` of the settings of a run; nothing where they are not there."""
+    """Return the experiments of the settings of a run; nothing where they are not there."""
     if inputs.missing(["settings"], results):
         return {}
-    return kinds(inputs.read("settings", results))
+    return templates.kinds(inputs.read("settings", results))
 
 
 def only(tables: Tables) -> pd.DataFrame:

@@ -42,7 +42,7 @@ class Outcome:
     Attributes:
         number, title: which table, and what it is about.
         headline: the shortest true summary.
-        rows: the paper's rows.
+        rows: the paper's rows; ``private`` are those of mechanisms.
         findings: sentences with their evidence.
     """
 
@@ -53,28 +53,9 @@ class Outcome:
     findings: Sequence[Finding]
 
     @property
-    def judged(self) -> int:
+    def judged(self) -> list[Row]:
         """Rows of the paper that have a verdict."""
-        return len(self._judged(everything=True))
-
-    @property
-    def met(self) -> int:
-        """Rows of the paper whose value is met within the 95 % interval."""
-        return self._judged(everything=True).count(WITHIN)
-
-    @property
-    def judged_private(self) -> int:
-        """Like ``judged``, without the non-private row and the random guess."""
-        return len(self._judged(everything=False))
-
-    @property
-    def met_private(self) -> int:
-        """Like ``met``, without the non-private row and the random guess."""
-        return self._judged(everything=False).count(WITHIN)
-
-    def _judged(self, *, everything: bool) -> list[str]:
-        rows = [row for row in self.rows if everything or _private(row)]
-        return [row["verdict"] for row in rows if row["verdict"] not in ("", NOT_RUN)]
+        return [row for row in self.rows if row["verdict"] not in ("", NOT_RUN)]
 
 
 def titles() -> dict[int, str]:
@@ -93,6 +74,7 @@ def outcome(number: int, table: pd.DataFrame, claims: pd.DataFrame | None = None
     about = next(one for one in catalogue.experiments().values() if one.table == number)
     text = ["published", "verdict", "note"]
     table = table.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
+    table["private"] = ~table["mechanism"].isin(catalogue.REFERENCES)
     rows = table[table["published"] != ""].to_dict("records")
     ran = [row for row in rows if pd.notna(row["mean"])]
     found: list[Finding] = []
@@ -100,7 +82,7 @@ def outcome(number: int, table: pd.DataFrame, claims: pd.DataFrame | None = None
         headline = "Run on simulated data: nothing is compared with the paper."
     elif not ran:
         headline = "Not run."
-    elif not any(map(_private, ran)):
+    elif not any(row["private"] for row in ran):
         headline = "No private row was run."
     elif any(pd.isna(row["ci95"]) for row in ran):
         headline = "One trial per cell: there are no intervals, and so no verdicts."
@@ -126,10 +108,6 @@ def times(factor: float) -> str:
     return f"{round(factor, digits):,.{max(digits, 0)}f}" if factor < 1e6 else short(factor, 2)
 
 
-def _private(row: Row) -> bool:
-    return row["mechanism"] not in catalogue.REFERENCES
-
-
 def _judged(claim: Row) -> Finding:
     text = f"{claim['id']}, {claim['verdict']}: {claim['claim']} Here: {claim['reason']}"
     return Finding(TONES.get(claim["verdict"], NOTE), text.rstrip(".") + ".")
@@ -137,7 +115,7 @@ def _judged(claim: Row) -> Finding:
 
 def _unit(ran: Sequence[Row]) -> list[Finding]:
     """Return how rows that no mechanism touches lie to print, where that points to its unit."""
-    free = [row for row in ran if not _private(row) and pd.notna(row["ratio_conjectured"])]
+    free = [row for row in ran if not row["private"] and pd.notna(row["ratio_conjectured"])]
     if not free or all(row["verdict"] == WITHIN for row in free):
         return []
     listed = ", ".join(
@@ -145,7 +123,7 @@ def _unit(ran: Sequence[Row]) -> list[Finding]:
         f"({short(row['ratio_conjectured'])} times in the suspected unit)"
         for row in free
     )
-    ratios = [row["ratio_conjectured"] for row in ran if _private(row)]
+    ratios = [row["ratio_conjectured"] for row in ran if row["private"]]
     return [
         Finding(
             NOTE,

@@ -20,6 +20,7 @@ from matrixdp.checks import InputError
 from matrixdp.report import summary
 
 AGAIN = "delete it and run again"
+FROM_GIT = "restore it from git"
 DATA_AGAIN = "delete it and run `snakemake data`"
 
 #: Columns of written tables that are text, whatever they look like.
@@ -45,7 +46,7 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> Iterator[None]:
         raise
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        reason = said.splitlines()[0].rstrip(".")
+        reason = " ".join(said.split()).rstrip(".")
         raise InputError(f"{path} cannot be read ({reason}); {remedy}") from error
 
 
@@ -67,22 +68,18 @@ def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any
     """
     path = places.place(name, Path(results), reading)
     folder = name.partition("/")[0]
-    if folder == "published":
-        if not path.is_file():
-            return pd.DataFrame(columns=[*_PRINTED], dtype=str)
-        with whole(path, "restore it from git"):
-            return pd.read_csv(path, dtype=str, keep_default_na=False)
     if folder == "summary":
         return summary.read(path)
     if folder == "data":
         return provenance(path)
-    if name == "settings":
-        with whole(path):
-            return {**yaml.safe_load(path.read_text(encoding="utf-8")), "reading": reading}
-    if name == "errata":
-        with whole(path, "restore it from git"):
-            return [*yaml.safe_load(path.read_text(encoding="utf-8"))]
-    with whole(path):
+    if folder == "published" and not path.is_file():
+        return pd.DataFrame(columns=[*_PRINTED], dtype=str)
+    with whole(path, FROM_GIT if folder in ("published", "errata") else AGAIN):
+        if folder == "published":
+            return pd.read_csv(path, dtype=str, keep_default_na=False)
+        if name in ("settings", "errata"):
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+            return [*content] if name == "errata" else {**content, "reading": reading}
         text = _TEXT if folder == "tables" else {}
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
 

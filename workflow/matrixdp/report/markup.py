@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,24 +62,41 @@ class Grid:
     warning: str = ""
 
 
-def groups(
+def grid(
     table: pd.DataFrame,
     by: str | pd.Series,
-    cells: Callable[[dict[str, Any]], Row],
+    cells: Callable[[Any], Mapping[str, str]],
+    columns: str,
+    *,
     title: Callable[[str], str] = str,
-) -> list[tuple[str, list[Row]]]:
-    """Return the rows of a frame as groups of a grid, in their order.
+    each: Sequence[str] = (),
+) -> Grid:
+    """Return the rows of a frame in groups, in their order, without name and caption.
 
     Args:
-        table: one row for each of the grid's.
+        table: has at least one row.
         by: what tells groups apart: a column, or a value per row.
-        cells: from a row to its cells.
+        cells: from a row, as a dictionary, to its cells by header.
+        columns: LaTeX column specification.
         title: from what tells a group apart to its title.
+        each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
-    return [
-        (title(str(key)), [cells(row) for row in rows.to_dict("records")])
-        for key, rows in table.groupby(by, sort=False)
-    ]
+    return grouped(
+        {
+            title(str(key)): [cells(row) for _, row in rows.groupby([*each], sort=False)]
+            if each
+            else [cells(row) for row in rows.to_dict("records")]
+            for key, rows in table.groupby(by, sort=False)
+        },
+        columns=columns,
+    )
+
+
+def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Grid:
+    """Return the grid of rows, cells by header, under their titles; ``words`` are its others."""
+    header = next((list(row) for group in rows.values() for row in group), [])
+    groups = [(name, [[*row.values()] for row in group]) for name, group in rows.items()]
+    return Grid(header, groups, **words)
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
@@ -156,6 +173,12 @@ def short(number: float, digits: int = 3) -> str:
         return rounded if abs(float(rounded)) < 10**digits else f"{number:.0f}"
     mantissa, _, power = f"{number:.{digits - 1}e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+
+
+def span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
+    """Return the one number, or the smallest and the largest; nothing where there is none."""
+    ends = [form(float(end)) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def interval(mean: float, half_width: float) -> str:

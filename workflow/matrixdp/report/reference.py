@@ -95,16 +95,10 @@ def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.Pa
             equivalent; in the last case ``out`` is written first.
     """
     tables = []
-    for path in sorted(Path(results, "summary").glob("*.csv")):
-        if (reference := Path(kept, "summary", path.name)).is_file():
-            run = summary.read(path)
-            if run["data_status"].eq(summary.SIMULATED).any():
-                raise InputError(
-                    f"{path} rests on simulated data; the reference is on the originals, so give "
-                    "the run these (DATA_MIRROR) before it is verified"
-                )
+    for name, run in _originals(results).items():
+        if (reference := Path(kept, "summary", name)).is_file():
             compared = compare(run, summary.read(reference))
-            if (quick := Path(kept, QUICK, "summary", path.name)).is_file():
+            if (quick := Path(kept, QUICK, "summary", name)).is_file():
                 repeated = compare(run, summary.read(quick))
                 repeated = repeated[repeated["verdict"].eq("identical")]
                 compared = pd.concat([repeated, compared]).drop_duplicates([*summary.KEYS])
@@ -139,12 +133,8 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
         InputError: the run is on simulated data, or has no summary yet.
     """
     source, target = Path(results), Path(out, QUICK) if quick else Path(out)
-    summaries = sorted(source.glob("summary/*.csv"))
-    if not summaries:
+    if not _originals(source):
         raise InputError(f"{source} has no summary to keep; run `make` first")
-    for path in summaries:
-        if summary.read(path)["data_status"].eq(summary.SIMULATED).any():
-            raise InputError(f"{path} rests on simulated data; only results on originals are kept")
     target.mkdir(parents=True, exist_ok=True)
     for name in ("summary",) if quick else KEPT:
         old, new = target / name, source / name
@@ -159,3 +149,16 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
             files.write_text(old, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         elif new.is_file():
             shutil.copyfile(new, old)
+
+
+def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:
+    """Return the summaries of a run by file name; none may rest on simulated data."""
+    found = {}
+    for path in sorted(Path(results, "summary").glob("*.csv")):
+        found[path.name] = summary.read(path)
+        if found[path.name]["data_status"].eq(summary.SIMULATED).any():
+            raise InputError(
+                f"{path} rests on simulated data; the reference is on the originals, so give the "
+                "run these (DATA_MIRROR) before it is verified or kept"
+            )
+    return found

@@ -54,7 +54,7 @@ def readable(table: pd.DataFrame) -> str:
     how = {"jobs": "sum", "wall_s": "sum", "cpu_s": "sum", "max_rss_mb": "max"}
     slowest = table.nlargest(SLOWEST, "wall_s")
     steps = table.groupby("step", as_index=False).agg(how)
-    total = steps.assign(step="all").groupby("step", as_index=False).agg(how)
+    total = table.assign(step="all").groupby("step", as_index=False).agg(how)
     shown = pd.concat([steps, total], ignore_index=True)
     parts = [
         part.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
@@ -75,11 +75,8 @@ def _job(path: Path, place: Path) -> pd.DataFrame:
     with inputs.whole(path, "delete it"):
         measured = pd.read_csv(path, sep="\t", dtype=str)
     parts = place.with_suffix("").parts
-    row = {
-        ours: pd.to_numeric(measured.get(theirs, pd.Series("", measured.index)), errors="coerce")
-        for theirs, ours in MEASURED.items()
-    }
-    return pd.DataFrame(row).assign(
+    numbers = measured.reindex(columns=[*MEASURED]).apply(pd.to_numeric, errors="coerce")
+    return numbers.rename(columns=MEASURED).assign(
         step=parts[0],
         experiment=parts[1] if len(parts) > 1 else "",
         mechanism=parts[-1] if len(parts) > 2 else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 
 from matrixdp.experiments import readings
 from matrixdp.report import inputs
+from matrixdp.report.claims import ledger
 from matrixdp.report.claims.ledger import Comparison, Row
 from matrixdp.report.statistics import LEVEL, above
 
@@ -73,12 +75,9 @@ def share(
     """
     ran = set(table["mechanism"])
     guesses = [
-        group
-        for group in guesses
-        if ran.issuperset(row.mechanism for one in group for row in (one.first, one.second))
+        group for group in guesses if ran.issuperset(row.mechanism for row in ledger.rows(group))
     ]
-    groups = [comparisons, *guesses]
-    rows = list(dict.fromkeys(r for group in groups for c in group for r in (c.first, c.second)))
+    rows = ledger.rows([*comparisons, *itertools.chain(*guesses)])
     joint = _joint(table, rows, epsilon)
     if joint.empty:
         return Share()

@@ -8,17 +8,17 @@ over that of A; the test of such a claim is that of a difference, B - 1.5 A.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
+from matrixdp.report.claims import ledger
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.statistics import Pair
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One comparison on trials.
 
     Attributes:
@@ -44,22 +44,21 @@ class Evidence:
 
 
 def gather(
-    claim: Claim, book: Trialbook, epsilon: str, comparisons: Sequence[Comparison] | None = None
+    claim: Claim, book: Trialbook, epsilon: str, comparisons: Sequence[Comparison]
 ) -> list[Evidence]:
-    """Return the evidence of a claim's comparisons, or of others put in their place.
+    """Return the evidence of comparisons, as a claim needs it.
 
     Args:
         claim: of the kind ``compare``.
         book: where trials are looked up.
         epsilon: canonical token of the tables' epsilon.
-        comparisons: by default those of the claim.
+        comparisons: those of the claim, or others put in their place.
 
     Raises:
         NotRun: trials are missing; the text says which.
         InputError: a file is damaged.
     """
-    wanted = claim.comparisons if comparisons is None else comparisons
-    rows = list(dict.fromkeys(row for one in wanted for row in (one.first, one.second)))
+    rows = ledger.rows(comparisons)
     epsilons = _epsilons(claim, rows, book, epsilon)
     # Trials of one experiment are those that all of its rows have.
     values = {
@@ -78,7 +77,7 @@ def gather(
         raise NotRun("there are fewer than two trials, and so no interval")
     return [
         _evidence(one, values[one.first.experiment], values[one.second.experiment], claim)
-        for one in wanted
+        for one in comparisons
     ]
 
 
@@ -114,15 +113,5 @@ def _evidence(
         found = pair.difference()
         effect, (low, high) = found.value, found.interval()
         p_for, p_against = found.above(clear), found.below(claimed)
-    return Evidence(
-        comparison=one,
-        mean_better=float(first.mean()),
-        mean_worse=float(second.mean()),
-        effect=float(effect),
-        effect_low=float(low),
-        effect_high=float(high),
-        p_for=float(p_for),
-        p_against=float(p_against),
-        paired=paired,
-        n_trials=len(first),
-    )
+    means = first.mean(), second.mean()
+    return Evidence(one, *means, effect, low, high, p_for, p_against, paired, len(first))

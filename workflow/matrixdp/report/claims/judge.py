@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import summary
-from matrixdp.report.claims import across
+from matrixdp.report.claims import across, ledger
 from matrixdp.report.claims.evidence import Evidence, gather
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
@@ -28,28 +29,10 @@ COLUMNS = (
     *("effect_high", "p", "p_corrected", "readings_holding", "readings_total", "reason"),
     *("shown_by", "data_status", "experiments"),
 )
-COMPARISONS = (
-    *("id", "better", "worse", "kind", "amount", "mean_better", "mean_worse", "effect"),
-    *("effect_low", "effect_high", "p_for", "p_against", "paired", "n_trials"),
-)
+COMPARISONS = ("id", "better", "worse", "kind", "amount", *Evidence._fields[1:])
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One row of the ledger, but for what stands in the claim itself; see ``COLUMNS``."""
-
-    verdict: str
-    reason: str
-    statistic: str = ""
-    test: str = ""
-    effect: float = float("nan")
-    effect_low: float = float("nan")
-    effect_high: float = float("nan")
-    p: float = float("nan")
-    p_corrected: float = float("nan")
-    readings_holding: int | None = None
-    readings_total: int | None = None
-    data_status: str = ""
+#: What becomes of a claim: its verdict and reason, and what else of ``COLUMNS`` there is.
+Finding = dict[str, Any]
 
 
 class Judge:
@@ -73,61 +56,63 @@ class Judge:
         found: dict[str, Finding] = {}
         weighed: dict[str, tuple[Joint, list[Evidence]]] = {}
         for claim in claims:
-            if claim.kind == "compare":
-                try:
-                    weighed[claim.id] = self._weigh(claim)
-                except NotRun as reason:
-                    found[claim.id] = Finding(UNDECIDED, f"not run: {reason}")
-            else:
-                found[claim.id] = self._exact(claim)
+            try:
+                if claim.kind == "compare":
+                    weighed[claim.id] = self._weigh(claim, claim.comparisons)
+                else:
+                    found[claim.id] = self._exact(claim)
+            except NotRun as reason:
+                found[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
         compared = [claim for claim in claims if claim.id in weighed]
-        corrected = _corrected(compared, weighed)
+        values = pd.Series({name: joint.p for name, (joint, _) in weighed.items()}, dtype=float)
+        families = {claim.id: claim.experiments[0] for claim in compared}
+        corrected = values.groupby(families).transform(holm)
         for claim in compared:
             found[claim.id] = self._ordering(claim, *weighed[claim.id], corrected[claim.id])
-        rows = [
-            vars(found[claim.id])
-            | {name: getattr(claim, name) for name in ("id", "paper", "place", "claim")}
-            | {"shown_by": " ".join(claim.shown_by), "experiments": " ".join(claim.experiments)}
-            | {"reason": ". ".join(filter(None, [found[claim.id].reason, claim.note])).strip(".")}
-            for claim in claims
-        ]
+        untested = dict.fromkeys(("statistic", "test", "data_status"), "")
+        rows = [vars(one) | untested | found[one.id] | _told(one, found[one.id]) for one in claims]
+        counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
+        table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
         listed = [_listed(name, one) for name, (_, parts) in weighed.items() for one in parts]
-        ledger_rows = pd.DataFrame(rows, columns=[*COLUMNS])
-        counts = ["readings_holding", "readings_total"]
-        ledger_rows[counts] = ledger_rows[counts].astype("Int64")
-        return ledger_rows, pd.DataFrame(listed, columns=[*COMPARISONS])
+        return table, pd.DataFrame(listed, columns=[*COMPARISONS])
 
-    def _weigh(self, claim: Claim) -> tuple[Joint, list[Evidence]]:
-        evidence = gather(claim, self._book, self._epsilon)
-        return _together(evidence, claim.every), evidence
+    def _weigh(
+        self, claim: Claim, comparisons: Sequence[Comparison]
+    ) -> tuple[Joint, list[Evidence]]:
+        """Return the evidence for a claim's comparisons, or for others put in their place."""
+        parts = gather(claim, self._book, self._epsilon, comparisons)
+        p_values = [one.p_for for one in parts], [one.p_against for one in parts]
+        return jointly(*p_values, claim.every), parts
 
     def _ordering(
         self, claim: Claim, joint: Joint, evidence: Sequence[Evidence], corrected: float
     ) -> Finding:
         statuses = {self._book.status(one.comparison.first.experiment) for one in evidence}
         paired = all(one.paired for one in evidence)
-        test = f"{'paired' if paired else 'Welch'} t, Holm"
-        finding = self._settle(claim, joint, evidence, corrected)
-        finding = replace(finding, test=test, p=joint.p, p_corrected=corrected)
-        finding = replace(finding, data_status=" and ".join(sorted(statuses)))
+        finding = self._settle(claim, joint, evidence, corrected) | {
+            "test": f"{'paired' if paired else 'Welch'} t, Holm",
+            "p": joint.p,
+            "p_corrected": corrected,
+            "data_status": " and ".join(sorted(statuses)),
+        }
+        reason = finding["reason"]
         if summary.SIMULATED in statuses:
-            return replace(
-                finding, verdict=UNTESTABLE, reason="run on simulated data, not on the paper's"
-            )
+            reason = "run on simulated data, not on the paper's"
+            return finding | {"verdict": UNTESTABLE, "reason": reason}
         if all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
-            reason = f"the two add the same noise, and differ by chance alone; {finding.reason}"
-            return replace(finding, verdict=UNDECIDED, reason=reason)
-        if finding.verdict != NOT_REPRODUCED and (guess := self._met_by(claim)):
-            name = catalogue.label(guess).lower()
-            finding = replace(
-                finding,
-                verdict=UNINFORMATIVE,
-                reason=f"the {name} meets it too; ours: {finding.reason}",
-            )
-        if finding.verdict == UNDECIDED and (guess := self._like(claim)):
-            name = catalogue.label(guess).lower()
-            reason = f"{finding.reason}; nor can ours be told from the {name}"
-            finding = replace(finding, reason=reason)
+            reason = f"the two add the same noise, and differ by chance alone; {reason}"
+            return finding | {"verdict": UNDECIDED, "reason": reason}
+        guesses = self._guesses(claim)
+        if finding["verdict"] != NOT_REPRODUCED and (
+            met := next((one for one in guesses if self._meets(one, claim)), None)
+        ):
+            reason = f"the {_called(met)} meets it too; ours: {reason}"
+            finding |= {"verdict": UNINFORMATIVE, "reason": reason}
+        if finding["verdict"] == UNDECIDED and (
+            like := next((one for one in guesses if self._is_like(one, claim)), None)
+        ):
+            reason = f"{reason}; nor can ours be told from the {_called(like)}"
+            finding |= {"reason": reason}
         return self._over_readings(claim, finding)
 
     def _settle(
@@ -150,14 +135,12 @@ class Judge:
         operator = "over" if one.comparison.kind == "times" else "minus"
         ends = (first, second) if claim.larger else (second, first)
         reason = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
-        return Finding(
-            verdict,
-            prefix + reason,
-            statistic=f"{metric} of {ends[0]} {operator} that of {ends[1]}",
-            effect=one.effect,
-            effect_low=one.effect_low,
-            effect_high=one.effect_high,
-        )
+        return {
+            **one._asdict(),
+            "verdict": verdict,
+            "reason": prefix + reason,
+            "statistic": f"{metric} of {ends[0]} {operator} that of {ends[1]}",
+        }
 
     def _name(self, row: Row, claim: Claim) -> str:
         label = catalogue.label(row.mechanism)
@@ -166,28 +149,20 @@ class Judge:
             details.append(catalogue.experiment(row.experiment).name)
         return f"{label} ({', '.join(details)})" if details else label
 
-    def _met_by(self, claim: Claim) -> str:
-        """Return the guess that meets the claim in place of its subject, or nothing."""
-        for guess in self._guesses(claim):
-            evidence = gather(claim, self._book, self._epsilon, _swapped(claim, guess))
-            joint = _together(evidence, claim.every)
-            if joint.p_for < LEVEL <= joint.p_against:
-                return guess.mechanism
-        return ""
+    def _meets(self, guess: Row, claim: Claim) -> bool:
+        """Return whether a guess meets the claim in place of its subject."""
+        joint, _ = self._weigh(claim, _swapped(claim, guess))
+        return joint.p_for < LEVEL <= joint.p_against
 
-    def _like(self, claim: Claim) -> str:
-        """Return a guess that the subject of the claim cannot be told from, or nothing."""
-        subject = claim.comparisons[0].first
-        for guess in self._guesses(claim):
-            found = gather(claim, self._book, self._epsilon, [Comparison(subject, guess)])
-            if _together(found, every=True).p >= LEVEL:
-                return guess.mechanism
-        return ""
+    def _is_like(self, guess: Row, claim: Claim) -> bool:
+        """Return whether the subject of the claim cannot be told from a guess."""
+        joint, _ = self._weigh(claim, [Comparison(claim.comparisons[0].first, guess)])
+        return joint.p >= LEVEL
 
     def _guesses(self, claim: Claim) -> list[Row]:
         """Return the rows that use no record, but for those that the claim is about."""
         experiment = claim.comparisons[0].first.experiment
-        taken = {row.mechanism for one in claim.comparisons for row in (one.first, one.second)}
+        taken = {row.mechanism for row in ledger.rows(claim.comparisons)}
         rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
         return [row for row in rows if self._book.has(row)]
 
@@ -205,75 +180,73 @@ class Judge:
             every=claim.every,
             guesses=[_swapped(claim, guess) for guess in self._guesses(claim)],
         )
-        finding = replace(finding, readings_holding=share.holding, readings_total=share.total)
-        if finding.verdict in (NOT_REPRODUCED, UNDECIDED) and share.sure:
+        finding |= {"readings_holding": share.holding, "readings_total": share.total}
+        if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
             others = len(share.sure) - 1
             more = f" and {others} more" if others else ""
-            finding = replace(finding, verdict=f"{ONLY_UNDER} {share.sure[0]}{more}")
+            finding |= {"verdict": f"{ONLY_UNDER} {share.sure[0]}{more}"}
         return finding
 
     def _exact(self, claim: Claim) -> Finding:
         if claim.kind == "not_run":
-            return Finding(UNDECIDED, f"not run: {' '.join(claim.test['not_run'].split())}")
+            raise NotRun(" ".join(claim.test["not_run"].split()))
         if claim.kind == "theory":
             return self._limits(claim)
         numbers = self._theory("exact")
-        if numbers is None:
-            return Finding(UNDECIDED, "not run: results/theory/exact.csv is missing")
-        verdict, shown = _all_hold(numbers, claim.test["exact"])
-        otherwise = claim.test.get("otherwise")
-        if (
-            verdict == NOT_REPRODUCED
-            and otherwise
-            and _all_hold(numbers, otherwise["exact"])[0] == REPRODUCED
-        ):
-            verdict = f"{ONLY_UNDER} {otherwise['reading']}"
-        if shown is None:
-            return Finding(verdict, "not run: a check is missing in results/theory/exact.csv")
+        wanted = numbers[numbers["check"].isin(claim.test["exact"])]
+        if {*claim.test["exact"]} - {*wanted["check"]}:
+            raise NotRun("a check is missing in results/theory/exact.csv")
+        # The first number that fails, if one does.
+        shown = wanted.sort_values("holds", kind="stable").iloc[0]
         reason = f"{shown['statistic']}: {short(shown['value'], 4)}"
-        if not shown["holds"]:
-            reason += f", should be {shown['relation']} {short(shown['expected'], 4)}"
+        if shown["holds"]:
+            verdict = REPRODUCED
+            reason = reason if len(wanted) == 1 else f"all {len(wanted)} numbers hold; {reason}"
         else:
-            count = numbers["check"].isin(claim.test["exact"]).sum()
-            reason = reason if count == 1 else f"all {count} numbers hold; {reason}"
-        statistic, value = str(shown["statistic"]), float(shown["value"])
-        return Finding(verdict, reason, statistic=statistic, test="numeric", effect=value)
+            reason += f", should be {shown['relation']} {short(shown['expected'], 4)}"
+            verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
+            holds = numbers.groupby("check")["holds"].all()
+            if otherwise and holds.reindex(otherwise["exact"], fill_value=False).all():
+                verdict = f"{ONLY_UNDER} {otherwise['reading']}"
+        told = {"statistic": shown["statistic"], "test": "numeric", "effect": shown["value"]}
+        return {"verdict": verdict, "reason": reason, **told}
 
     def _limits(self, claim: Claim) -> Finding:
         """Judge limits on rows of a table of theory; measured numbers stay in that table."""
         for limit in claim.test["theory"]:
+            who = f"claim {claim.id}: theory table {limit['table']}"
             table = self._theory(limit["table"])
-            if table is None:
-                return Finding(
-                    UNDECIDED, f"not run: results/theory/{limit['table']}.csv is missing"
-                )
             try:
                 for column, value in limit["where"].items():
                     table = table[table[column] == value]
                 found = table[limit["column"]]
             except KeyError as error:
-                raise InputError(
-                    f"claim {claim.id}: theory table {limit['table']} has no column {error}"
-                ) from None
+                raise InputError(f"{who} has no column {error}") from None
             if found.empty:
-                raise InputError(
-                    f"claim {claim.id}: theory table {limit['table']} has no row with "
-                    f"{', '.join(f'{k} = {v}' for k, v in limit['where'].items())}"
-                )
-            where = ", ".join(map(str, limit["where"].values()))
+                wanted = ", ".join(f"{name} = {value}" for name, value in limit["where"].items())
+                raise InputError(f"{who} has no row with {wanted}")
             if not found.max() <= limit["at_most"]:
+                where = ", ".join(map(str, limit["where"].values()))
                 reason = f"{limit['column']} of {where} is above {limit['at_most']}"
-                return Finding(NOT_REPRODUCED, reason, test="numeric")
-        count = len(claim.test["theory"])
-        return Finding(REPRODUCED, f"all {count} measured numbers are within it", test="numeric")
+                return {"verdict": NOT_REPRODUCED, "reason": reason, "test": "numeric"}
+        reason = f"all {len(claim.test['theory'])} measured numbers are within it"
+        return {"verdict": REPRODUCED, "reason": reason, "test": "numeric"}
 
-    def _theory(self, name: str) -> pd.DataFrame | None:
+    def _theory(self, name: str) -> pd.DataFrame:
         path = self._root / "theory" / f"{name}.csv"
-        return pd.read_csv(path) if path.is_file() else None
+        if not path.is_file():
+            raise NotRun(f"results/theory/{name}.csv is missing")
+        return pd.read_csv(path)
 
 
-def _together(evidence: Sequence[Evidence], every: bool) -> Joint:
-    return jointly([one.p_for for one in evidence], [one.p_against for one in evidence], every)
+def _told(claim: Claim, finding: Finding) -> dict[str, str]:
+    said = ". ".join(filter(None, [finding["reason"], claim.note])).strip(".")
+    lists = {"shown_by": claim.shown_by, "experiments": claim.experiments}
+    return {"reason": said} | {name: " ".join(names) for name, names in lists.items()}
+
+
+def _called(guess: Row) -> str:
+    return catalogue.label(guess.mechanism).lower()
 
 
 def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
@@ -289,33 +262,10 @@ def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
     ]
 
 
-def _corrected(
-    claims: Sequence[Claim], weighed: Mapping[str, tuple[Joint, list[Evidence]]]
-) -> dict[str, float]:
-    """Return Holm's corrected p-values, over the claims on one experiment."""
-    families: dict[str, list[str]] = {}
-    for claim in claims:
-        families.setdefault(claim.comparisons[0].first.experiment, []).append(claim.id)
-    found: dict[str, float] = {}
-    for names in families.values():
-        values = holm([weighed[name][0].p for name in names])
-        found |= dict(zip(names, values.tolist(), strict=True))
-    return found
-
-
-def _all_hold(numbers: pd.DataFrame, checks: Sequence[str]) -> tuple[str, pd.Series | None]:
-    """Return whether all numbers of the checks hold, and one to show: the first that fails."""
-    if set(checks) - set(numbers["check"]):
-        return UNDECIDED, None
-    rows = numbers[numbers["check"].isin(checks)]
-    fails = rows[~rows["holds"]]
-    return (NOT_REPRODUCED, fails.iloc[0]) if len(fails) else (REPRODUCED, rows.iloc[0])
-
-
 def _listed(name: str, one: Evidence) -> dict[str, object]:
     better, worse = (
         f"{row.experiment}:{row.mechanism}" + (f"/{row.direction}" if row.direction else "")
         for row in (one.comparison.first, one.comparison.second)
     )
     which = {"id": name, "better": better, "worse": worse}
-    return vars(one) | vars(one.comparison) | which
+    return one._asdict() | vars(one.comparison) | which

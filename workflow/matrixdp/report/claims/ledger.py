@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ import yaml
 
 from matrixdp import catalogue, checks
 from matrixdp.checks import InputError
+from matrixdp.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
 PAPERS = ("MVG", "IMGM", "Note")
-KINDS = ("compare", "exact", "theory", "not_run")
-_KEYS = {
+KINDS = {
     "compare": {"compare", "experiment", "metric", "need", "epsilons"},
     "exact": {"exact", "otherwise"},
     "theory": {"theory"},
@@ -71,6 +71,11 @@ class Comparison:
     amount: float = 0.0
 
 
+def rows(comparisons: Iterable[Comparison]) -> list[Row]:
+    """Return the rows of comparisons, each once."""
+    return list(dict.fromkeys(row for one in comparisons for row in (one.first, one.second)))
+
+
 @dataclass(frozen=True)
 class Claim:
     """One claim of a paper (see the module's text).
@@ -106,8 +111,7 @@ class Claim:
     @property
     def experiments(self) -> tuple[str, ...]:
         """Those whose rows are compared."""
-        rows = (row for one in self.comparisons for row in (one.first, one.second))
-        return tuple(dict.fromkeys(row.experiment for row in rows))
+        return tuple(dict.fromkeys(row.experiment for row in rows(self.comparisons)))
 
     @property
     def every(self) -> bool:
@@ -136,11 +140,8 @@ def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
         InputError: the file cannot be read, or a claim names something unknown or is not of the
             form; the message names its id.
     """
-    try:
+    with inputs.whole(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} cannot be read ({reason}); restore it from git") from error
     claims = [_claim(entry, known) for entry in entries]
     ids = [claim.id for claim in claims]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
@@ -159,8 +160,8 @@ def _claim(entry: Any, known: Known) -> Claim:
     if len(kinds) != 1:
         raise InputError(f"{who} has no single test; give one of {', '.join(KINDS)}")
     kind = kinds[0]
-    for key in sorted(test.keys() - _KEYS[kind]):
-        checks.choice(sorted(_KEYS[kind]), **{f"{who}: key of the test": key})
+    for key in sorted(test.keys() - KINDS[kind]):
+        checks.choice(sorted(KINDS[kind]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
     for shown in entry["shown_by"]:
         checks.choice(known.shown, **{f"{who}: shown_by": shown})
@@ -174,17 +175,9 @@ def _claim(entry: Any, known: Known) -> Claim:
     elif kind == "theory":
         for limit in test["theory"]:
             checks.choice(known.theory, **{f"{who}: theory table": limit["table"]})
-    return Claim(
-        id=entry["id"],
-        paper=entry["paper"],
-        place=entry["place"],
-        claim=" ".join(entry["claim"].split()),
-        shown_by=tuple(entry["shown_by"]),
-        kind=kind,
-        test=test,
-        comparisons=comparisons,
-        note=" ".join(entry.get("note", "").split()),
-    )
+    given = {"claim": " ".join(entry["claim"].split()), "shown_by": tuple(entry["shown_by"])}
+    given["note"] = " ".join(entry.get("note", "").split())
+    return Claim(**(entry | given), kind=kind, comparisons=comparisons)
 
 
 def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:

@@ -18,9 +18,9 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import files
+from matrixdp import files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import entries, figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
@@ -52,7 +52,6 @@ def build(
     config: Mapping[str, Any] | None = None,
     arguments: str = "",
     run: Mapping[str, str] | None = None,
-    folder: str | os.PathLike = FOLDER,
 ) -> str:
     """Return the page as HTML.
 
@@ -61,15 +60,14 @@ def build(
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
         run: facts on the machine and the moment; by default those of here and now.
-        folder: holds the template, style, script, layout and texts.
 
     Raises:
         InputError: a file is damaged.
     """
-    root, source = Path(results), Path(folder)
+    root = Path(results)
     config = inputs.read("settings", root) if config is None else config
-    sections, commands = layout.read(source / "layout.yaml")
-    experiments = entries.kinds(config)
+    sections, commands = layout.read(FOLDER / "layout.yaml")
+    experiments = templates.kinds(config)
     known: dict[str, Entry] = {}
     for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
         known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
@@ -82,36 +80,40 @@ def build(
         if not inputs.missing([f"tables/table{number}"], root)
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    outcomes = []
+    outcomes = {}
     for number, table in compared.items():
         with inputs.whole(root / f"tables/table{number}.csv"):
-            outcomes.append(findings.outcome(number, table, judged))
+            outcomes[number] = findings.outcome(number, table, judged)
     data, provenance = appendix.provenance(root / "data")
-    facts = dict(machine.facts() if run is None else run)
-    environment = _environment(source)
-    builtins = _builtins(root, config, compared, data, facts)
-    texts = {"config": config, "arguments": arguments}
-    filled = [
-        {
-            "id": one.section.id,
-            "title": one.section.title,
-            "part": one.section.part,
-            "text": _text(environment, source, one.section.id, texts),
-            "outcome": next((o for o in outcomes if o.number == one.section.table), None),
-            "items": [
-                *(
-                    _item(root, name, known.get(name))
-                    | {"command": layout.command(name, commands, arguments)}
-                    for name in one.found
-                ),
-                *builtins.get(one.section.builtin, ()),
-            ],
-            # Patterns stand for results that may come; only names are promises.
-            "missing": [name for name in one.missing if "*" not in name],
-            "bare": bool(one.missing) and not one.found,
-        }
-        for one in placed
-    ]
+    environment = _environment()
+    # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
+    plain = environment.overlay(autoescape=False)
+    texts = {file.stem: plain.get_template(file.name) for file in FOLDER.glob("texts/*.md")}
+    builtins = _builtins(
+        root, config, compared, data, dict(machine.facts() if run is None else run)
+    )
+    filled = []
+    for one in placed:
+        about = one.section
+        text = (
+            texts[about.id].render(config=config, arguments=arguments) if about.id in texts else ""
+        )
+        items = [
+            _item(root, name, known.get(name))
+            | {"command": layout.command(name, commands, arguments)}
+            for name in one.found
+        ]
+        filled.append(
+            {
+                "about": about,
+                "text": prose.html(text),
+                "outcome": outcomes.get(about.table or 0),
+                "items": [*items, *builtins.get(about.builtin, ())],
+                # Patterns stand for results that may come; only names are promises.
+                "missing": [name for name in one.missing if "*" not in name],
+                "bare": bool(one.missing) and not one.found,
+            }
+        )
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places={
@@ -119,9 +121,9 @@ def build(
             for one in reversed(placed)
             for name in reversed(one.found)
         },
-        parts=list(dict.fromkeys(section["part"] for section in filled)),
-        outcomes=outcomes,
-        strips=strip.strips(outcomes),
+        parts=list(dict.fromkeys(one.section.part for one in placed)),
+        outcomes=[*outcomes.values()],
+        strips=strip.strips([*outcomes.values()]),
         claims={} if judged is None else judged["verdict"].value_counts().to_dict(),
         data=sorted({one["name"] for one in provenance}),
         simulated=sorted(
@@ -132,14 +134,14 @@ def build(
         paper_trials=PAPER_TRIALS,
         epsilon=config["table_epsilon"],
         timing=_timing(root),
-        style=Markup((source / "style.css").read_text(encoding="utf-8")),
-        script=Markup((source / "page.js").read_text(encoding="utf-8")),
+        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
+        script=Markup((FOLDER / "page.js").read_text(encoding="utf-8")),
     )
 
 
-def _environment(folder: Path) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, folder / "texts"]),
+        loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "texts"]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -152,14 +154,6 @@ def _environment(folder: Path) -> jinja2.Environment:
         "numeric": prose.numeric,
     }
     return environment
-
-
-def _text(environment: jinja2.Environment, folder: Path, name: str, context: Mapping) -> Markup:
-    if not (folder / "texts" / f"{name}.md").is_file():
-        return Markup("")
-    # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
-    plain = environment.overlay(autoescape=False)
-    return prose.html(plain.get_template(f"{name}.md").render(context))
 
 
 def _item(root: Path, name: str, entry: Entry | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from matrixdp import catalogue
 from matrixdp.report import inputs, summary
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, grouped, short
 
 
 def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> Grid:
@@ -23,22 +23,15 @@ def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> 
     (the total variation distance): 2 Phi(mu / 2) - 1 where the noise is Gaussian, and at most
     tanh(epsilon / 2) where delta is 0.
     """
-    groups: list[tuple[str, list[tuple[str, ...]]]] = []
+    groups = {}
     for number, table in tables.items():
         rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
         shown = rows.drop_duplicates("mechanism").to_dict("records")
-        groups.append((titles[number], [_guarantee(row) for row in shown]))
-    header = ("Mechanism", "Nominal epsilon", "delta", "Actual epsilon", "mu", "Noise std")
-    return Grid(
-        header=(*header, "Attacker's advantage"),
-        groups=groups,
+        groups[titles[number]] = [_guarantee(row) for row in shown]
+    return grouped(
+        groups,
         name="What the rows deliver",
-        caption=(
-            "The guarantee that each private row of the tables really gives. Actual epsilon and "
-            "mu are exact, or upper bounds where no exact value is known. Noise std: root mean "
-            "square over the released entries. Attacker's advantage: 0 is a coin toss, 1 is "
-            "certainty."
-        ),
+        caption=catalogue.caption("delivered"),
     )
 
 
@@ -47,24 +40,16 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
 
     Last come the papers' experiments that cannot be run here.
     """
-    rows: list[tuple[str, ...]] = []
+    rows = []
     for results in summaries:
         noted = results[results["mean"].isna() & results["note"].ne("")]
         kind = noted["note"].str.split(":", n=1).str[0]
-        for (experiment, mechanism, _), cells in noted.groupby(
-            ["experiment", "mechanism", kind], sort=True
-        ):
-            at = sorted({cell for cell in cells["epsilon"] if cell}, key=float)
+        for (experiment, mechanism, _), cells in noted.groupby(["experiment", "mechanism", kind]):
+            at = sorted({*cells["epsilon"]} - {""}, key=float)
             # The reason's numbers are those of the smallest epsilon.
             first = cells[cells["epsilon"].eq(at[0])] if at else cells
-            rows.append(
-                (
-                    catalogue.experiment(str(experiment)).name,
-                    catalogue.label(str(mechanism)),
-                    ", ".join(at) or "all",
-                    first["note"].iloc[0],
-                )
-            )
+            name, label = catalogue.experiment(experiment).name, catalogue.label(mechanism)
+            rows.append((name, label, ", ".join(at) or "all", first["note"].iloc[0]))
     rows += [
         (about.name, "all", "all", f"not run; it would need {about.needs}")
         for about in catalogue.experiments().values()
@@ -74,10 +59,7 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
         header=("Experiment", "Mechanism", "epsilon", "Reason"),
         groups=[("", rows)],
         name="Not run",
-        caption=(
-            "Cells that were left out, with the reason. Where several epsilons share a reason, "
-            "its numbers are those of the smallest."
-        ),
+        caption=catalogue.caption("gaps"),
     )
 
 
@@ -89,25 +71,21 @@ def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
     """
     paths = sorted(Path(folder).glob("*/provenance.json"))
     facts = [inputs.provenance(path) for path in paths]
-    rows: list[tuple[str, ...]] = [
-        (
-            f"{one.get('title', '')} ({path.parent.name})",
-            str(one.get("status", "")),
-            _shapes(one),
-            "; ".join(f"{file['file']} {file['sha256']}" for file in one.get("files", ()))
+    rows = [
+        {
+            "Data set": f"{one.get('title', '')} ({path.parent.name})",
+            "Status": one.get("status", ""),
+            "Matrix": _shapes(one),
+            "File, SHA-256": "; ".join(
+                f"{file['file']} {file['sha256']}" for file in one.get("files", ())
+            )
             or "generated",
-            _match(one),
-            one.get("licence", ""),
-        )
+            "Content check": _match(one),
+            "Licence": one.get("licence", ""),
+        }
         for path, one in zip(paths, facts, strict=True)
     ]
-    header = ("Data set", "Status", "Matrix", "File, SHA-256", "Content check", "Licence")
-    caption = (
-        "The files that were read and their checksums. The content check compares the records "
-        "themselves, whatever container they came in. Matrix: features x records, as released; for "
-        "networks the arrays that they are trained on."
-    )
-    return Grid(header, [("", rows)], name="Data", caption=caption), facts
+    return grouped({"": rows}, name="Data", caption=catalogue.caption("provenance")), facts
 
 
 def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
@@ -115,16 +93,21 @@ def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
     return Grid(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
 
 
-def _guarantee(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
     mu, epsilon, delta = row["mu_actual"], row["epsilon_actual"], row["delta"]
     if not math.isnan(mu):
         advantage = short(2 * float(ndtr(mu / 2)) - 1, 2)
-    elif delta == 0:
-        advantage = f"≤ {short(math.tanh(epsilon / 2), 2)}"
     else:
-        advantage = ""
-    values = [short(value) for value in (delta, epsilon, mu, row["noise_std"])]
-    return (row["method"], row["epsilon"], *values, advantage)
+        advantage = f"≤ {short(math.tanh(epsilon / 2), 2)}" if delta == 0 else ""
+    return {
+        "Mechanism": row["method"],
+        "Nominal epsilon": row["epsilon"],
+        "delta": short(delta),
+        "Actual epsilon": short(epsilon),
+        "mu": short(mu),
+        "Noise std": short(row["noise_std"]),
+        "Attacker's advantage": advantage,
+    }
 
 
 def _shapes(facts: Mapping[str, Any]) -> str:

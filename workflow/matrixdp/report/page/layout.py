@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import MappingProxyType
 
 import yaml
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
+from matrixdp.report import inputs
 
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".csv", "figures": ".svg"}
@@ -54,7 +54,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
     Raises:
         InputError: the file is not a layout, or has a section twice.
     """
-    try:
+    with inputs.whole(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         commands = dict(content["commands"])
         sections = [
@@ -62,9 +62,6 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
             for part in content["parts"]
             for entry in part["sections"]
         ]
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is not a layout ({reason}); restore it from git") from error
     ids = [section.id for section in sections]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
@@ -91,7 +88,7 @@ def present(results: str | os.PathLike) -> list[str]:
 def place(
     sections: Iterable[Section],
     names: Iterable[str],
-    homes: Mapping[str, str] = MappingProxyType({}),
+    homes: Mapping[str, str],
 ) -> tuple[list[Placed], list[str]]:
     """Return the sections with their results, and the results that no section has a place for.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -62,12 +63,11 @@ def _version(name: str) -> str:
 
 
 def _processor() -> str:
-    try:
+    with contextlib.suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor() or UNKNOWN
-    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1] if found else platform.processor() or UNKNOWN
+        if found := re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE):
+            return found[1]
+    return platform.processor() or UNKNOWN
 
 
 def _cores() -> int:

@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, entries, summary
+from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
+from matrixdp.report.tables.audit import DOUBTFUL
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -24,9 +25,6 @@ COLUMNS = (
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
-
-#: How verdicts of the audit begin that rule a mechanism out.
-DOUBTFUL = ("violated", "undecided")
 
 #: What the queries of the audit release, in words.
 RELEASED = {"identity": "records", "covariance": "second moments"}
@@ -93,7 +91,7 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, chance: str) -> dict[str, Any
     # One law under two names stands once, by its first name.
     once = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
     metric = str(rows["metric"].max())
-    larger = metric in catalogue.metrics() and catalogue.metrics()[metric].larger
+    larger = catalogue.metric(metric).larger
     means = rows.set_index("mechanism")["mean"]
     if len(once) < 2:
         return None
@@ -131,28 +129,21 @@ def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return Grid(
-        header=[
-            *("Guarantee", "epsilon", "Best", "Runner-up", "Difference", "Clear"),
-            *("Others as good", "Beats chance"),
-        ],
-        groups=groups(found, "task", _cells),
-        columns=r"llp{0.2\linewidth}p{0.2\linewidth}llll",
-    )
+    return markup.grid(found, "task", _cells, r"llp{0.2\linewidth}p{0.2\linewidth}llll")
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     ends = " to ".join(short(row[name]) for name in ("low", "high"))
-    return [
-        row["guarantee"],
-        row["epsilon"],
-        f"{row['best']}: {short(row['error'])}",
-        f"{row['runner_up']}: {short(row['runner_up_error'])}",
-        "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        _said(row["clear"]),
-        str(row["tied"]),
-        _said(row["beats_chance"]),
-    ]
+    return {
+        "Guarantee": row["guarantee"],
+        "epsilon": row["epsilon"],
+        "Best": f"{row['best']}: {short(row['error'])}",
+        "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
+        "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
+        "Clear": _said(row["clear"]),
+        "Others as good": str(row["tied"]),
+        "Beats chance": _said(row["beats_chance"]),
+    }
 
 
 def _said(value: object) -> str:
@@ -162,13 +153,7 @@ def _said(value: object) -> str:
 TABLES = {
     "advice": Table(
         title="Advice",
-        caption="The best mechanism of each task, by guarantee (pure: delta = 0; approximate: any "
-        "mechanism) and epsilon, of those that the audit has no doubt of. The difference is the "
-        "runner-up's mean minus the best one's, with its 95 % interval over the shared trials; "
-        "clear if that excludes 0. Others as good: how many mechanisms are not clearly worse than "
-        "the best. Two names of one law of noise count once. Chance is a random guess or, for "
-        "regression, a constant prediction. Free parameters were chosen on separate trials; in "
-        "practice they must be fixed before the data are seen.",
+        caption=catalogue.caption("advice"),
         inputs=("summary/{experiment}", "comparisons/{experiment}", "audit/{experiment}"),
         data=data,
         grid=grid,

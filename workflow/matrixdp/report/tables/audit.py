@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short, span
 from matrixdp.report.tables.base import Table
 
-_NO_DATA = "No private data are used: only public bounds and the number of records."
+#: How verdicts of the audit begin that leave a mechanism in doubt.
+DOUBTFUL = ("violated", "undecided")
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -22,87 +26,69 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def caption(table: pd.DataFrame) -> str:
     """Return what was judged, and how."""
-    return (
-        f"The privacy audit at the nominal epsilon {_span(table['epsilon'])} and delta 1/n (0 for "
-        f"pure mechanisms). {_NO_DATA} Exact: the epsilon that the worst neighbours found attain, "
-        "from the exact curve or the largest pointwise loss; a range ends in the proved bound "
-        "where that is not attained. Certified: lower bound from runs alone, at 95 % "
-        "confidence (Clopper-Pearson), and what the event that was chosen could have certified "
-        "at most with as many runs. Slack: the factor by which the noise could shrink at the "
-        f"same guarantee. {len(table)} releases were judged, {_failed(table)} failed."
-        f"{_notes(table)}"
+    text = catalogue.caption(
+        "audit", epsilon=span(table["epsilon"]), releases=len(table), failed=_failed(table)
     )
+    weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
+    return f"{text} {catalogue.caption('audit_weak', releases=weak)}" if weak else text
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
     """Return the audit with one row per mechanism and experiment; the CSV has all variants."""
 
-    def cells(rows: pd.DataFrame) -> list[str]:
-        return [
-            str(len(rows)),
-            _exact(rows),
-            _span(rows["epsilon_certified"]),
-            _span(rows["epsilon_largest"]),
-            _span(rows["runs"], "{:.1e}".format),
-            _span(rows["kappa"], _factor),
-            _only(rows["tool"]),
-            _words(rows["verdict"]),
-        ]
+    def cells(rows: pd.DataFrame) -> dict[str, str]:
+        return {
+            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
+            "Releases": str(len(rows)),
+            "Exact epsilon": _exact(rows),
+            "Certified": span(rows["epsilon_certified"]),
+            "Could certify": span(rows["epsilon_largest"]),
+            "Runs": span(rows["runs"], "{:.1e}".format),
+            "Slack": span(rows["kappa"], _factor),
+            "Decided by": _only(rows["tool"]),
+            "Verdict": _words(rows["verdict"]),
+        }
 
     failed = _failed(table)
-    return Grid(
-        warning=f"{failed} releases failed the audit." if failed else "",
-        header=["Mechanism", "Releases", "Exact epsilon", "Certified", "Could certify"]
-        + ["Runs", "Slack", "Decided by", "Verdict"],
-        groups=_groups(table, cells),
-        columns="lrlllllll",
-    )
+    grid = markup.grid(table, "experiment", cells, "lrlllllll", title=_title, each=["mechanism"])
+    return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
 
 
 def canary_caption(table: pd.DataFrame) -> str:
     """Return what canaries are, and how many were tried."""
-    return (
-        "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
-        "tool named, and that tool must let the same thing done right pass. "
-        f"{len(table)} were tried, {_missed(table)} failed."
-    )
+    return catalogue.caption("canaries", tried=len(table), failed=_missed(table))
 
 
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        return {
+            "Canary": row["canary"],
+            "Mistake": row["mistake"],
+            "Caught": _yes(row["caught"]),
+            "What the tool saw": row["evidence"],
+            "Control passes": _yes(row["control"]),
+        }
+
+    columns = r"lp{0.25\linewidth}lp{0.3\linewidth}l"
+    grid = markup.grid(table, "tool", cells, columns, title="Must be caught by: {}".format)
     missed = _missed(table)
-    return Grid(
-        warning="" if not missed else f"{missed} canaries were missed or their controls failed.",
-        header=["Canary", "Mistake", "Caught", "What the tool saw", "Control passes"],
-        groups=groups(
-            table,
-            "tool",
-            lambda row: [
-                *(row["canary"], row["mistake"], _yes(row["caught"])),
-                *(row["evidence"], _yes(row["control"])),
-            ],
-            "Must be caught by: {}".format,
-        ),
-        columns=r"lp{0.25\linewidth}lp{0.3\linewidth}l",
-    )
+    warning = f"{missed} canaries were missed or their controls failed." if missed else ""
+    return replace(grid, warning=warning)
 
 
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
-    return Grid(
-        header=["Query", "Sensitivity", "Declared", "Found", "Replayed", "Verdict"],
-        groups=groups(
-            table,
-            "experiment",
-            lambda row: [
-                *(row["query"], row["measure"]),
-                *(short(row[name], 4) for name in ("declared", "found", "replayed")),
-                row["verdict"],
-            ],
-            _title,
-        ),
-        columns="llrrrl",
-    )
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        numbers = {
+            name.capitalize(): short(row[name], 4) for name in ("declared", "found", "replayed")
+        }
+        words = {"Query": row["query"], "Sensitivity": row["measure"]}
+        return words | numbers | {"Verdict": row["verdict"]}
+
+    return markup.grid(table, "experiment", cells, "llrrrl", title=_title)
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
@@ -115,70 +101,36 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
 
 def noise_caption(table: pd.DataFrame) -> str:
     """Return what the sizes of noise are."""
-    return (
-        f"Noise at epsilon {_span(table['epsilon'])}: root mean square standard deviation of "
-        "a released entry in the units of the scaled data, the factor kappa by which it could "
-        "shrink at the same guarantee, and what is then left: the same shape, exactly "
-        "calibrated (for the rows of MVG: MVG, rescaled). Ranges are over directions, shares "
-        "and sketch sizes. A sketch or a direction is not a value plus noise and has a factor "
-        "only: of a sketch's lift."
-    )
+    return catalogue.caption("effective_noise", epsilon=span(table["epsilon"]))
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
     """Return the effective noise; MVG's rows are the paper's shapes, rescaled."""
 
-    def cells(rows: pd.DataFrame) -> list[str]:
-        return [
-            _only(rows["query"]),
-            _span(rows["noise_std"]),
-            _span(rows["kappa"], _factor),
-            _span(rows["rescaled_std"]),
-        ]
+    def cells(rows: pd.DataFrame) -> dict[str, str]:
+        return {
+            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
+            "Query": _only(rows["query"]),
+            "Noise": span(rows["noise_std"]),
+            "Kappa": span(rows["kappa"], _factor),
+            "Rescaled": span(rows["rescaled_std"]),
+        }
 
-    return Grid(
-        header=["Mechanism", "Query", "Noise", "Kappa", "Rescaled"],
-        groups=_groups(table, cells),
-        columns="lllll",
-    )
-
-
-def _groups(
-    table: pd.DataFrame, cells: Callable[[pd.DataFrame], list[str]]
-) -> list[tuple[str, list[Sequence[str]]]]:
-    return [
-        (
-            _title(str(experiment)),
-            [
-                [catalogue.label(str(mechanism)), *cells(rows)]
-                for mechanism, rows in part.groupby("mechanism", sort=False)
-            ],
-        )
-        for experiment, part in table.groupby("experiment", sort=False)
-    ]
+    return markup.grid(table, "experiment", cells, "lllll", title=_title, each=["mechanism"])
 
 
 def _title(experiment: str) -> str:
     return catalogue.experiment(experiment).title
 
 
-def _span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
-    """Return the one number, or the smallest and the largest."""
-    known = numbers.dropna()
-    if known.empty:
-        return ""
-    low, high = form(float(known.min())), form(float(known.max()))
-    return low if low == high else f"{low} to {high}"
-
-
 def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
     if attained.isna().all():
-        return f"at most {_span(bound)}" if bound.notna().any() else ""
+        return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
-        return f"0 (mu = {_span(rows['mu'])})"
-    return _span(pd.concat([attained, bound]))
+        return f"0 (mu = {span(rows['mu'])})"
+    return span(pd.concat([attained, bound]))
 
 
 def _factor(kappa: float) -> str:
@@ -197,20 +149,8 @@ def _words(verdicts: pd.Series) -> str:
     return "; ".join(f"{verdict} ({count})" for verdict, count in counts.items())
 
 
-def _notes(table: pd.DataFrame) -> str:
-    """Return what the black box was too weak for, as a sentence."""
-    weak = table[table["note"].astype(str).str.contains("too few for the black box")]
-    if weak.empty:
-        return ""
-    return (
-        f" For {len(weak)} exactly calibrated Gaussian releases there were too few runs to reject "
-        "a tenth too little noise by the black box alone; the exact curve decides, and the CSV "
-        "says which epsilon could be certified."
-    )
-
-
 def _failed(table: pd.DataFrame) -> int:
-    return int(table["verdict"].str.startswith(("violated", "undecided")).sum())
+    return int(table["verdict"].str.startswith(DOUBTFUL).sum())
 
 
 def _missed(table: pd.DataFrame) -> int:
@@ -238,8 +178,7 @@ TABLES = {
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        caption="Declared sensitivities, and the largest change that a search over pairs of "
-        f"records found; f is replayed on full data sets with these neighbours. {_NO_DATA}",
+        caption=catalogue.caption("sensitivities"),
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,

@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.claims.judge import ONLY_UNDER
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 PAPERS = {
@@ -32,42 +34,31 @@ def caption(table: pd.DataFrame) -> str:
         rf"{ONLY_UNDER} .*", f"{ONLY_UNDER} a reading", regex=True
     )
     said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
-    text = (
-        f"What the papers claim, and what became of it: {said}. Claims that order results are "
-        "tested by Student's t on the differences of trials, after Welch between experiments; p is "
-        "two-sided and corrected after Holm over the claims on one experiment. The larger a "
-        "difference or ratio, the better for the claim. "
-        "Claims of theory are checked in numbers and have no p."
-    )
+    text = catalogue.caption("claims", verdicts=said)
     if table["readings_total"].notna().any():
-        text += " Readings: in how many private readings of the papers the claim clearly holds."
+        text += f" {catalogue.caption('claims_readings')}"
     return text
 
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the claims by paper."""
-    over = bool(table["readings_total"].notna().any())
-    return Grid(
-        header=["", "Claim", "Verdict", "Evidence", "p", *(["Readings"] if over else [])],
-        groups=groups(
-            table, "paper", lambda row: _cells(row, over), lambda paper: PAPERS.get(paper, paper)
-        ),
-        columns=r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l" + ("l" if over else ""),
-    )
+    columns = r"lp{0.3\linewidth}p{0.14\linewidth}p{0.3\linewidth}l"
+    if over := bool(table["readings_total"].notna().any()):
+        columns += "l"
 
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        p, total = row["p_corrected"], row["readings_total"]
+        share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
+        return {
+            "": row["id"],
+            "Claim": f"{row['claim']} ({row['place']})",
+            "Verdict": row["verdict"],
+            "Evidence": row["reason"] + _effect(row),
+            "p": "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
+            **({"Readings": share} if over else {}),
+        }
 
-def _cells(row: Mapping[str, Any], over: bool) -> list[str]:
-    p = row["p_corrected"]
-    total = row["readings_total"]
-    share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
-    return [
-        row["id"],
-        f"{row['claim']} ({row['place']})",
-        row["verdict"],
-        row["reason"] + _effect(row),
-        "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
-        *([share] if over else []),
-    ]
+    return markup.grid(table, "paper", cells, columns, title=PAPERS.__getitem__)
 
 
 def _effect(row: Mapping[str, Any]) -> str:

@@ -16,9 +16,9 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import statistics, summary
+from matrixdp.report import markup, statistics, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, interval, short
+from matrixdp.report.markup import Grid, interval, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
@@ -33,14 +33,6 @@ COLUMNS = (
 
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
-
-COMMON_DIFFERENCES = (
-    "Where a mechanism has a free parameter (tau: the share of the precision that the chosen "
-    "directions get; rows: sketch rows per feature), the paper shows the best result; here the "
-    "value is chosen on separate trials, which is no more private but not biased. A verdict "
-    "compares in the unit that the paper prints, and says whether the 95 % interval of the "
-    "difference covers 0."
-)
 
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -111,10 +103,11 @@ def comparison(
         table["ratio_nonprivate"] = (
             table["mean"] / table["mean"].where(table["mechanism"] == "nonprivate").max()
         )
-    known = catalogue.metrics()
-    unit_name = known[metric].name if metric in known else metric
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
-        _experiment=about.id, _unit=unit_name, _factor=table["unit_factor"].max(), _at=epsilon
+        _experiment=about.id,
+        _unit=catalogue.metric(metric).name,
+        _factor=table["unit_factor"].max(),
+        _at=epsilon,
     )
 
 
@@ -122,19 +115,25 @@ def caption(table: pd.DataFrame) -> str:
     """Return what a reader must know: setting, data, reading, differences, conjecture."""
     about = catalogue.experiment(table["_experiment"].iloc[0])
     trials = table["n_trials"][table["n_trials"] > 0]
-    counts = sorted({str(n) for n in (trials.min(), trials.max())}, key=int) if len(trials) else []
     delta = table["delta"].max()
     reading = table["reading"].iloc[0]
     note = "" if reading == readings.DEFAULT else ", not the default one"
-    printed = table["published"].ne("").any()
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        f"Means over {' to '.join(counts) or 'no'} trials ± half of the 95 % confidence "
-        f"interval, at epsilon = {table['_at'].iloc[0]}"
-        + (f" and delta = {_share(delta)}, or 0 where a mechanism needs none." if delta else "."),
-        f"Data: {table['data_status'].iloc[0]}. Reading: {reading}{note}.",
+        catalogue.caption(
+            "comparison",
+            trials=span(trials, "{:.0f}".format) or "no",
+            epsilon=table["_at"].iloc[0],
+            delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
+            if delta
+            else "",
+            status=table["data_status"].iloc[0],
+            reading=reading + note,
+        ),
         about.differences,
-        COMMON_DIFFERENCES if printed else "Free parameters are chosen on separate trials.",
+        catalogue.caption("comparison_differences")
+        if table["published"].ne("").any()
+        else "Free parameters are chosen on separate trials.",
     ]
     return " ".join(filter(None, parts))
 
@@ -207,12 +206,12 @@ def grid(table: pd.DataFrame) -> Grid:
 
 def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = ()) -> Grid:
     """Return a table as a person reads it, by group and without some of the columns."""
-    header = [name for name in _cells(table.iloc[0].to_dict()) if name not in without]
-    return Grid(
-        header=header,
-        groups=groups(table, titles, lambda row: [_cells(row)[name] for name in header]),
-        columns=r"p{0.24\linewidth}" + "r" * (len(header) - 2) + "l",
-    )
+
+    def cells(row: Mapping[str, Any]) -> dict[str, str]:
+        return {name: cell for name, cell in _cells(row).items() if name not in without}
+
+    numbers = len(cells(table.iloc[0])) - 2
+    return markup.grid(table, titles, cells, r"p{0.24\linewidth}" + "r" * numbers + "l")
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:

@@ -7,14 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import checks, places
+from matrixdp import catalogue, checks, places
 from matrixdp.checks import InputError
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
-NEEDED = {"id", "place", "printed", "right", "consequence"}
+NEEDED = {*COLUMNS[:5]}
 GROUPS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
 
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
@@ -39,11 +40,7 @@ def data(tables: Tables) -> pd.DataFrame:
 def grid(table: pd.DataFrame) -> Grid:
     """Return the errata by paper."""
     kinds = table["id"].str.partition("-")[0].map(GROUPS).fillna("Other packages")
-    return Grid(
-        header=["", "Place", "Printed", "Right", "Consequence", "Shown by"],
-        groups=groups(table, kinds, _cells),
-        columns="l" + r"p{0.16\linewidth}" * 5,
-    )
+    return markup.grid(table, kinds, _cells, "l" + r"p{0.16\linewidth}" * 5)
 
 
 def _check(entry: Any) -> None:
@@ -58,18 +55,13 @@ def _check(entry: Any) -> None:
 
 def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
     # Checks of packages that are missing were left out when the numbers were made.
-    missing = NOT_INSTALLED if "package" in entry else NOT_RUN
-    if "check" not in entry:
-        return {"statistic": missing if "package" in entry else NO_NUMBER}
-    if numbers is None:
+    missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
+    if "check" not in entry or numbers is None:
         return {"statistic": missing}
     found = numbers[numbers["check"] == entry["check"]]
     if found.empty and "package" in entry:
         return {"statistic": missing}
-    if found.empty:
-        checks.choice(
-            numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]}
-        )
+    checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
     number = entry.get("number", 1)
     if number > len(found):
         raise InputError(
@@ -79,19 +71,16 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     return {"statistic": row["statistic"], "value": row["value"]}
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     number = "" if pd.isna(row["value"]) else f": {short(row['value'])}"
-    return [
-        *(row[name] for name in ("id", "place", "printed", "right", "consequence")),
-        row["statistic"] + number,
-    ]
+    told = {name.capitalize(): row[name] for name in COLUMNS[1:5]}
+    return {"": row["id"], **told, "Shown by": row["statistic"] + number}
 
 
 TABLES = {
     "errata": Table(
         title="Errata",
-        caption="What is wrong or stated too loosely in print, and the number that shows it, "
-        "computed in this run. Most of it is harmless; what costs privacy is called not private.",
+        caption=catalogue.caption("errata"),
         inputs=("errata",),
         optional=("theory/exact",),
         data=data,

@@ -11,51 +11,49 @@ from typing import Any
 
 import pandas as pd
 
+from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, short
+from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
     *("table", "method", "mechanism", "published_value", "mean", "epsilon", "noise_std"),
     *("implied_epsilon", "implied_noise_std", "data_status"),
 )
-NOT_PRIVATE = ("nonprivate", "random")
 
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per published private cell of the tables that were made."""
     parts = []
     for name, cells in tables.items():
-        private = cells["published"].notna() & ~cells["mechanism"].isin(NOT_PRIVATE)
+        private = cells["published"].notna() & ~cells["mechanism"].isin(["nonprivate", "random"])
         parts.append(cells[private].assign(table=name.removeprefix("tables/table")))
     return pd.concat(parts, ignore_index=True)[[*COLUMNS]]
 
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the cells by table."""
-    return Grid(
-        header=[
-            *("Method", "Printed value", "Ours", "Our epsilon", "Our noise"),
-            *("Implied epsilon", "Implied noise"),
-        ],
-        groups=groups(table, "table", _cells, "Table {}".format),
-        columns=r"p{0.3\linewidth}rrrrrr",
-    )
+    columns = r"p{0.3\linewidth}rrrrrr"
+    return markup.grid(table, "table", _cells, columns, title="Table {}".format)
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    numbers = [short(row[name]) for name in ("published_value", "mean")]
-    shown = ("noise_std", "implied_epsilon", "implied_noise_std")
-    return [row["method"], *numbers, row["epsilon"], *(short(row[name]) for name in shown)]
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Method": row["method"],
+        "Printed value": short(row["published_value"]),
+        "Ours": short(row["mean"]),
+        "Our epsilon": row["epsilon"],
+        "Our noise": short(row["noise_std"]),
+        "Implied epsilon": short(row["implied_epsilon"]),
+        "Implied noise": short(row["implied_noise_std"]),
+    }
 
 
 TABLES = {
     "implied": Table(
         title="Implied noise",
-        caption="For each private cell of Tables 3 to 5 the epsilon, and the standard deviation of "
-        "the noise, at which our run of the same mechanism would give the printed value, "
-        "interpolated between the epsilons that were run. Empty where no two of them bracket it, "
-        "or a mechanism adds no noise to name.",
+        caption=catalogue.caption("implied"),
         inputs=(),
         optional=("tables/table3", "tables/table4", "tables/table5"),
         data=data,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
 from matrixdp.report.tables import training
@@ -14,6 +15,7 @@ TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
     "features": "Type II: features of all records, released once",
 }
+MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: "†"}
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -29,47 +31,35 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def caption(table: pd.DataFrame) -> str:
     """Return what the settings are, and what neighbours differ by."""
-    return (
-        "What IMGM's noise gives in the settings of Table 1, by nominal epsilon, at delta = "
-        f"{short(table['delta'].max())}; q is the share of records in a lot or batch. A step's "
-        "gradients change by the clip norm if a record is added or removed, whatever else is "
-        "released in it; in features one record is replaced. Schemes with (ε/q, δ/q) or "
-        "times q are the paper's amplification. †: not private, above the nominal epsilon."
-    )
+    return catalogue.caption("imgm_settings", delta=short(table["delta"].max()))
 
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return one line per data set and scheme, with a column per nominal epsilon."""
     epsilons = sorted({*table["epsilon"]})
-    return Grid(
-        header=["Data set", "Scheme", "q", "T", *(f"{epsilon:g}" for epsilon in epsilons)],
-        groups=[
-            (
-                TITLES[str(kind)],
-                [
-                    _cells(part, epsilons)
-                    for _, part in rows.groupby(["dataset", "scheme"], sort=False)
-                ],
-            )
-            for kind, rows in table.groupby("kind", sort=False)
-        ],
-        columns=r"ll" + "r" * (2 + len(epsilons)),
+
+    def cells(part: pd.DataFrame) -> dict[str, str]:
+        first = part.iloc[0]
+        shown = {
+            row.epsilon: short(row.epsilon_actual, 4) + MARKS[row.verdict]
+            for row in part.itertuples()
+        }
+        return {
+            "Data set": catalogue.experiment(first["dataset"]).name,
+            "Scheme": first["label"],
+            "q": short(first["rate"]),
+            "T": str(first["steps"]),
+            **{f"{epsilon:g}": shown.get(epsilon, "") for epsilon in epsilons},
+        }
+
+    return markup.grid(
+        table,
+        "kind",
+        cells,
+        "ll" + "r" * (2 + len(epsilons)),
+        title=TITLES.__getitem__,
+        each=["dataset", "scheme"],
     )
-
-
-def _cells(part: pd.DataFrame, epsilons: list[float]) -> list[str]:
-    first = part.iloc[0]
-    mark = part["verdict"].eq(training.NOT_PRIVATE).map({True: "†", False: ""})
-    shown = dict(zip(part["epsilon"], part["epsilon_actual"].map(_four) + mark, strict=True))
-    name = catalogue.experiment(first["dataset"]).name
-    return [
-        *(name, first["label"], short(first["rate"]), str(first["steps"])),
-        *(shown.get(epsilon, "") for epsilon in epsilons),
-    ]
-
-
-def _four(epsilon: float) -> str:
-    return short(epsilon, 4)
 
 
 TABLES = {

@@ -5,6 +5,7 @@ Table 2 of the MVG paper, Table 1 of the IMGM paper.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
+from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.inputs import DATA_AGAIN
 from matrixdp.report.markup import Grid
@@ -24,17 +26,17 @@ Settings = Mapping[str, Any]
 
 def side_by_side(
     name: str,
-    tables: Tables,
     section: str,
     as_run: Callable[[str, Settings, Tables], Mapping[str, str]],
+    tables: Tables,
 ) -> pd.DataFrame:
     """Return ``item`` and, per experiment, ``<experiment>_published`` and ``<experiment>``.
 
     Args:
         name: of the table.
-        tables: its inputs.
         section: key of the settings that says which experiments are run.
         as_run: from experiment, settings and inputs to our rows.
+        tables: its inputs.
     """
     items = [*catalogue.setups(name)]
     settings = tables["settings"]
@@ -42,12 +44,11 @@ def side_by_side(
     cells = printed.pivot(index="item", columns="experiment", values="value")
     table = pd.DataFrame({"item": items})
     for experiment in printed["experiment"].unique():
-        ours: Mapping[str, str]
+        ours: Mapping[str, str] = dict.fromkeys(items, NOT_RUN) | {
+            "needs": catalogue.experiment(experiment).needs
+        }
         if experiment in settings.get(section, {}):
             ours = as_run(experiment, settings, tables)
-        else:
-            needs = {"needs": catalogue.experiment(experiment).needs}
-            ours = dict.fromkeys(items, NOT_RUN) | needs
         table[f"{experiment}_published"] = [cells[experiment].get(item, "") for item in items]
         table[experiment] = [ours.get(item, "") for item in items]
     return table
@@ -70,11 +71,6 @@ def _facts(name: str, tables: Tables, needed: Iterable[str]) -> Settings:
 
 
 # --- Table 2: the MVG paper --------------------------------------------------------------------
-
-
-def data2(tables: Tables) -> pd.DataFrame:
-    """Return Table 2 (see :func:`side_by_side`)."""
-    return side_by_side("table2", tables, "experiments", _releases)
 
 
 def grid2(table: pd.DataFrame) -> Grid:
@@ -136,28 +132,18 @@ def _bounds(lower: Iterable[float], upper: Iterable[float]) -> str:
 # --- Table 1: the IMGM paper -------------------------------------------------------------------
 
 
-def data1(tables: Tables) -> pd.DataFrame:
-    """Return Table 1 (see :func:`side_by_side`)."""
-    return side_by_side("table1", tables, "training", _trained)
-
-
 def grid1(table: pd.DataFrame) -> Grid:
     """Return the experiments below each other, without the rows that say nothing of one."""
     rows = catalogue.setups("table1")
-    groups = []
+    groups = {}
     for experiment, name in _experiments(table).items():
-        cells = table[["item", f"{experiment}_published", experiment]].to_numpy().tolist()
-        shown = [
-            [rows[item], theirs, ours]
+        cells = table[["item", f"{experiment}_published", experiment]].itertuples(index=False)
+        groups[name] = [
+            {"": rows[item], "Paper": theirs, "Here": ours}
             for item, theirs, ours in cells
             if theirs or ours not in ("", NOT_RUN)
         ]
-        groups.append((name, shown))
-    return Grid(
-        header=["", "Paper", "Here"],
-        groups=groups,
-        columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}",
-    )
+    return markup.grouped(groups, columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}")
 
 
 def _trained(experiment: str, config: Settings, tables: Tables) -> dict[str, str]:
@@ -166,10 +152,6 @@ def _trained(experiment: str, config: Settings, tables: Tables) -> dict[str, str
     facts = _facts(experiment, tables, ("title", "status", "arrays", "licence"))
     about = catalogue.experiment(experiment)
     private_gradients = about.kind == "gradients"
-    # Of reviews, which are slow to go through, test records are limited too.
-    limits = {"train": settings["records"], "test": None}
-    if not private_gradients:
-        limits["test"] = limits["train"]
     epochs = str(settings["epochs"])
     if "extractor_epochs" in settings:
         epochs += f", of the extractor {settings['extractor_epochs']}"
@@ -179,8 +161,9 @@ def _trained(experiment: str, config: Settings, tables: Tables) -> dict[str, str
         **about.setup,
         "protected": about.protected,
         "type1_epochs" if private_gradients else "type2_epochs": epochs,
-        "training": _records(facts, "train", limits["train"]),
-        "testing": _records(facts, "test", limits["test"]),
+        "training": _records(facts, "train", settings["records"]),
+        # Of reviews, which are slow to go through, test records are limited too.
+        "testing": _records(facts, "test", None if private_gradients else settings["records"]),
         "clip": f"{settings['clip']:g}" if private_gradients else "",
         "lot": str(settings["lot"]),
         "dataset": facts["title"],
@@ -203,23 +186,18 @@ def _records(facts: Settings, part: str, most: int | None) -> str:
 TABLES = {
     "table1": Table(
         title="Table 1",
-        caption="The six set-ups of the IMGM paper as it prints them, and as they were run here. "
-        "Its Type I adds noise to training gradients, its Type II to training features. Where the "
-        "paper is silent (optimiser, clip norm, splits, the layers of the networks) the choice "
-        "is ours; delta = 0.00001 is the paper's.",
+        caption=catalogue.caption("table1"),
         inputs=("published/table1", "settings"),
         optional=("data/adult", "data/cora", "data/imdb"),
-        data=data1,
+        data=functools.partial(side_by_side, "table1", "training", _trained),
         grid=grid1,
     ),
     "table2": Table(
         title="Table 2",
-        caption="The three set-ups: as the paper prints them, and as they were run. Where the "
-        "paper is silent the choice is ours. Scaling constants and bounds are treated as public, "
-        "as in the paper.",
+        caption=catalogue.caption("table2"),
         inputs=("published/table2", "settings"),
         optional=("data/liver", "data/movement", "data/ctg"),
-        data=data2,
+        data=functools.partial(side_by_side, "table2", "experiments", _releases),
         grid=grid2,
     ),
 }

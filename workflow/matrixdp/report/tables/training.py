@@ -11,9 +11,9 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import statistics
+from matrixdp.report import markup, statistics
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, groups, interval, short
+from matrixdp.report.markup import Grid, interval, short, span
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -25,12 +25,6 @@ READINGS = {
     "classifier=bias": "a classifier with a bias; test features divided like those of the training",
     "classifier=bias_undivided": "a classifier with a bias; test features not divided",
 }
-
-_OTHER_READINGS = (
-    "The paper does not say whether its linear classifier has a bias, nor whether test features "
-    "are scaled as the noisy ones are. The first rows, and all figures, are of a classifier "
-    "without a bias, for which the scale does not matter; the others follow, with the same noise."
-)
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -81,14 +75,13 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     rows = results.rename(columns={"mechanism": "scheme"})
     told = [known.get(name, _words(name)) for name in rows["scheme"]]
     rows = rows.assign(
-        label=[words.label for words in told],
         group=rows["scheme"].map(title_of),
-        calibration=[words.calibration for words in told],
-        remark=[words.note for words in told],
-        status=[words.status for words in told],
         _place=rows["scheme"].map(order),
         _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
     )
+    rows[["label", "calibration", "remark", "status"]] = [
+        [words.label, words.calibration, words.note, words.status] for words in told
+    ]
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
@@ -107,26 +100,15 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
 
 def caption(found: pd.DataFrame) -> str:
     """Return the setting, and what the columns are."""
-    return (
-        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; true epsilon "
-        "is what the noise gives at the same delta. Noise: standard deviation of the noise on one "
-        "entry (root mean square over entries). Not private: true epsilon exceeds the nominal one "
-        "(a wrong calibration stays private where it adds enough noise); distorted: noise that is "
-        f"not what the paper defines. {same_noise(found)}"
-    ).rstrip()
+    text = catalogue.caption("imgm", epsilon=found["_at"].iloc[0])
+    return f"{_setting(found)} {text} {same_noise(found)}".rstrip()
 
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
     shown = found["epsilon"].eq("") | found["epsilon"].eq(found["_at"])
-    return Grid(
-        header=[
-            *("Scheme", "How the noise is calibrated", "Noise (std)", "True epsilon"),
-            *("Accuracy (%)", "Verdict"),
-        ],
-        groups=groups(found[shown], "group", _cells),
-        columns=r"p{0.22\linewidth}p{0.36\linewidth}rrrl",
-    )
+    columns = r"p{0.22\linewidth}p{0.36\linewidth}rrrl"
+    return markup.grid(found[shown], "group", _cells, columns)
 
 
 def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -147,11 +129,9 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
 
 def caption_over_epsilon(lines: pd.DataFrame) -> str:
     """Return the setting, and what the readings are."""
-    text = (
-        f"{lines['_setting'].iloc[0]} Accuracy in percent by nominal epsilon, and in brackets the "
-        "true epsilon."
-    )
-    return text if lines["reading"].eq(DEFAULT).all() else f"{text} {_OTHER_READINGS}"
+    text = f"{lines['_setting'].iloc[0]} {catalogue.caption('imgm_grid')}"
+    by_default = lines["reading"].eq(DEFAULT).all()
+    return text if by_default else f"{text} {catalogue.caption('imgm_readings')}"
 
 
 def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
@@ -160,12 +140,11 @@ def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
         for reading, title in zip(lines["reading"], lines["group"], strict=True)
     ]
-    shown = [name for name in lines.columns if name not in ("reading", "group", "_setting")]
-    return Grid(
-        header=["Scheme", *shown[1:]],
-        groups=groups(lines.assign(group=titles), "group", lambda row: [row[n] for n in shown]),
-        columns=r"p{0.22\linewidth}" + "r" * (len(shown) - 1),
+    shown = lines.rename(columns={"scheme": "Scheme"}).drop(
+        columns=["reading", "group", "_setting"]
     )
+    columns = r"p{0.22\linewidth}" + "r" * (len(shown.columns) - 1)
+    return markup.grid(shown, pd.Series(titles, shown.index), dict, columns)
 
 
 def same_noise(found: pd.DataFrame) -> str:
@@ -201,7 +180,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 def _setting(found: pd.DataFrame) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
-    counts = " to ".join(map(str, sorted({trials.min(), trials.max()}))) if len(trials) else "no"
+    counts = span(trials, "{:.0f}".format) or "no"
     law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
     protected = catalogue.experiment(found["experiment"].iloc[0]).protected
     return (
@@ -212,11 +191,15 @@ def _setting(found: pd.DataFrame) -> str:
     )
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    numbers = [short(row[name]) for name in ("noise_std", "epsilon_actual")]
-    accuracy = interval(100 * row["mean"], 100 * row["ci95"])
-    told = ": ".join(filter(None, [row["calibration"], row["remark"]]))
-    return [row["label"], told, *numbers, accuracy, row["verdict"]]
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Scheme": row["label"],
+        "How the noise is calibrated": ": ".join(filter(None, [row["calibration"], row["remark"]])),
+        "Noise (std)": short(row["noise_std"]),
+        "True epsilon": short(row["epsilon_actual"]),
+        "Accuracy (%)": interval(100 * row["mean"], 100 * row["ci95"]),
+        "Verdict": row["verdict"],
+    }
 
 
 def _over_epsilons(rows: pd.DataFrame, epsilons: list[str]) -> dict[str, str]:
