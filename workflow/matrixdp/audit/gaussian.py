@@ -68,7 +68,8 @@ class GaussianAudit(Audit):
     def _weights(self) -> Array:
         """Entries of the linear functional that projects on the whitened change."""
         query = self.release.query
-        change = runs.value_of(query, self._pair.record) - runs.value_of(query, self._pair.other)
+        before, after = runs.values(query, self._pair)
+        change = before - after
         unit = np.eye(change.size).reshape(-1, *change.shape)
         return self._whiten(unit) @ self._whiten(change) / self.mu
 
