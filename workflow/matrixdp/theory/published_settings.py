@@ -18,6 +18,14 @@ EPSILONS = {
     "features": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
 }
 SCHEMES = ("imgm", "imgm_amplified", "imgm_code")
+COLUMNS = ["dataset", "kind", "scheme", "epsilon", "delta"] + [
+    "records",
+    "lot",
+    "steps",
+    "rate",
+    "multiplier",
+    "epsilon_actual",
+]
 
 
 class Setting(NamedTuple):
@@ -60,27 +68,15 @@ def settings(_seed: int) -> pd.DataFrame:
         block), ``steps`` (number of releases), ``rate`` (lot / records), ``multiplier``
         (standard deviation over sensitivity) and ``epsilon_actual`` at delta.
     """
-    rows: list[dict[str, object]] = []
+    rows = []
     for dataset, setting in SETTINGS.items():
         for kind, plan in _plans(setting).items():
             for scheme, epsilon in itertools.product(SCHEMES, EPSILONS[kind]):
                 noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
-                rows.append(
-                    {
-                        "dataset": dataset,
-                        "kind": kind,
-                        "scheme": scheme,
-                        "epsilon": epsilon,
-                        "delta": DELTA,
-                        "records": setting.records,
-                        "lot": round(plan.rate * setting.records),
-                        "steps": plan.steps,
-                        "rate": plan.rate,
-                        "multiplier": noise.multiplier,
-                        "epsilon_actual": noise.epsilon_actual,
-                    }
-                )
-    return pd.DataFrame(rows)
+                named = (dataset, kind, scheme, epsilon, DELTA)
+                planned = (plan.records, plan.lot, plan.steps, plan.rate)
+                rows.append((*named, *planned, noise.multiplier, noise.epsilon_actual))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _plans(setting: Setting) -> dict[str, Plan]:
