@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -45,32 +46,39 @@ class Outcome(NamedTuple):
     evidence: str
 
 
+#: Runs the tool on the mistake (True) or on the control (False).
+Try = Callable[[bool, Given], Outcome]
+
+
 class Canary(NamedTuple):
     """A mechanism that is not private, or whose noise is not what it says.
 
     Attributes:
         mistake: what is wrong, and where it has been seen.
         tool: what must catch it.
-        try_out: runs the tool on the mistake (True) or on the control (False).
+        try_out: see ``Try``.
     """
 
     mistake: str
     tool: str
-    try_out: Callable[[bool, Given], Outcome]
+    try_out: Try
 
 
 CANARIES: dict[str, Canary] = {}
 
 
-def _canary(
-    name: str, tool: str, mistake: str
-) -> Callable[[Callable[[bool, Given], Outcome]], None]:
+def _canary(tool: str, name: str, mistake: str) -> Callable[[Try], None]:
     """Enter the function below as the ``try_out`` of a canary."""
 
-    def enter(try_out: Callable[[bool, Given], Outcome]) -> None:
+    def enter(try_out: Try) -> None:
         CANARIES[name] = Canary(mistake, tool, try_out)
 
     return enter
+
+
+_black_box, _curve = partial(_canary, "black box"), partial(_canary, "exact curve")
+_search, _constructor = partial(_canary, "sensitivity search"), partial(_canary, "constructor")
+_test = partial(_canary, "statistical test")
 
 
 def run(seed: int) -> list[dict[str, object]]:
@@ -139,9 +147,7 @@ class _Shrunk(laws.MatrixNormal):
         return 0.9 * super().sample(streams)
 
 
-@_canary(
-    "noise x 0.9", "black box", "a sampler that draws 0.9 of the standard deviation it is told"
-)
+@_black_box("noise x 0.9", "a sampler that draws 0.9 of the standard deviation it is told")
 def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
     mechanism = DirectionalGaussian(Binary((0, 5), 0.75))
     release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.records)
@@ -156,20 +162,14 @@ class _ExponentialRadius(laws.ColumnL2Exponential):
         return drawn * (self.scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
 
 
-@_canary(
-    "exponential radius",
-    "black box",
-    "K-norm noise with an exponential instead of a Gamma(d) radius",
-)
+@_black_box("exponential radius", "K-norm noise with an exponential instead of a Gamma(d) radius")
 def _exponential_radius(wrong: bool, given: Given) -> Outcome:
     release = KNorm("record_l2").calibrate(LIVER, epsilon=1.0)
     return _by_black_box(_drawn(release, wrong, _ExponentialRadius), given)
 
 
-@_canary(
-    "data-dependent scaling",
-    "black box",
-    "scaling by the data's own range, and scaling the noise back with it",
+@_black_box(
+    "data-dependent scaling", "scaling by the data's own range, and scaling the noise back with it"
 )
 def _own_range(wrong: bool, given: Given) -> Outcome:
     query = Identity(Box((0.0,), (1.0,)), 20)
@@ -188,10 +188,8 @@ def _own_range(wrong: bool, given: Given) -> Outcome:
     return _proof(release, statistic, 20_000, given)
 
 
-@_canary(
-    "circulant sketch",
-    "black box",
-    "a JL sketch with a circulant matrix and random signs (Upadhyay 2014)",
+@_black_box(
+    "circulant sketch", "a JL sketch with a circulant matrix and random signs (Upadhyay 2014)"
 )
 def _circulant(wrong: bool, given: Given) -> Outcome:
     runs, sketch = 100, NonPrivateCirculantSketch(rows=5, lift=50.0)
@@ -211,11 +209,7 @@ def _circulant(wrong: bool, given: Given) -> Outcome:
     return Outcome(bound > 1, f"{seen}: certified epsilon {bound:.3g}, promised 1")
 
 
-@_canary(
-    "noise / sqrt(batch)",
-    "exact curve",
-    "IMGM's published code divides the standard deviation by sqrt(256)",
-)
+@_curve("noise / sqrt(batch)", "IMGM's published code divides the standard deviation by sqrt(256)")
 def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
     release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
     if wrong:
@@ -224,9 +218,8 @@ def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
     return _by_curve(release, given)
 
 
-@_canary(
+@_curve(
     "epsilon / q",
-    "exact curve",
     "IMGM's second experiment: amplification by sampling, though all records are released",
 )
 def _amplified(wrong: bool, given: Given) -> Outcome:
@@ -242,10 +235,8 @@ class _TwoRootP(Covariance):
         return 2 * float(np.sqrt(self.features)) / self.records
 
 
-@_canary(
-    "2 sqrt(p) / n",
-    "sensitivity search",
-    "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20",
+@_search(
+    "2 sqrt(p) / n", "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20"
 )
 def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
     kind = _TwoRootP if wrong else Covariance
@@ -259,19 +250,14 @@ class _Halved(Identity):
         return super().l2 / 2
 
 
-@_canary(
-    "wrong sensitivity",
-    "sensitivity search",
-    "the l2 sensitivity of removing a record, where records are replaced",
-)
+@_search("wrong sensitivity", "the l2 sensitivity of removing a record, where records are replaced")
 def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
     kind = _Halved if wrong else Identity
     return _by_search(kind(SMALL.domain, SMALL.records), "l2", given)
 
 
-@_canary(
+@_constructor(
     "classical at epsilon 10",
-    "constructor",
     "the classical Gaussian mechanism beyond the epsilons that it is proved for",
 )
 def _classical(wrong: bool, given: Given) -> Outcome:
@@ -283,7 +269,7 @@ def _classical(wrong: bool, given: Given) -> Outcome:
     return Outcome(found.caught and real > 1e-5, found.evidence)
 
 
-@_canary("shares above 1", "constructor", "MVG with precision shares that sum to more than 1")
+@_constructor("shares above 1", "MVG with precision shares that sum to more than 1")
 def _shares_above_one(wrong: bool, given: Given) -> Outcome:
     return _by_constructor(lambda: Shares((0.75, 0.75 if wrong else 0.25)))
 
@@ -296,11 +282,7 @@ class _RadiusOneShort(laws.ColumnLinfExponential):
         return points * (self.scale * radii)[:, None] * self._sides
 
 
-@_canary(
-    "wrong radius",
-    "statistical test",
-    "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius",
-)
+@_test("wrong radius", "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius")
 def _radius_one_short(wrong: bool, given: Given) -> Outcome:
     release = KNorm("record_linf").calibrate(LIVER, epsilon=1.0)
     return _by_scale(_drawn(release, wrong, _RadiusOneShort), given)
@@ -323,9 +305,8 @@ class _InvertedRatio(PrincipalDirection):
         return np.concatenate(accepted)[: len(streams)] @ axes.T
 
 
-@_canary(
+@_test(
     "inverted Bingham ratio",
-    "statistical test",
     "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
 )
 def _inverted_ratio(wrong: bool, given: Given) -> Outcome:

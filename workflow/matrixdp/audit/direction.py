@@ -112,6 +112,5 @@ def log_normaliser(along: float, across: float, size: int) -> float:
 
 def mean_spread(concentration: float, size: int) -> float:
     """Return E[1 - v_1^2] of the density exp(concentration v_1^2) on the sphere."""
-    return float(
-        np.exp(_integral(concentration, 0.0, size, 1) - _integral(concentration, 0.0, size, 0))
-    )
+    above, below = (_integral(concentration, 0.0, size, power) for power in (1, 0))
+    return float(np.exp(above - below))

@@ -35,9 +35,7 @@ class GaussianAudit(Audit):
     def __init__(self, release: Additive, law: GaussianLaw, stream: np.random.Generator) -> None:
         self.release: Additive = release
         self._whiten = law.whiten
-        self._pair = worst(
-            release.query, lambda d: np.linalg.norm(self._whiten(d), axis=-1), stream
-        )
+        self._pair = worst(release.query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
         delta = release.delta
         declared = self.mu if release.mu is None or release.mu_exact else release.mu

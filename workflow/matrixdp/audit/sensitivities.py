@@ -16,11 +16,11 @@ from matrixdp.seeds import streams
 #: Two computations of the same norm agree to this; a search that comes this close has attained it.
 ROUNDING, CLOSE = 1e-9, 1e-6
 
-COLUMNS = ["experiment", "query", "adjacency", "records", "measure", "declared", "found"] + [
-    "replayed",
-    "ratio",
-    "verdict",
-]
+COLUMNS = (
+    ["experiment", "query", "adjacency", "records"]
+    + ["measure", "declared", "found", "replayed"]
+    + ["ratio", "verdict"]
+)
 
 
 def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str, object]]:
@@ -62,12 +62,8 @@ def attack(query: Query, measure: str, given: list[np.random.Generator]) -> dict
     pair = worst(query, norm, given[0])
     replayed = float(norm(replay(query, pair, given[1])))
     reached = max(pair.size, replayed)
-    if reached > declared * (1 + ROUNDING):
-        verdict = "violated"
-    elif reached > declared * (1 - CLOSE):
-        verdict = "holds, attained"
-    else:
-        verdict = "holds, not attained by the search"
+    attained = "attained" if reached > declared * (1 - CLOSE) else "not attained by the search"
+    verdict = "violated" if reached > declared * (1 + ROUNDING) else f"holds, {attained}"
     return {
         "query": query.name,
         "adjacency": query.adjacency,
@@ -90,8 +86,8 @@ def replay(query: Query, pair: Neighbours, stream: np.random.Generator) -> Array
     else:
         lower, upper = np.array(domain.lower)[:, None], np.array(domain.upper)[:, None]
         shared = lower + (upper - lower) * stream.random(shape)
-    sides = []
-    for record in (pair.record, pair.other):
-        shared[:, 0] = record
-        sides.append(second_moments(shared) if query.name == "covariance" else shared.copy())
-    return np.asarray(sides[0] - sides[1])
+    first, second = shared.copy(), shared
+    first[:, 0], second[:, 0] = pair.record, pair.other
+    if query.name == "covariance":
+        first, second = second_moments(first), second_moments(second)
+    return first - second

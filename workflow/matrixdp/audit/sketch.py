@@ -110,9 +110,8 @@ def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> floa
     s, r = leverage, rows
     if adjacency == "add_remove":
         t = epsilon - r / 2 * np.log1p(-s)
-        added = special.chdtrc(r, 2 * t * (1 - s) / s) - np.exp(epsilon) * special.chdtrc(
-            r, 2 * t / s
-        )
+        above = special.chdtrc(r, [2 * t * (1 - s) / s, 2 * t / s])
+        added = above[0] - np.exp(epsilon) * above[1]
         edge = -(r * np.log1p(-s) + 2 * epsilon) / s
         below = special.chdtr(r, [max(edge, 0.0), max(edge * (1 - s), 0.0)])
         removed = below[0] - np.exp(epsilon) * below[1]

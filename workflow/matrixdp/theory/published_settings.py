@@ -18,14 +18,6 @@ EPSILONS = {
     "features": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
 }
 SCHEMES = ("imgm", "imgm_amplified", "imgm_code")
-COLUMNS = ["dataset", "kind", "scheme", "epsilon", "delta"] + [
-    "records",
-    "lot",
-    "steps",
-    "rate",
-    "multiplier",
-    "epsilon_actual",
-]
 
 
 class Setting(NamedTuple):
@@ -73,10 +65,13 @@ def settings(_seed: int) -> pd.DataFrame:
         for kind, plan in _plans(setting).items():
             for scheme, epsilon in itertools.product(SCHEMES, EPSILONS[kind]):
                 noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
-                named = (dataset, kind, scheme, epsilon, DELTA)
-                planned = (plan.records, plan.lot, plan.steps, plan.rate)
-                rows.append((*named, *planned, noise.multiplier, noise.epsilon_actual))
-    return pd.DataFrame(rows, columns=COLUMNS)
+                rows.append(
+                    {"dataset": dataset, "kind": kind, "scheme": scheme}
+                    | {"epsilon": epsilon, "delta": DELTA}
+                    | {name: getattr(plan, name) for name in ("records", "lot", "steps", "rate")}
+                    | {"multiplier": noise.multiplier, "epsilon_actual": noise.epsilon_actual}
+                )
+    return pd.DataFrame(rows)
 
 
 def _plans(setting: Setting) -> dict[str, Plan]:

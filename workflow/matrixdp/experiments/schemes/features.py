@@ -78,23 +78,16 @@ def _additive(mechanism: Mechanism, plan: Features, epsilon: float, delta: float
     return {"features": mechanism.calibrate(plan.query, epsilon=epsilon, delta=delta).noise_std}
 
 
-def _mvg(
-    plan: Features,
-    epsilon: float,
-    delta: float,
-    *,
-    allocation: Binary,
-    gamma: float | None = None,
-    power: float = 0.5,
-) -> Deviations:
-    """Return the power of MVG's variances: its standard deviations for 0.5."""
-    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta, gamma=gamma)
-    precisions = row_precisions(phi, plan.query.shape, allocation)
-    return {"features": per_row(precisions**-power)}
+def _mvg(plan: Features, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
+    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta)
+    return {"features": per_row(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
 
 
 def _mvg_code(plan: Features, epsilon: float, delta: float) -> Deviations:
-    return _mvg(plan, epsilon, delta, allocation=IID, gamma=plan.query.l2 / 2, power=1.0)
+    gamma = plan.query.l2 / 2
+    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta, gamma=gamma)
+    # The variance, as if it were the standard deviation.
+    return {"features": per_row(row_precisions(phi, plan.query.shape, IID) ** -1.0)}
 
 
 def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
