@@ -42,9 +42,14 @@ def streams(seed=0):
     return np.random.default_rng(seed).spawn(5)
 
 
+def judge(release):
+    given = streams()
+    return releases.judge(releases.audit_of(release, given[0]), given[1:])
+
+
 def judged(mechanism, query, **changed):
     release = mechanism.calibrate(query, epsilon=1.0, delta=1 / query.records)
-    return releases.judge(replace(release, **changed), streams())
+    return judge(replace(release, **changed))
 
 
 @pytest.mark.parametrize(
@@ -129,8 +134,8 @@ def test_a_tenth_too_little_noise_is_refuted(mechanism, query, black_box, monkey
         audit = releases.audit_of(release, given[0])
         assert audit.needed is not None
         audit.release = weaker(release)
-        assert releases.findings(audit, given[1:])["refuted"]
-    row = releases.judge(weaker(release), given)
+        assert releases.judge(audit, given[1:])["refuted"]
+    row = judge(weaker(release))
     assert row["verdict"].startswith("violated")
     assert row["epsilon_attained"] > 1.08
 
@@ -139,7 +144,7 @@ def test_a_sampler_that_draws_too_little_is_found_whatever_the_curve_says():
     release = Laplace().calibrate(LIVER, epsilon=1.0)
     audit = releases.audit_of(release, streams()[0])
     audit.release = weaker(release)
-    row = releases.findings(audit, streams()[1:])
+    row = releases.judge(audit, streams()[1:])
     assert row["verdict"] == "violated: less noise is drawn than declared"
     assert row["scale"] == pytest.approx(0.9, abs=0.01)
 
@@ -148,12 +153,11 @@ def test_independent_laplace_noise_on_all_entries_of_second_moments_is_judged_by
     """It has m^2 free entries, and is private at the l1 sensitivity of all of them."""
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
     noise = laws.Laplace(LIVER_MOMENTS.shape, LIVER_MOMENTS.l1)
-    row = releases.judge(replace(release, noise=noise), streams())
+    row = judge(replace(release, noise=noise))
     assert row["verdict"] == "private and tight"
     assert row["scale_low"] < row["scale"] < row["scale_high"]
-    assert releases.judge(
-        replace(release, noise=replace(noise, scale=0.9 * noise.scale)), streams()
-    )["verdict"].startswith("violated")
+    less = replace(noise, scale=0.9 * noise.scale)
+    assert judge(replace(release, noise=less))["verdict"].startswith("violated")
 
 
 class Odd(laws.Law):
@@ -174,7 +178,7 @@ def test_wrong_radius_of_a_sketch_is_refuted():
     """Calibrated as if a record's norm were that of one feature."""
     narrow = Covariance(Ball(1.0, 6), 248)
     release = JohnsonLindenstrauss().calibrate(narrow, epsilon=1.0, delta=1 / 248)
-    row = releases.judge(replace(release, query=LIVER_MOMENTS), streams())
+    row = judge(replace(release, query=LIVER_MOMENTS))
     assert row["verdict"] == "violated: the black box proves it"
     assert row["epsilon_attained"] > 2
 
@@ -195,12 +199,12 @@ def test_directional_noise_between_what_is_attained_and_what_is_proved():
 def test_private_directions_are_judged_by_composition():
     mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
     release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / 248)
-    row = releases.judge(release, streams())
+    row = judge(release)
     assert row["tool"] == "composition"
     assert row["verdict"] == "private but wasteful"
     assert row["epsilon_bound"] == pytest.approx(release.epsilon_actual, rel=1e-6)
     moments = weaker(release.moments, 0.05)
-    weak = releases.judge(replace(release, moments=moments), streams())
+    weak = judge(replace(release, moments=moments))
     assert weak["verdict"].startswith("undecided: the bound is above")
 
 
@@ -214,7 +218,7 @@ def test_an_unknown_law_is_not_passed(std, words):
     query = Identity(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=std)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
-    verdict = releases.judge(release, streams())["verdict"]
+    verdict = judge(release)["verdict"]
     assert verdict.startswith(words)
     if std == 100:
         assert verdict.endswith("at most")

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from matrixdp import theory
+from matrixdp import discovery, theory
 from matrixdp.checks import InputError
 
 MEASURED = "sampler_times"
@@ -9,7 +9,7 @@ NAMES = {"ellipses", "samplers", MEASURED, "bounds", "filling", "radii"}
 
 
 def test_computations_are_found_by_name():
-    assert theory.registry().keys() >= NAMES
+    assert discovery.collect(theory, "THEORY").keys() >= NAMES
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - {MEASURED, "radii"}))

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.text import Text
 from test_figures import overlaps
 
-from matrixdp import theory
+from matrixdp import sources, theory
 from matrixdp.report import figures
 from matrixdp.report.figures import style
 from matrixdp.theory import samplers
@@ -48,7 +48,7 @@ def test_the_figures_read_what_the_computations_write():
     assert {name: known[name].inputs for name in INPUTS} == {
         name: (f"theory/{table}",) for name, table in INPUTS.items()
     }
-    assert set(INPUTS.values()) <= theory.registry().keys()
+    assert set(INPUTS.values()) <= sources.theory().keys()
 
 
 @pytest.mark.parametrize("name", INPUTS)

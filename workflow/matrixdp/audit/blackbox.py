@@ -75,7 +75,7 @@ def prove(
         streams: three Generators: to choose the events, to count, to confirm.
     """
     pilot = max(FEWEST, round(PILOT * runs))
-    sample = _all(statistic, pilot, streams[0])
+    sample = np.concatenate([*map(np.stack, _blocks(statistic, pilot, streams[0]))], axis=1)
     events = [_best(sample, delta, gaussian) for gaussian in (False, True)]
     counted = _count(statistic, events, runs, streams[1])
     bound = float(evidence.epsilon(*counted[0], runs, delta))
@@ -99,11 +99,6 @@ def _blocks(
         yield statistic(min(BLOCK, runs - start), stream)
 
 
-def _all(statistic: Statistic, runs: int, stream: np.random.Generator) -> tuple[Array, Array]:
-    first, second = zip(*_blocks(statistic, runs, stream), strict=True)
-    return np.concatenate(first), np.concatenate(second)
-
-
 def _count(
     statistic: Statistic, events: Sequence[Event], runs: int, stream: np.random.Generator
 ) -> list[tuple[int, int]]:
@@ -113,13 +108,13 @@ def _count(
     return [(int(hits), int(neighbour)) for hits, neighbour in totals]
 
 
-def _best(sample: tuple[Array, Array], delta: float, gaussian: bool) -> Event:
-    """Return the event of the highest bound on this sample.
+def _best(sample: Array, delta: float, gaussian: bool) -> Event:
+    """Return the event of the highest bound on this sample, shape (2, runs).
 
     The bound is that of the sample's own size, which shies away from events of few hits: scaled up
     to the runs that will be counted, their luck would be taken for a law.
     """
-    first, second = (np.sort(side) for side in sample)
+    first, second = np.sort(sample, axis=1)
     size = len(first)
     # Evenly spaced in probability, and densely where events are rare.
     rare = np.geomspace(1, size, CANDIDATES // 4)
@@ -130,10 +125,8 @@ def _best(sample: tuple[Array, Array], delta: float, gaussian: bool) -> Event:
         side: Literal["left", "right"] = "left" if swapped else "right"
         own, other = (np.searchsorted(part, thresholds, side=side) for part in (first, second))
         hits, neighbour = (other, own) if swapped else (size - own, size - other)
-        if gaussian:
-            bound = evidence.mu(hits, neighbour, size)
-        else:
-            bound = evidence.epsilon(hits, neighbour, size, delta)
+        counted = hits, neighbour, size
+        bound = evidence.mu(*counted) if gaussian else evidence.epsilon(*counted, delta)
         # Where nothing tells the neighbours apart, the event in the middle could prove most.
         best = int(bound.argmax()) if bound.any() else len(thresholds) // 2
         found.append((float(bound[best]), Event(float(thresholds[best]), swapped)))

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from matrixdp import laws
 from matrixdp.audit import evidence, sensitivities
-from matrixdp.audit.base import Audit
-from matrixdp.audit.blackbox import prove
+from matrixdp.audit.blackbox import Statistic, prove
 from matrixdp.audit.releases import ROUNDING, audit_of
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Law, Streams
 from matrixdp.mechanisms.allocation import Binary, Shares
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import Additive, Release
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
@@ -46,19 +46,39 @@ class Outcome(NamedTuple):
     evidence: str
 
 
-@dataclass(frozen=True)
-class Canary:
+#: Runs the tool on the mistake (True) or on the control (False).
+Try = Callable[[bool, Given], Outcome]
+
+
+class Canary(NamedTuple):
     """A mechanism that is not private, or whose noise is not what it says.
 
     Attributes:
         mistake: what is wrong, and where it has been seen.
         tool: what must catch it.
-        try_out: runs the tool on the mistake (True) or on the control (False).
+        try_out: see ``Try``.
     """
 
     mistake: str
     tool: str
-    try_out: Callable[[bool, Given], Outcome]
+    try_out: Try
+
+
+CANARIES: dict[str, Canary] = {}
+
+
+def _canary(tool: str, name: str, mistake: str) -> Callable[[Try], None]:
+    """Enter the function below as the ``try_out`` of a canary."""
+
+    def enter(try_out: Try) -> None:
+        CANARIES[name] = Canary(mistake, tool, try_out)
+
+    return enter
+
+
+_black_box, _curve = partial(_canary, "black box"), partial(_canary, "exact curve")
+_search, _constructor = partial(_canary, "sensitivity search"), partial(_canary, "constructor")
+_test = partial(_canary, "statistical test")
 
 
 def run(seed: int) -> list[dict[str, object]]:
@@ -67,50 +87,39 @@ def run(seed: int) -> list[dict[str, object]]:
     ``control`` says whether the same thing done right passes the same tool.
     """
     rows = []
-    for name, canary in CANARIES.items():
-        wrong = canary.try_out(True, streams(seed, "canary", name, "wrong", trials=range(5)))
-        right = canary.try_out(False, streams(seed, "canary", name, "right", trials=range(5)))
-        rows.append(
-            {
-                "canary": name,
-                "mistake": canary.mistake,
-                "tool": canary.tool,
-                "caught": wrong.caught,
-                "evidence": wrong.evidence,
-                "control": not right.caught,
-            }
+    for name, (mistake, tool, try_out) in CANARIES.items():
+        wrong, right = (
+            try_out(kind == "wrong", streams(seed, "canary", name, kind, trials=range(5)))
+            for kind in ("wrong", "right")
         )
+        values = (name, mistake, tool, wrong.caught, wrong.evidence, not right.caught)
+        rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
 
 
-def _by_black_box(audit: Audit, given: Given) -> Outcome:
-    release = audit.release
-    proof = prove(
-        audit.statistic,
-        nominal=release.epsilon,
-        delta=release.delta,
-        runs=audit.runs,
-        streams=given,
-    )
-    return Outcome(
-        proof.refuted, f"certified epsilon {proof.epsilon:.3g}, promised {release.epsilon:g}"
-    )
+def _proof(release: Release, statistic: Statistic, runs: int, given: Given) -> Outcome:
+    """Let the black box judge ``release`` by a statistic of its runs on two neighbours."""
+    nominal = release.epsilon
+    proof = prove(statistic, nominal=nominal, delta=release.delta, runs=runs, streams=given)
+    said = f"certified epsilon {proof.epsilon:.3g}, promised {nominal:g}"
+    return Outcome(proof.refuted, said)
 
 
-def _by_scale(audit: Audit, given: Given) -> Outcome:
-    scale = audit.scale(given[1])
-    return Outcome(
-        scale.verdict != "right",
-        f"noise of {scale.ratio:.3f} of its size, allowed [{scale.low:.3f}, {scale.high:.3f}]",
-    )
+def _by_black_box(release: Release, given: Given) -> Outcome:
+    audit = audit_of(release, given[0])
+    return _proof(release, audit.statistic, audit.runs, given[2:])
 
 
-def _by_curve(audit: Audit) -> Outcome:
-    release = audit.release
-    return Outcome(
-        audit.attained > release.epsilon * (1 + ROUNDING),
-        f"real epsilon {audit.attained:.4g}, promised {release.epsilon:g}",
-    )
+def _by_scale(release: Release, given: Given) -> Outcome:
+    scale = audit_of(release, given[0]).scale(given[1])
+    seen = f"noise of {scale.ratio:.3f} of its size, allowed [{scale.low:.3f}, {scale.high:.3f}]"
+    return Outcome(scale.verdict != "right", seen)
+
+
+def _by_curve(release: Release, given: Given) -> Outcome:
+    real, promised = audit_of(release, given[0]).attained, release.epsilon
+    seen = f"real epsilon {real:.4g}, promised {promised:g}"
+    return Outcome(real > promised * (1 + ROUNDING), seen)
 
 
 def _by_constructor(build: Callable[[], object]) -> Outcome:
@@ -123,8 +132,8 @@ def _by_constructor(build: Callable[[], object]) -> Outcome:
 
 def _by_search(query: Query, measure: str, given: Given) -> Outcome:
     row = sensitivities.attack(query, measure, given)
-    evidence = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
-    return Outcome(row["verdict"] == "violated", evidence)
+    seen = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
+    return Outcome(row["verdict"] == "violated", seen)
 
 
 def _drawn(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
@@ -138,10 +147,11 @@ class _Shrunk(laws.MatrixNormal):
         return 0.9 * super().sample(streams)
 
 
+@_black_box("noise x 0.9", "a sampler that draws 0.9 of the standard deviation it is told")
 def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
     mechanism = DirectionalGaussian(Binary((0, 5), 0.75))
     release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.records)
-    return _by_black_box(audit_of(_drawn(release, wrong, _Shrunk), given[0]), given[2:])
+    return _by_black_box(_drawn(release, wrong, _Shrunk), given)
 
 
 class _ExponentialRadius(laws.ColumnL2Exponential):
@@ -152,9 +162,116 @@ class _ExponentialRadius(laws.ColumnL2Exponential):
         return drawn * (self.scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
 
 
+@_black_box("exponential radius", "K-norm noise with an exponential instead of a Gamma(d) radius")
 def _exponential_radius(wrong: bool, given: Given) -> Outcome:
     release = KNorm("record_l2").calibrate(LIVER, epsilon=1.0)
-    return _by_black_box(audit_of(_drawn(release, wrong, _ExponentialRadius), given[0]), given[2:])
+    return _by_black_box(_drawn(release, wrong, _ExponentialRadius), given)
+
+
+@_black_box(
+    "data-dependent scaling", "scaling by the data's own range, and scaling the noise back with it"
+)
+def _own_range(wrong: bool, given: Given) -> Outcome:
+    query = Identity(Box((0.0,), (1.0,)), 20)
+    release = Laplace().calibrate(query, epsilon=1.0)
+    # Nineteen records of 0.1; the last is 0.1 or 1. Scaled to [0, 1] by their maximum, and back.
+    largest = (0.1, 1.0) if wrong else (1.0, 1.0)
+
+    def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+        drawn = [
+            high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)[:, 0, :-1]
+            for high in largest
+        ]
+        sizes = [np.abs(side - 0.1).sum(axis=1) for side in drawn]
+        return -sizes[0], -sizes[1]
+
+    return _proof(release, statistic, 20_000, given)
+
+
+@_black_box(
+    "circulant sketch", "a JL sketch with a circulant matrix and random signs (Upadhyay 2014)"
+)
+def _circulant(wrong: bool, given: Given) -> Outcome:
+    runs, sketch = 100, NonPrivateCirculantSketch(rows=5, lift=50.0)
+    records = given[0].uniform(-1, 1, (2, 8))
+    other = records.copy()
+    other[:, 0] = given[3].uniform(-1, 1, 2)
+    hits = []
+    for data, stream in ((records, given[1]), (other, given[2])):
+        factor = np.linalg.cholesky(data @ data.T + sketch.lift**2 * np.eye(2))
+        drawn = (
+            sketch.sample(data, stream) if wrong else stream.standard_normal((5, 2)) @ factor.T
+            for _ in range(runs)
+        )
+        hits.append(sum(sketch.support_residual(one, records) < 1e-9 for one in drawn))
+    bound = float(evidence.epsilon(hits[0], hits[1], runs, 0.01))
+    seen = f"{hits[0]} of {runs} sketches lie on a support that {hits[1]} of the neighbour's do"
+    return Outcome(bound > 1, f"{seen}: certified epsilon {bound:.3g}, promised 1")
+
+
+@_curve("noise / sqrt(batch)", "IMGM's published code divides the standard deviation by sqrt(256)")
+def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
+    release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
+    if wrong:
+        smaller = laws.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
+        release = replace(release, noise=smaller)
+    return _by_curve(release, given)
+
+
+@_curve(
+    "epsilon / q",
+    "IMGM's second experiment: amplification by sampling, though all records are released",
+)
+def _amplified(wrong: bool, given: Given) -> Outcome:
+    query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
+    release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
+    return _by_curve(replace(release, epsilon=1.0, delta=1e-5), given)
+
+
+class _TwoRootP(Covariance):
+    @property
+    def l1(self) -> float:
+        """2 sqrt(p) / n instead of p / n."""
+        return 2 * float(np.sqrt(self.features)) / self.records
+
+
+@_search(
+    "2 sqrt(p) / n", "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20"
+)
+def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
+    kind = _TwoRootP if wrong else Covariance
+    return _by_search(kind(Ball(1.0, 20), 100, "add_remove"), "l1", given)
+
+
+class _Halved(Identity):
+    @property
+    def l2(self) -> float:
+        """As if a record were removed, though it is replaced."""
+        return super().l2 / 2
+
+
+@_search("wrong sensitivity", "the l2 sensitivity of removing a record, where records are replaced")
+def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
+    kind = _Halved if wrong else Identity
+    return _by_search(kind(SMALL.domain, SMALL.records), "l2", given)
+
+
+@_constructor(
+    "classical at epsilon 10",
+    "the classical Gaussian mechanism beyond the epsilons that it is proved for",
+)
+def _classical(wrong: bool, given: Given) -> Outcome:
+    epsilon = 10.0 if wrong else 1.0
+    sigma = np.sqrt(2 * np.log(1.25 / 1e-5)) / epsilon
+    real = gaussian.delta(epsilon, 1 / sigma)
+    found = _by_constructor(lambda: Gaussian("2014").calibrate(LIVER, epsilon=epsilon, delta=1e-5))
+    # Both the constructor and the curve on which it decides must object.
+    return Outcome(found.caught and real > 1e-5, found.evidence)
+
+
+@_constructor("shares above 1", "MVG with precision shares that sum to more than 1")
+def _shares_above_one(wrong: bool, given: Given) -> Outcome:
+    return _by_constructor(lambda: Shares((0.75, 0.75 if wrong else 0.25)))
 
 
 class _RadiusOneShort(laws.ColumnLinfExponential):
@@ -165,16 +282,10 @@ class _RadiusOneShort(laws.ColumnLinfExponential):
         return points * (self.scale * radii)[:, None] * self._sides
 
 
+@_test("wrong radius", "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius")
 def _radius_one_short(wrong: bool, given: Given) -> Outcome:
     release = KNorm("record_linf").calibrate(LIVER, epsilon=1.0)
-    return _by_scale(audit_of(_drawn(release, wrong, _RadiusOneShort), given[0]), given)
-
-
-def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
-    release = PPCA().calibrate(MOMENTS, epsilon=1.0)
-    if wrong:
-        release = _InvertedRatio(**vars(release))
-    return _by_scale(audit_of(release, given[0]), given)
+    return _by_scale(_drawn(release, wrong, _RadiusOneShort), given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,161 +305,10 @@ class _InvertedRatio(PrincipalDirection):
         return np.concatenate(accepted)[: len(streams)] @ axes.T
 
 
-def _circulant(wrong: bool, given: Given) -> Outcome:
-    runs, sketch = 100, NonPrivateCirculantSketch(rows=5, lift=50.0)
-    records = given[0].uniform(-1, 1, (2, 8))
-    other = records.copy()
-    other[:, 0] = given[3].uniform(-1, 1, 2)
-    hits = []
-    for data, stream in ((records, given[1]), (other, given[2])):
-        drawn = [
-            sketch.sample(data, stream) if wrong else _dense_sketch(data, stream, sketch)
-            for _ in range(runs)
-        ]
-        hits.append(sum(sketch.support_residual(one, records) < 1e-9 for one in drawn))
-    bound = float(evidence.epsilon(hits[0], hits[1], runs, 0.01))
-    return Outcome(
-        bound > 1,
-        f"{hits[0]} of {runs} sketches lie on a support that {hits[1]} of the neighbour's do: "
-        f"certified epsilon {bound:.3g}, promised 1",
-    )
-
-
-def _dense_sketch(
-    records: Array, stream: np.random.Generator, sketch: NonPrivateCirculantSketch
-) -> Array:
-    moments = records @ records.T + sketch.lift**2 * np.eye(len(records))
-    normals = stream.standard_normal((sketch.rows, len(records)))
-    return np.asarray(normals @ np.linalg.cholesky(moments).T)
-
-
-def _own_range(wrong: bool, given: Given) -> Outcome:
-    query = Identity(Box((0.0,), (1.0,)), 20)
-    release = Laplace().calibrate(query, epsilon=1.0)
-    # Nineteen records of 0.1; the last is 0.1 or 1. Scaled to [0, 1] by their maximum, and back.
-    largest = (0.1, 1.0) if wrong else (1.0, 1.0)
-
-    def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        drawn = [
-            high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)[:, 0, :-1]
-            for high in largest
-        ]
-        sizes = [np.abs(side - 0.1).sum(axis=1) for side in drawn]
-        return -sizes[0], -sizes[1]
-
-    proof = prove(statistic, nominal=1.0, delta=0.0, runs=20_000, streams=given)
-    return Outcome(proof.refuted, f"certified epsilon {proof.epsilon:.3g}, promised 1")
-
-
-def _classical(wrong: bool, given: Given) -> Outcome:
-    epsilon = 10.0 if wrong else 1.0
-    sigma = np.sqrt(2 * np.log(1.25 / 1e-5)) / epsilon
-    real = gaussian.delta(epsilon, 1 / sigma)
-    found = _by_constructor(lambda: Gaussian("2014").calibrate(LIVER, epsilon=epsilon, delta=1e-5))
-    # Both the constructor and the curve on which it decides must object.
-    return Outcome(found.caught and real > 1e-5, found.evidence)
-
-
-def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
-    release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
-    if wrong:
-        smaller = laws.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
-        release = replace(release, noise=smaller)
-    return _by_curve(audit_of(release, given[0]))
-
-
-def _amplified(wrong: bool, given: Given) -> Outcome:
-    query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
-    release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
-    promised = replace(release, epsilon=1.0, delta=1e-5)
-    return _by_curve(audit_of(promised, given[0]))
-
-
-class _TwoRootP(Covariance):
-    @property
-    def l1(self) -> float:
-        """2 sqrt(p) / n instead of p / n."""
-        return 2 * float(np.sqrt(self.features)) / self.records
-
-
-def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
-    kind = _TwoRootP if wrong else Covariance
-    return _by_search(kind(Ball(1.0, 20), 100, "add_remove"), "l1", given)
-
-
-class _Halved(Identity):
-    @property
-    def l2(self) -> float:
-        """As if a record were removed, though it is replaced."""
-        return super().l2 / 2
-
-
-def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
-    kind = _Halved if wrong else Identity
-    return _by_search(kind(SMALL.domain, SMALL.records), "l2", given)
-
-
-def _shares_above_one(wrong: bool, given: Given) -> Outcome:
-    return _by_constructor(lambda: Shares((0.75, 0.75 if wrong else 0.25)))
-
-
-CANARIES = {
-    "noise x 0.9": Canary(
-        "a sampler that draws 0.9 of the standard deviation it is told",
-        "black box",
-        _tenth_too_little,
-    ),
-    "exponential radius": Canary(
-        "K-norm noise with an exponential instead of a Gamma(d) radius",
-        "black box",
-        _exponential_radius,
-    ),
-    "data-dependent scaling": Canary(
-        "scaling by the data's own range, and scaling the noise back with it",
-        "black box",
-        _own_range,
-    ),
-    "circulant sketch": Canary(
-        "a JL sketch with a circulant matrix and random signs (Upadhyay 2014)",
-        "black box",
-        _circulant,
-    ),
-    "noise / sqrt(batch)": Canary(
-        "IMGM's published code divides the standard deviation by sqrt(256)",
-        "exact curve",
-        _divided_by_batch,
-    ),
-    "epsilon / q": Canary(
-        "IMGM's second experiment: amplification by sampling, though all records are released",
-        "exact curve",
-        _amplified,
-    ),
-    "2 sqrt(p) / n": Canary(
-        "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20",
-        "sensitivity search",
-        _entrywise_laplace,
-    ),
-    "wrong sensitivity": Canary(
-        "the l2 sensitivity of removing a record, where records are replaced",
-        "sensitivity search",
-        _wrong_sensitivity,
-    ),
-    "classical at epsilon 10": Canary(
-        "the classical Gaussian mechanism beyond the epsilons that it is proved for",
-        "constructor",
-        _classical,
-    ),
-    "shares above 1": Canary(
-        "MVG with precision shares that sum to more than 1", "constructor", _shares_above_one
-    ),
-    "wrong radius": Canary(
-        "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius",
-        "statistical test",
-        _radius_one_short,
-    ),
-    "inverted Bingham ratio": Canary(
-        "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
-        "statistical test",
-        _inverted_ratio,
-    ),
-}
+@_test(
+    "inverted Bingham ratio",
+    "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
+)
+def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
+    release = PPCA().calibrate(MOMENTS, epsilon=1.0)
+    return _by_scale(_InvertedRatio(**vars(release)) if wrong else release, given)

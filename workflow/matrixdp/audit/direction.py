@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.audit.base import ERROR, Audit, Scale
-from matrixdp.audit.neighbours import worst
+from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
 
@@ -35,11 +35,7 @@ class DirectionAudit(Audit):
     def __init__(self, release: PrincipalDirection, stream: np.random.Generator) -> None:
         self.release: PrincipalDirection = release
         query = release.query
-        found = worst(
-            replace(query, adjacency="replace"),
-            lambda d: np.linalg.norm(d, axis=(-2, -1)),
-            stream,
-        )
+        found = worst(replace(query, adjacency="replace"), frobenius, stream)
         self._gone, self._copied = found.record, found.other
         comes = query.adjacency == "replace"
         self._coming = self._copied if comes else np.zeros(query.features)
@@ -116,6 +112,5 @@ def log_normaliser(along: float, across: float, size: int) -> float:
 
 def mean_spread(concentration: float, size: int) -> float:
     """Return E[1 - v_1^2] of the density exp(concentration v_1^2) on the sphere."""
-    return float(
-        np.exp(_integral(concentration, 0.0, size, 1) - _integral(concentration, 0.0, size, 0))
-    )
+    above, below = (_integral(concentration, 0.0, size, power) for power in (1, 0))
+    return float(np.exp(above - below))

@@ -22,7 +22,9 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import gaussian
 
-CONFIDENCE = 0.95
+#: Of a bound, and the power with which a standard deviation of ``SHORTFALL`` times what is right is
+#: to be refuted.
+CONFIDENCE, POWER, SHORTFALL = 0.95, 0.999, 0.9
 
 #: Thresholds, in standard deviations of the noise, and numbers of runs that ``runs_needed`` tries.
 _THRESHOLDS = np.linspace(-4.0, 8.0, 121)
@@ -36,21 +38,19 @@ class Interval(NamedTuple):
     upper: Array
 
 
-def clopper_pearson(
-    hits: ArrayLike, runs: ArrayLike, confidence: float = CONFIDENCE, events: int = 1
-) -> Interval:
+def clopper_pearson(hits: ArrayLike, runs: ArrayLike) -> Interval:
     """Return bounds on the probability of an event that happened in ``hits`` of ``runs`` runs.
+
+    Both hold with ``CONFIDENCE``; each fails with at most half the rest.
 
     Args:
         hits: from 0 to ``runs``; need not be whole, which is how expected counts are judged.
         runs: above 0.
-        confidence: of both bounds together; each fails with at most half the rest.
-        events: number of events judged at once, whose intervals then hold jointly (Bonferroni).
 
     Raises:
-        InputError: hits are not between 0 and runs, or another argument is out of range.
+        InputError: hits are not between 0 and runs.
     """
-    tail = (1 - checks.open_unit(confidence=confidence)) / 2 / checks.count(events=events)
+    tail = (1 - CONFIDENCE) / 2
     k, n = np.broadcast_arrays(checks.array(hits=hits), checks.array(runs=runs))
     if not ((k >= 0) & (k <= n) & (n > 0)).all():
         raise InputError(f"hits are {hits!r} of {runs!r} runs; they must be from 0 to the runs")
@@ -61,84 +61,60 @@ def clopper_pearson(
 
 
 def epsilon(
-    hits: ArrayLike,
-    neighbour_hits: ArrayLike,
-    runs: ArrayLike,
-    delta: ArrayLike = 0.0,
-    confidence: float = CONFIDENCE,
-    events: int = 1,
+    hits: ArrayLike, neighbour_hits: ArrayLike, runs: ArrayLike, delta: ArrayLike = 0.0
 ) -> Array:
-    """Return a lower bound on epsilon at ``delta``, at least 0, that holds with ``confidence``.
+    """Return a lower bound on epsilon at ``delta``, at least 0, that holds with ``CONFIDENCE``.
 
     Args:
-        hits, neighbour_hits: how often the event happened on each of two neighbours.
+        hits, neighbour_hits: how often the event happened on each of two neighbours, which need
+            not be independent.
         runs: of each of the two.
         delta: at least 0.
-        confidence, events: as for :func:`clopper_pearson`; the two sides need not be independent.
     """
-    p = clopper_pearson(hits, runs, confidence, events).lower
-    q = clopper_pearson(neighbour_hits, runs, confidence, events).upper
+    p, q = clopper_pearson(hits, runs).lower, clopper_pearson(neighbour_hits, runs).upper
     return np.log(np.maximum((p - checks.array(delta=delta)) / q, 1.0))
 
 
-def mu(
-    hits: ArrayLike,
-    neighbour_hits: ArrayLike,
-    runs: ArrayLike,
-    confidence: float = CONFIDENCE,
-    events: int = 1,
-) -> Array:
+def mu(hits: ArrayLike, neighbour_hits: ArrayLike, runs: ArrayLike) -> Array:
     """Return a lower bound on mu for a mechanism that claims mu-Gaussian DP (Nasr et al., 2023).
 
     It refutes the claim of a mu, not of an epsilon at one delta. Arguments as for :func:`epsilon`.
     """
-    p = clopper_pearson(hits, runs, confidence, events).lower
-    q = clopper_pearson(neighbour_hits, runs, confidence, events).upper
+    p, q = clopper_pearson(hits, runs).lower, clopper_pearson(neighbour_hits, runs).upper
     possible = (p > 0) & (q < 1)
     found = special.ndtri(np.where(possible, p, 0.5)) - special.ndtri(np.where(possible, q, 0.5))
     return np.maximum(found, 0.0)
 
 
-def largest(
-    runs: ArrayLike, delta: ArrayLike = 0.0, confidence: float = CONFIDENCE, event: ArrayLike = 0.5
-) -> Array:
+def largest(runs: ArrayLike, delta: ArrayLike = 0.0, event: ArrayLike = 0.5) -> Array:
     """Return the largest epsilon that ``runs`` runs can prove.
 
     It is what :func:`epsilon` gives for an event of probability ``event`` on one neighbour that
     never happens on the other.
     """
     n = checks.array(runs=runs)
-    return epsilon(checks.array(event=event) * n, 0.0, n, delta, confidence)
+    return epsilon(checks.array(event=event) * n, 0.0, n, delta)
 
 
-def runs_needed(
-    nominal: float,
-    delta: float,
-    shortfall: float = 0.9,
-    confidence: float = CONFIDENCE,
-    power: float = 0.999,
-) -> float:
+def runs_needed(nominal: float, delta: float) -> float:
     """Return the runs after which exactly calibrated Gaussian noise is told from too little noise.
 
-    With a standard deviation that is ``shortfall`` times the one that is just (``nominal``,
+    With a standard deviation that is ``SHORTFALL`` times the one that is just (``nominal``,
     ``delta``)-DP, :func:`epsilon` of the best threshold event exceeds ``nominal`` with about the
-    probability ``power`` (normal approximation of the counts).
+    probability ``POWER`` (normal approximation of the counts).
 
     Returns:
         A number of runs per neighbour, infinite if more than 1e9 would be needed.
-
-    Raises:
-        InputError: an argument is out of range.
     """
-    shift = gaussian.mu(nominal, delta) / checks.open_unit(shortfall=shortfall)
+    shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)
     p, q = (side[p > 1.01 * delta] for side in (p, q))
     spread = p * (1 - p) / (p - delta) ** 2 + (1 - q) / q
-    quantile = special.ndtri(checks.open_unit(power=power))
+    quantile = special.ndtri(POWER)
 
     def enough(index: int) -> bool:
         runs = _RUNS[index]
-        bound = epsilon(p * runs, q * runs, runs, delta, confidence)
+        bound = epsilon(p * runs, q * runs, runs, delta)
         # With few hits expected, the normal approximation says nothing.
         return bool(((bound - quantile * np.sqrt(spread / runs) > nominal) & (q * runs >= 5)).any())
 

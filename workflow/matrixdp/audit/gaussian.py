@@ -35,9 +35,7 @@ class GaussianAudit(Audit):
     def __init__(self, release: Additive, law: GaussianLaw, stream: np.random.Generator) -> None:
         self.release: Additive = release
         self._whiten = law.whiten
-        self._pair = worst(
-            release.query, lambda d: np.linalg.norm(self._whiten(d), axis=-1), stream
-        )
+        self._pair = worst(release.query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
         delta = release.delta
         declared = self.mu if release.mu is None or release.mu_exact else release.mu
@@ -68,7 +66,8 @@ class GaussianAudit(Audit):
     def _weights(self) -> Array:
         """Entries of the linear functional that projects on the whitened change."""
         query = self.release.query
-        change = runs.value_of(query, self._pair.record) - runs.value_of(query, self._pair.other)
+        before, after = runs.values(query, self._pair)
+        change = before - after
         unit = np.eye(change.size).reshape(-1, *change.shape)
         return self._whiten(unit) @ self._whiten(change) / self.mu
 

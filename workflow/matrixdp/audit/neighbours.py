@@ -27,6 +27,11 @@ FINALISTS, HALVINGS = 8, 24
 STEPS = 400
 
 
+def frobenius(change: Array) -> Array:
+    """Return the Frobenius norms of changes."""
+    return np.linalg.norm(change, axis=(-2, -1))
+
+
 class Neighbours(NamedTuple):
     """The record that differs, before and after, shape (m,) each; and the size of the change."""
 
@@ -107,8 +112,7 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
             lower, upper = bounds[i]
             for way in (-step, step):
                 moved = pair.copy()
-                moved[side, :, i] += way * (upper - lower)
-                moved[side, :, i] = np.clip(moved[side, :, i], lower, upper)
+                moved[side, :, i] = np.clip(pair[side, :, i] + way * (upper - lower), lower, upper)
                 pair, values = _keep(pair, values, moved, value(moved))
     return pair, values
 

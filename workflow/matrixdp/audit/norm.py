@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from matrixdp.audit import runs
@@ -45,37 +47,27 @@ class NormAudit(Audit):
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
-        release, query = self.release, self.release.query
-        if self._columns:
-            drawn = runs.runs(release, self._pair, count, stream)
-            first, second = (side[..., None] for side in drawn)
-        elif query.name == "identity":
+        release, query, size = self.release, self.release.query, self._law.size
+        if query.name == "identity" and not self._columns:
             # One radius for all columns: all must be drawn. Zeros stand for the other records.
-            return self._whole(count, stream)
-        else:
-            first, second = runs.runs(release, self._pair, count, stream)
-        return self._losses(first), self._losses(second)
-
-    def _losses(self, released: Array) -> Array:
-        query, size = self.release.query, self._law.size
-        before, after = (runs.value_of(query, x) for x in (self._pair.record, self._pair.other))
+            return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
+        before, after = runs.values(query, self._pair)
+        sides = runs.runs(release, self._pair, count, stream)
+        first, second = (side.reshape(count, *before.shape) for side in sides)
         # Losses have atoms at their extremes; an event must not split one by the last bits, which
         # differ between the neighbours. That is the rounding of floats, not the law of the noise.
-        return np.round(size(released - after) - size(released - before), DECIMALS)
+        losses = (size(side - after) - size(side - before) for side in (first, second))
+        first, second = (np.round(loss, DECIMALS) for loss in losses)
+        return first, second
 
-    def _whole(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
+    def _whole(self, stream: np.random.Generator, count: int) -> Array:
         change = self._pair.record - self._pair.other
-        sides = np.empty((2, count))
-        step = max(1, 2**20 // int(self.cost))
-        for start in range(0, count, step):
-            drawn = self.release.noise.sample([stream] * min(step, count - start))
-            part = slice(start, start + len(drawn))
-            here = self._law.size(drawn)
-            drawn[:, :, 0] += change
-            ahead = self._law.size(drawn)
-            drawn[:, :, 0] -= 2 * change
-            sides[:, part] = ahead - here, here - self._law.size(drawn)
-        return sides[0], sides[1]
+        drawn = self.release.noise.sample([stream] * count)
+        here = self._law.size(drawn)
+        drawn[:, :, 0] += change
+        ahead = self._law.size(drawn)
+        drawn[:, :, 0] -= 2 * change
+        return np.stack([ahead - here, here - self._law.size(drawn)])
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the sum of norms of the full query's noise."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.random import Generator
 
 from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale
-from matrixdp.audit.neighbours import worst
+from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
@@ -24,7 +26,7 @@ class BlackBoxAudit(Audit):
     def __init__(self, release: Release, stream: Generator) -> None:
         self.release = release
         query = release.query
-        self._pair = worst(query, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)
+        self._pair = worst(query, frobenius, stream)
         self.attained = float("nan")
         self.bound = release.epsilon_actual
         self.kappa = float("nan")
@@ -36,20 +38,22 @@ class BlackBoxAudit(Audit):
 
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the projections on the change of each run."""
-        query = self.release.query
-        sides = np.empty((2, count))
-        change = runs.value_of(query, self._pair.record) - runs.value_of(query, self._pair.other)
-        step = max(1, 2**20 // int(self.cost))
-        for side, record in zip(sides, (self._pair.record, self._pair.other), strict=True):
-            value = np.zeros(query.shape)
-            value[:, : change.shape[1]] = runs.value_of(query, record)
-            for start in range(0, count, step):
-                stop = min(start + step, count)
-                drawn = self.release.sample(value, [stream] * (stop - start))
-                if drawn.ndim == 2:
-                    drawn = drawn[:, :, None] * drawn[:, None, :]
-                side[start:stop] = np.einsum("kij,ij->k", drawn[:, :, : change.shape[1]], change)
-        return sides[0], sides[1]
+        values = runs.values(self.release.query, self._pair)
+        change = values[0] - values[1]
+        width = change.shape[1]
+
+        def projected(value: Array, count: int) -> Array:
+            drawn = self.release.sample(value, [stream] * count)
+            if drawn.ndim == 2:
+                drawn = drawn[:, :, None] * drawn[:, None, :]
+            return np.einsum("kij,ij->k", drawn[:, :, :width], change)
+
+        others = [(0, 0), (0, self.release.query.shape[1] - width)]
+        first, second = (
+            runs.in_parts(partial(projected, np.pad(value, others)), count, self.cost)
+            for value in values
+        )
+        return first, second
 
 
 class ComposedAudit(BlackBoxAudit):

@@ -95,27 +95,20 @@ def run(
             except NoGuarantee as reason:
                 rows.append(row | {"verdict": "not run: no guarantee", "note": str(reason)})
                 continue
-            rows.append(row | judge(release, given, most))
+            rows.append(row | judge(audit_of(release, given[0]), given[1:], most))
     return rows
 
 
 def judge(
-    release: Release, given: list[np.random.Generator], most: int | None = None
-) -> dict[str, object]:
-    """Return the findings on one release.
-
-    Args:
-        release: what is audited.
-        given: five Generators: for the search, the scale, and the three of :func:`prove`.
-        most: limit on the runs per neighbour, see :func:`run`.
-    """
-    return findings(audit_of(release, given[0]), given[1:], most)
-
-
-def findings(
     audit: Audit, given: list[np.random.Generator], most: int | None = None
 ) -> dict[str, object]:
-    """Return what the tools find in an audit; four Generators, as the last of :func:`judge`."""
+    """Return what the tools find in an audit of one release.
+
+    Args:
+        audit: of the release.
+        given: four Generators: for the scale, and the three of :func:`prove`.
+        most: limit on the runs per neighbour, see :func:`run`.
+    """
     release = audit.release
     scale = audit.scale(given[0])
     proof = prove(
@@ -160,7 +153,7 @@ def note(audit: Audit, proof: Proof) -> str:
     )
 
 
-def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float = 0.0) -> str:
+def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:
     """Return the verdict on a release in words; the first that applies.
 
     Args:
@@ -168,25 +161,16 @@ def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: flo
         audit, scale, proof, error: what the tools found; ``error`` of the closed form.
     """
     allowed = nominal * (1 + ROUNDING)
-    if proof.refuted:
-        return "violated: the black box proves it"
-    if audit.attained > allowed:
-        return f"violated: the {audit.tool} shows it"
-    if scale.verdict == "too small":
-        return "violated: less noise is drawn than declared"
-    if scale.verdict == "too large":
-        return "undecided: more noise is drawn than declared"
-    if error > CURVE:
-        return "undecided: the closed form disagrees with numerical integration"
-    if audit.tool == "black box":
-        return (
-            "not certifiable at this sample size: the runs could have proved "
-            f"epsilon {proof.largest:.2g} at most"
-        )
-    if not audit.bound <= allowed:
-        return "undecided: the bound is above the nominal epsilon"
-    if audit.attained >= nominal * (1 - TIGHT):
-        return "private and tight"
-    if audit.kappa > 1 + TIGHT:
-        return "private but wasteful"
-    return "private"
+    unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
+    cases = (
+        (proof.refuted, "violated: the black box proves it"),
+        (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
+        (scale.verdict == "too small", "violated: less noise is drawn than declared"),
+        (scale.verdict == "too large", "undecided: more noise is drawn than declared"),
+        (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
+        (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
+        (not audit.bound <= allowed, "undecided: the bound is above the nominal epsilon"),
+        (audit.attained >= nominal * (1 - TIGHT), "private and tight"),
+        (audit.kappa > 1 + TIGHT, "private but wasteful"),
+    )
+    return next((words for holds, words in cases if holds), "private")

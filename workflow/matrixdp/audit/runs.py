@@ -10,6 +10,7 @@ Second moments are released whole, for one record and otherwise zeros.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +20,25 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy.sensitivity import Query
 
+#: Numbers that are drawn at once.
+PART = 2**20
+
 
 def value_of(query: Query, record: Array) -> Array:
     """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n."""
     return record[:, None] if query.name == "identity" else np.outer(record, record) / query.records
+
+
+def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
+    """Return f of both data sets, see :func:`value_of`."""
+    return value_of(query, pair.record), value_of(query, pair.other)
+
+
+def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
+    """Return ``draw(count)``, whose last axis are runs of so many numbers, from smaller parts."""
+    step = max(1, int(PART // numbers))
+    parts = [draw(min(step, count - start)) for start in range(0, count, step)]
+    return np.concatenate(parts, axis=-1)
 
 
 def runs(
@@ -37,9 +53,10 @@ def runs(
         ValueError: the columns of the noise are not alike.
     """
     query = release.query
-    shift = value_of(query, pair.record) - value_of(query, pair.other)
+    before, after = values(query, pair)
+    shift = before - after
     if query.name != "identity":
-        drawn = release.sample(value_of(query, pair.other), [stream] * count)
+        drawn = release.sample(after, [stream] * count)
         return drawn + shift, drawn
     if not release.noise.columns_alike:
         raise ValueError("columns of the noise are not alike")

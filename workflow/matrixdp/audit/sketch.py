@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import special
 
 from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import worst
+from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy import sketching
@@ -37,7 +38,7 @@ class SketchAudit(Audit):
         query = release.query
         squared = query.domain.radius**2
         self.leverage = squared / (release.ridge + squared)
-        pair = worst(query, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)
+        pair = worst(query, frobenius, stream)
         full = pair.size * query.records / squared
         self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "add_remove"
         self._records = pair.record, pair.other
@@ -63,14 +64,15 @@ class SketchAudit(Audit):
         values = [np.outer(x, x) for x in (plane.T @ pair).T]
         inverses = [np.linalg.inv(value + release.ridge * np.eye(2)) for value in values]
         form = release.rows / 2 * (inverses[1] - inverses[0])
-        sides = np.empty((2, count))
-        step = max(1, 2**18 // (2 * release.rows))
-        for side, value in zip(sides, values, strict=True):
-            for start in range(0, count, step):
-                stop = min(start + step, count)
-                drawn = reduced.sample(value, [stream] * (stop - start))
-                side[start:stop] = ((form @ drawn) * drawn).sum(axis=(1, 2))
-        return sides[0], sides[1]
+
+        def ratio(value: Array, count: int) -> Array:
+            drawn = reduced.sample(value, [stream] * count)
+            return ((form @ drawn) * drawn).sum(axis=(1, 2))
+
+        first, second = (
+            runs.in_parts(partial(ratio, value), count, 2 * self.cost) for value in values
+        )
+        return first, second
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of the whitened sketch of all features."""
@@ -108,9 +110,8 @@ def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> floa
     s, r = leverage, rows
     if adjacency == "add_remove":
         t = epsilon - r / 2 * np.log1p(-s)
-        added = special.chdtrc(r, 2 * t * (1 - s) / s) - np.exp(epsilon) * special.chdtrc(
-            r, 2 * t / s
-        )
+        above = special.chdtrc(r, [2 * t * (1 - s) / s, 2 * t / s])
+        added = above[0] - np.exp(epsilon) * above[1]
         edge = -(r * np.log1p(-s) + 2 * epsilon) / s
         below = special.chdtr(r, [max(edge, 0.0), max(edge * (1 - s), 0.0)])
         removed = below[0] - np.exp(epsilon) * below[1]

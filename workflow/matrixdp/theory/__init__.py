@@ -8,18 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from matrixdp import discovery, files
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def registry() -> dict[str, Callable[[int], pd.DataFrame]]:
-    """Return every computation by name."""
-    return discovery.collect(sys.modules[__name__], "THEORY")
 
 
 def write(name: str, *, seed: int, out: str | os.PathLike) -> None:

@@ -28,21 +28,16 @@ def bounds(_seed: int) -> pd.DataFrame:
     """
     movement = MOVEMENT.paper_l2 / MOVEMENT.gamma
     # Entries within [-c, c]: gamma = r c, and replacing a record changes 2 r - 1 of them by 2 c.
-    kernels = [_bounds("kernel matrix", r, np.sqrt(8 * r - 4) / r, EPSILON, DELTA) for r in RANKS]
-    return pd.concat(
-        [
-            *(_bounds("grid", r, RATIOS, EPSILON, DELTA) for r in RANKS),
-            *kernels,
-            _bounds("experiment II", MOVEMENT.features, movement, EPSILON, 1 / MOVEMENT.records),
-        ],
-        ignore_index=True,
-    )
+    kernels = [_bounds("kernel matrix", r, np.sqrt(8 * r - 4) / r, DELTA) for r in RANKS]
+    last = _bounds("experiment II", MOVEMENT.features, movement, 1 / MOVEMENT.records)
+    grid = [_bounds("grid", r, RATIOS, DELTA) for r in RANKS]
+    return pd.concat([*grid, *kernels, last], ignore_index=True)
 
 
-def _bounds(case: str, r: int, ratio: Array | float, epsilon: float, delta: float) -> pd.DataFrame:
+def _bounds(case: str, r: int, ratio: Array | float, delta: float) -> pd.DataFrame:
     ratios = np.atleast_1d(ratio)
     harmonic, root_harmonic = harmonic_numbers(r)
-    alpha, omega, beta = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
+    found = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
     return pd.DataFrame(
         {
             "case": case,
@@ -50,13 +45,11 @@ def _bounds(case: str, r: int, ratio: Array | float, epsilon: float, delta: floa
             "ratio": ratios,
             "harmonic": harmonic,
             "root_harmonic": root_harmonic,
-            "epsilon": epsilon,
+            "epsilon": EPSILON,
             "delta": delta,
-            "alpha": alpha,
-            "omega": omega,
-            "beta": beta,
-            "phi_thm2": largest_phi(alpha, beta, epsilon),
-            "phi_thm3": largest_phi(omega, beta, epsilon),
+            **found._asdict(),
+            "phi_thm2": largest_phi(found.alpha, found.beta, EPSILON),
+            "phi_thm3": largest_phi(found.omega, found.beta, EPSILON),
         }
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy import special
@@ -49,25 +51,18 @@ def ellipses(seed: int) -> pd.DataFrame:
 
         Noise ``none`` has the ``utility`` direction, a unit vector.
     """
+    mvg = MVG(theorem=2, allocation=DIRECTIONAL, directions=DIRECTIONS)
+    exact = DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS)
     shown: list[tuple[str, str, Query, Mechanism]] = [
-        ("left", "mvg_directional", DATA, MVG(allocation=DIRECTIONAL, directions=DIRECTIONS)),
+        ("left", "mvg_directional", DATA, mvg),
         ("middle", "mvg_iid", DATA, MVG(allocation=EQUAL)),
-        ("middle", "mvg_directional", DATA, MVG(allocation=DIRECTIONAL, directions=DIRECTIONS)),
+        ("middle", "mvg_directional", DATA, mvg),
         ("middle", "exact_iid", DATA, DirectionalGaussian(EQUAL)),
-        ("middle", "exact_directional", DATA, DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS)),
+        ("middle", "exact_directional", DATA, exact),
+        ("right", "mvg_thm2", MOMENTS, mvg),
+        ("right", "mvg_thm3", MOMENTS, replace(mvg, theorem=3)),
+        ("right", "exact_directional", MOMENTS, exact),
     ]
-    shown += [
-        (
-            "right",
-            f"mvg_thm{theorem}",
-            MOMENTS,
-            MVG(theorem=theorem, allocation=DIRECTIONAL, directions=DIRECTIONS),
-        )
-        for theorem in (2, 3)
-    ]
-    shown.append(
-        ("right", "exact_directional", MOMENTS, DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS))
-    )
     parts = [
         _described(_noise(query, mechanism, seed, panel, name)).assign(panel=panel, noise=name)
         for panel, name, query, mechanism in shown
@@ -97,14 +92,13 @@ def _described(points: Array) -> pd.DataFrame:
     deviations = axes[:, ::-1] * np.sqrt(variances[::-1])
     circle = np.linspace(0, 2 * np.pi, 73)
     contour = np.sqrt(special.chdtri(2, 1 - INSIDE)) * np.stack([np.cos(circle), np.sin(circle)], 1)
-    return pd.concat(
-        [
-            _rows("sample", points[:POINTS]),
-            _rows("covariance", covariance),
-            _rows("axis", deviations.T),
-            _rows("contour", contour @ deviations.T),
-        ]
-    )
+    parts = {
+        "sample": points[:POINTS],
+        "covariance": covariance,
+        "axis": deviations.T,
+        "contour": contour @ deviations.T,
+    }
+    return pd.concat([_rows(kind, found) for kind, found in parts.items()])
 
 
 def _rows(kind: str, points: Array) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from matrixdp import seeds
@@ -23,22 +22,14 @@ def exact(seed: int) -> pd.DataFrame:
         ``>=``, missed by ``tolerance`` at most), and ``holds``. Checks of packages that are not
         installed are left out.
     """
-    peers = {
-        name: check
-        for name, (package, check) in exact_errata.PEERS.items()
-        if exact_errata.installed(package)
-    }
-    return pd.concat([evaluate(name, check, seed) for name, check in (CHECKS | peers).items()])
+    checks = CHECKS | (exact_errata.PEERS if exact_errata.installed() else {})
+    return pd.concat([evaluate(name, check, seed) for name, check in checks.items()])
 
 
 def evaluate(name: str, check: Check, seed: int) -> pd.DataFrame:
     """Return the rows of one check (see :func:`exact`)."""
     (stream,) = seeds.streams(seed, "theory", "exact", name, trials=[0])
-    rows = [
-        (name, number.statistic, np.float64(number.value), number.relation, number.expected)
-        + (number.tolerance, number.holds)
-        for number in check(stream)
-    ]
+    rows = [(name, *number, number.holds) for number in check(stream)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 from scipy import signal, stats
 
 from matrixdp.mechanisms.allocation import Binary
+from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import IMGM
 from matrixdp.mechanisms.mvg import MVG
@@ -52,35 +54,26 @@ def lemma_4(stream: np.random.Generator) -> Iterator[Number]:
 def sufficient(stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 2: the condition on the smallest singular values implies privacy."""
     largest = 0.0
-    for query in (Identity(Box.cube(4, -1, 1), 5), Identity(Ball(1, 4), 5)):
-        for epsilon, delta in BUDGETS:
-            rows, columns = (stream.standard_normal((size, size)) for size in query.shape)
-            release = IMGM(rows, columns).calibrate(query, epsilon=epsilon, delta=delta)
-            noise = noise_of(release)
-            smallest = [
-                smallest_last(factor)[-1] for factor in (noise.row_factor, noise.column_factor)
-            ]
-            # Any shift of norm l2 is whitened to at most this.
-            mu = query.l2 / np.prod(smallest)
-            largest = max(largest, float(mu / gaussian.mu(epsilon, delta)))
+    queries = Identity(Box.cube(4, -1, 1), 5), Identity(Ball(1, 4), 5)
+    for query, (epsilon, delta) in itertools.product(queries, BUDGETS):
+        rows, columns = (stream.standard_normal((size, size)) for size in query.shape)
+        noise = noise_of(IMGM(rows, columns).calibrate(query, epsilon=epsilon, delta=delta))
+        factors = noise.row_factor, noise.column_factor
+        # Any shift of norm l2 is whitened to at most this.
+        mu = query.l2 / np.prod([smallest_last(factor)[-1] for factor in factors])
+        largest = max(largest, mu / gaussian.mu(epsilon, delta))
     yield Number("largest mu over the allowed mu, random factors", largest, "<=", 1, 1e-9)
 
 
 def necessary(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 2: no private noise has smaller singular values; the box is a counter-example."""
-    release = DirectionalGaussian(Binary((0, 1), 0.75)).calibrate(
-        LIVER, epsilon=EPSILON, delta=1 / LIVER.records
-    )
-    smallest = smallest_last(noise_of(release).row_factor)[-1]
-    limit = gaussian.mu(EPSILON, 1 / LIVER.records)
+    mechanism, delta = DirectionalGaussian(Binary((0, 1), 0.75)), 1 / LIVER.records
+    release = mechanism.calibrate(LIVER, epsilon=EPSILON, delta=delta)
+    limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit, "the counter-example must be private"
-    yield Number(
-        "smallest singular value of private noise over s2 / B, records in a box",
-        float(smallest * limit / LIVER.l2),
-        ">=",
-        1.0,
-        1e-9,
-    )
+    share = smallest_last(noise_of(release).row_factor)[-1] * limit / LIVER.l2
+    what = "smallest singular value of private noise over s2 / B, records in a box"
+    yield Number(what, share, ">=", 1, 1e-9)
 
 
 def necessary_in_ball(stream: np.random.Generator) -> Iterator[Number]:
@@ -93,37 +86,28 @@ def necessary_in_ball(stream: np.random.Generator) -> Iterator[Number]:
         # The scale at which the noise is just private.
         scale = query.directional_mu(variances).value / limit
         ratios.append(scale * np.sqrt(variances.min()) * limit / query.l2)
-    yield Number(
-        "smallest singular value of just private noise over s2 / B, records in a ball",
-        float(min(ratios)),
-        "=",
-        1.0,
-        1e-9,
-    )
+    what = "smallest singular value of just private noise over s2 / B, records in a ball"
+    yield Number(what, min(ratios), "=", 1, 1e-9)
 
 
-def _saving(query: Query) -> float:
+def _saving(query: Query, domain: str) -> Number:
     """Return the least total variance of private directional noise over that of i.i.d. noise."""
-    weights = (1.0,) * query.features
-    best = DirectionalGaussian(weights=weights).calibrate(query, epsilon=EPSILON, delta=DELTA)
+    directional = DirectionalGaussian(weights=(1.0,) * query.features)
+    best = directional.calibrate(query, epsilon=EPSILON, delta=DELTA)
     plain = IMGM().calibrate(query, epsilon=EPSILON, delta=DELTA)
-    return float((best.noise_std / plain.noise_std) ** 2)
+    ratio = (best.noise_std / plain.noise_std) ** 2
+    return Number(f"least variance over that of i.i.d. noise, {domain}", ratio, ">=", 1, 1e-9)
 
 
 def equal_noise(_stream: np.random.Generator) -> Iterator[Number]:
     """No private Gaussian noise has a smaller total variance than i.i.d. noise."""
-    box = Identity(Box((0.0, 0.0), (1.0, 0.1)), 10)
-    yield Number(
-        "least variance over that of i.i.d. noise, [0, 1] x [0, 0.1]", _saving(box), ">=", 1, 1e-9
-    )
+    yield _saving(Identity(Box((0.0, 0.0), (1.0, 0.1)), 10), "[0, 1] x [0, 0.1]")
 
 
 def equal_noise_in_ball(_stream: np.random.Generator) -> Iterator[Number]:
     """The same in a ball, and in a box of equal sides."""
-    for name, query in (("ball", Identity(Ball(1, 4), 10)), ("box of equal sides", LIVER)):
-        yield Number(
-            f"least variance over that of i.i.d. noise, {name}", _saving(query), ">=", 1, 1e-9
-        )
+    yield _saving(Identity(Ball(1, 4), 10), "ball")
+    yield _saving(LIVER, "box of equal sides")
 
 
 def composition(_stream: np.random.Generator) -> Iterator[Number]:
@@ -133,9 +117,8 @@ def composition(_stream: np.random.Generator) -> Iterator[Number]:
         # Losses of one release on a grid, T of which add up.
         step = mu / 400
         losses = mu**2 / 2 + step * np.arange(-4000, 4001)
-        once = np.diff(
-            stats.norm.cdf(np.append(losses, losses[-1] + step) - step / 2, mu**2 / 2, mu)
-        )
+        edges = np.append(losses, losses[-1] + step) - step / 2
+        once = np.diff(stats.norm.cdf(edges, mu**2 / 2, mu))
         total, start = np.ones(1), 0.0
         for _ in range(count):
             total, start = signal.fftconvolve(total, once), start + losses[0]
@@ -147,20 +130,15 @@ def composition(_stream: np.random.Generator) -> Iterator[Number]:
 def growth(_stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.2: with m n the noise of MVG grows without bound, that of IMGM does not."""
     counts = np.array([1e2, 1e3, 1e4, 1e5])
-    std = {
-        name: [
-            mechanism.calibrate(
-                Identity(Box.cube(6, -1, 1), int(n)), epsilon=EPSILON, delta=DELTA
-            ).noise_std
-            for n in counts
-        ]
-        for name, mechanism in (("MVG", MVG()), ("IMGM", IMGM()))
-    }
-    power = {name: np.polyfit(np.log(counts), np.log(found), 1)[0] for name, found in std.items()}
-    yield Number(
-        "power of n by which MVG's standard deviation grows", float(power["MVG"]), ">=", 0.5
-    )
-    yield Number("the same of IMGM", float(power["IMGM"]), "=", 0, 1e-9)
+    queries = [Identity(Box.cube(6, -1, 1), int(n)) for n in counts]
+
+    def power(mechanism: Mechanism) -> float:
+        drawn = [mechanism.calibrate(query, epsilon=EPSILON, delta=DELTA) for query in queries]
+        std = [release.noise_std for release in drawn]
+        return np.polyfit(np.log(counts), np.log(std), 1)[0]
+
+    yield Number("power of n by which MVG's standard deviation grows", power(MVG()), ">=", 0.5)
+    yield Number("the same of IMGM", power(IMGM()), "=", 0, 1e-9)
 
 
 def no_budget(_stream: np.random.Generator) -> Iterator[Number]:
@@ -191,18 +169,11 @@ def renyi_bound(_stream: np.random.Generator) -> Iterator[Number]:
     """(52): the divergence is the printed expression; and the bound in terms of B holds."""
     orders, limits = (1.5, 2.0, 4.0), (0.1, 0.5, 1.0, 2.0)
     for order, mu in ((2.0, 0.5), (4.0, 1.0)):
-        yield Number(
-            f"divergence over the printed expression, order {order:g}, mu {mu:g}",
-            renyi(order, mu) / renyi_as_printed(order, mu**2 / 2),
-            "=",
-            1.0,
-            1e-6,
-        )
-    bound = min(
-        renyi_as_printed(order, limit / 2) / renyi(order, limit)
-        for order in orders
-        for limit in limits
-    )
+        ratio = renyi(order, mu) / renyi_as_printed(order, mu**2 / 2)
+        what = f"divergence over the printed expression, order {order:g}, mu {mu:g}"
+        yield Number(what, ratio, "=", 1, 1e-6)
+    cases = itertools.product(orders, limits)
+    bound = min(renyi_as_printed(order, b / 2) / renyi(order, b) for order, b in cases)
     yield Number("smallest final bound over the divergence", bound, ">=", 1)
 
 
@@ -217,27 +188,22 @@ def amplification(_stream: np.random.Generator) -> Iterator[Number]:
 
 def direction_pays(_stream: np.random.Generator) -> Iterator[Number]:
     """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
-    for name, query, important in (
-        ("experiment I", LIVER, (2, 5)),
-        ("experiment III", CTG, (0, 7, 9)),
-    ):
-        delta = 1 / query.records
-        directional = DirectionalGaussian(Binary(important, 0.75)).calibrate(
-            query, epsilon=EPSILON, delta=delta
+    for name, query, important in (("I", LIVER, (2, 5)), ("III", CTG, (0, 7, 9))):
+        mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
+        directional, plain = (
+            one.calibrate(query, epsilon=EPSILON, delta=1 / query.records) for one in mechanisms
         )
-        plain = IMGM().calibrate(query, epsilon=EPSILON, delta=delta)
-        least = smallest_last(noise_of(directional).row_factor)[-1]
-        ratio = float(least / plain.noise_std)
-        yield Number(f"noise of important directions over i.i.d., {name}", ratio, ">=", 1, 1e-9)
+        ratio = smallest_last(noise_of(directional).row_factor)[-1] / plain.noise_std
+        what = f"noise of important directions over i.i.d., experiment {name}"
+        yield Number(what, ratio, ">=", 1, 1e-9)
 
 
 def algorithm_1(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 3: Algorithm 1 is private, and spends the whole budget."""
-    shares = []
-    for query in (LIVER, CTG):
-        for epsilon, delta in BUDGETS:
-            release = IMGM().calibrate(query, epsilon=epsilon, delta=delta)
-            shares.append(release.mu / gaussian.mu(epsilon, delta))
+    shares = [
+        IMGM().calibrate(query, epsilon=epsilon, delta=delta).mu / gaussian.mu(epsilon, delta)
+        for query, (epsilon, delta) in itertools.product((LIVER, CTG), BUDGETS)
+    ]
     yield Number("largest mu over the allowed mu", max(shares), "<=", 1, 1e-12)
     yield Number("smallest mu over the allowed mu", min(shares), "=", 1, 1e-9)
 
@@ -266,9 +232,8 @@ def vector_noise_is_private(stream: np.random.Generator) -> Iterator[Number]:
         # Lambda for a sum, from draws: the mean radius is d / lambda.
         rate = d / radius.mean() * np.sqrt(d) / radii.EPSILON
         yield Number(f"delta at epsilon 1, d = {d}", float(radii.delta(1.0, d, d)), "<=", 0, 1e-12)
-        yield Number(
-            f"lambda of draws over the stated one, d = {d}", rate, "=", 1, 5 / (draws * d) ** 0.5
-        )
+        what = f"lambda of draws over the stated one, d = {d}"
+        yield Number(what, rate, "=", 1, 5 / (draws * d) ** 0.5)
 
 
 def exponential_radius(_stream: np.random.Generator) -> Iterator[Number]:

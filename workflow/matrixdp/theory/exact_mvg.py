@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import stats
 
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
-from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
+from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.base import Additive, Release
 from matrixdp.mechanisms.mvg import (
     MVG,
@@ -44,32 +45,24 @@ def tail_bound(_stream: np.random.Generator) -> Iterator[Number]:
     for query in EXPERIMENTS:
         m, n = query.shape
         delta = 1 / query.records
-        beta = {
-            zeta: coefficients((m, n), gamma=1.0, s2=1.0, delta=delta, zeta=zeta).beta
-            for zeta in ("sqrt", "literal")
-        }
+        literal, root = (
+            coefficients((m, n), gamma=1.0, s2=1.0, delta=delta, zeta=zeta).beta
+            for zeta in ("literal", "sqrt")
+        )
         # beta is proportional to zeta, which is L as printed and sqrt(L) otherwise.
-        bound = float((beta["literal"] / beta["sqrt"]) ** 2)
+        bound = (literal / root) ** 2
         for square, meant in ((bound**2, "as printed"), (bound, "with zeta^2 replaced by zeta")):
-            chance = float(stats.chi2.sf(square, m * n))
+            chance = stats.chi2.sf(square, m * n)
             yield Number(f"probability of the tail, {m} x {n}, {meant}", chance, "<=", delta)
 
 
-def largest_share(theorem: int, queries: Sequence[Query]) -> float:
-    """Return the largest mu / B of MVG releases over budgets and allocations; private: <= 1."""
-    return max(_share(release) for release in _releases(theorem, queries))
-
-
-def _releases(theorem: int, queries: Sequence[Query]) -> Iterator[Release]:
+def _shares(theorem: int, queries: Sequence[Query]) -> Iterator[float]:
+    """Yield mu / B of MVG releases over budgets and allocations; private: <= 1."""
     for query in queries:
-        allocations: list[FixedShares] = [Shares()]
-        if query.features > 1:
-            allocations += [Binary((0,), tau) for tau in (0.5, 0.999)]
-        for allocation in allocations:
-            for epsilon in EPSILONS:
-                for delta in DELTAS:
-                    mechanism = MVG(theorem=theorem, allocation=allocation)
-                    yield mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        binary = [Binary((0,), tau) for tau in (0.5, 0.999) if query.features > 1]
+        for allocation, *budget in itertools.product([Shares(), *binary], EPSILONS, DELTAS):
+            mechanism = MVG(theorem=theorem, allocation=allocation)
+            yield _share(mechanism.calibrate(query, epsilon=budget[0], delta=budget[1]))
 
 
 def _share(release: Release) -> float:
@@ -109,31 +102,20 @@ def theorem_3(stream: np.random.Generator) -> Iterator[Number]:
 def _spent(
     theorem: int, queries: Sequence[Query], what: str, stream: np.random.Generator
 ) -> Iterator[Number]:
-    share, abstract = largest_share(theorem, queries), largest_abstract_share(theorem, stream)
+    share, abstract = max(_shares(theorem, queries)), largest_abstract_share(theorem, stream)
     yield Number(f"largest mu over the allowed mu, {what}", share, "<=", 1)
-    yield Number("largest s2 phi over the allowed mu, random sizes", abstract, "<=", 1.0)
+    yield Number("largest s2 phi over the allowed mu, random sizes", abstract, "<=", 1)
 
 
 def theorem_4(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 3 allows at least as much precision where s2 <= gamma, or r > 12."""
     table = bounds.bounds(0)
-    ratio = table["phi_thm3"] / table["phi_thm2"]
+    gain = table["phi_thm3"] / table["phi_thm2"]
     # A positive semi-definite query cannot have s2 above sqrt(2) gamma.
     many = (table["r"] > 12) & (table["ratio"] <= np.sqrt(2))
-    yield Number(
-        "smallest phi of Theorem 3 over that of Theorem 2, s2 <= gamma",
-        float(ratio[table["ratio"] <= 1].min()),
-        ">=",
-        1.0,
-        1e-12,
-    )
-    yield Number(
-        "smallest phi of Theorem 3 over that of Theorem 2, r > 12",
-        float(ratio[many].min()),
-        ">=",
-        1.0,
-        1e-12,
-    )
+    for where, rows in (("s2 <= gamma", table["ratio"] <= 1), ("r > 12", many)):
+        what = f"smallest phi of Theorem 3 over that of Theorem 2, {where}"
+        yield Number(what, gain[rows].min(), ">=", 1, 1e-12)
 
 
 def threshold(_stream: np.random.Generator) -> Iterator[Number]:
@@ -148,10 +130,8 @@ def example_1(_stream: np.random.Generator) -> Iterator[Number]:
     """Second moments of records in [-c, c]^m: gamma = m c^2, s2 at most 2 m c^2 / n."""
     ones = np.ones((MOVEMENT.features, MOVEMENT.records))
     attained = float(np.linalg.norm(ones @ ones.T / MOVEMENT.records))
-    yield Number("gamma / (m c^2), attained", attained / MOVEMENT.features, "=", 1, 1e-12)
-    yield Number(
-        "gamma / (m c^2), calibrated to", MOVEMENT.gamma / MOVEMENT.features, "=", 1, 1e-12
-    )
+    for what, gamma in (("attained", attained), ("calibrated to", MOVEMENT.gamma)):
+        yield Number(f"gamma / (m c^2), {what}", gamma / MOVEMENT.features, "=", 1, 1e-12)
     yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / MOVEMENT.paper_l2, "<=", 1)
 
 
@@ -161,33 +141,26 @@ def example_2(_stream: np.random.Generator) -> Iterator[Number]:
     signs = np.ones(n)
     signs[0] = -1
     # The linear kernel on unit vectors: one record is replaced by its opposite.
-    changed = float(np.linalg.norm(np.ones((n, n)) - np.outer(signs, signs)))
+    kernel = np.ones((n, n))
+    attained, changed = (
+        float(np.linalg.norm(k)) for k in (kernel, kernel - np.outer(signs, signs))
+    )
     table = bounds.bounds(0)
-    kernels = table[table["case"] == "kernel matrix"]
-    yield Number(
-        "gamma / (n c), attained", float(np.linalg.norm(np.ones((n, n)))) / n, "=", 1, 1e-12
-    )
+    large = table["r"][(table["case"] == "kernel matrix") & (table["ratio"] >= 1)]
+    yield Number("gamma / (n c), attained", attained / n, "=", 1, 1e-12)
     yield Number("change by one record / (c sqrt(8 n - 4))", changed / np.sqrt(8 * n - 4), "<=", 1)
-    yield Number(
-        "smallest n from which s2 < gamma",
-        float(kernels["r"][kernels["ratio"] >= 1].max() + 1),
-        "=",
-        8.0,
-    )
+    yield Number("smallest n from which s2 < gamma", large.max() + 1, "=", 8)
 
 
 def singular_values(stream: np.random.Generator) -> Iterator[Number]:
     """Turning the noise keeps its singular values, and the guarantee."""
-    plain = MVG(allocation=Binary((0, 1), 0.75)).calibrate(LIVER, epsilon=1, delta=1 / 248)
-    shares, changes = [], []
-    for _ in range(20):
-        basis = np.linalg.qr(stream.standard_normal((6, 6)))[0]
-        mechanism = MVG(allocation=Binary((0, 1), 0.75), directions=basis)
-        turned = mechanism.calibrate(LIVER, epsilon=1, delta=1 / 248)
-        shares.append(_share(turned))
-        changes.append(np.abs(_variances(turned) / _variances(plain) - 1).max())
-    yield Number("largest mu over the allowed mu, 20 random bases", max(shares), "<=", 1)
-    yield Number("largest relative change of a variance", float(max(changes)), "=", 0, 1e-9)
+    bases = [None, *(np.linalg.qr(stream.standard_normal((6, 6)))[0] for _ in range(20))]
+    mechanisms = [MVG(allocation=Binary((0, 1), 0.75), directions=basis) for basis in bases]
+    plain, *turned = (one.calibrate(LIVER, epsilon=1, delta=1 / 248) for one in mechanisms)
+    share = max(_share(release) for release in turned)
+    change = max(np.abs(_variances(one) / _variances(plain) - 1).max() for one in turned)
+    yield Number("largest mu over the allowed mu, 20 random bases", share, "<=", 1)
+    yield Number("largest relative change of a variance", change, "=", 0, 1e-9)
 
 
 def _variances(release: Release) -> Array:
@@ -212,12 +185,10 @@ def same_law(stream: np.random.Generator) -> Iterator[Number]:
     """The samplers of Lemmas 6 and 7 draw the law of the definition, and tests would tell."""
     table = samplers.samplers(int(stream.integers(2**31)))
     tests = table[table["kind"] == "test"].groupby("sampler")["p_value"]
-    smallest, largest = tests.min(), tests.max()
-    yield Number("smallest p-value, affine (Lemma 7)", float(smallest["affine"]), ">=", 1e-3)
-    yield Number("smallest p-value, Kronecker (Lemma 6)", float(smallest["kronecker"]), ">=", 1e-3)
-    yield Number(
-        "largest p-value, factors in the wrong order", float(largest["wrong_order"]), "<=", 1e-6
-    )
+    smallest, wrong = tests.min(), tests.max()["wrong_order"]
+    yield Number("smallest p-value, affine (Lemma 7)", smallest["affine"], ">=", 1e-3)
+    yield Number("smallest p-value, Kronecker (Lemma 6)", smallest["kronecker"], ">=", 1e-3)
+    yield Number("largest p-value, factors in the wrong order", wrong, "<=", 1e-6)
 
 
 def printed_optimum(_stream: np.random.Generator) -> Iterator[Number]:
@@ -255,10 +226,8 @@ def least_leakage(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 9 for one Gaussian answer: other noise of the same variance leaks no less."""
     for variance in (0.1, 1.0, 10.0):
         normal = leakage.gaussian(variance)
-        computed = leakage.information(stats.norm(scale=np.sqrt(variance)))
-        yield Number(
-            f"quadrature / closed form, noise {variance:g}", computed / normal, "=", 1, 1e-6
-        )
+        ratio = leakage.information(stats.norm(scale=np.sqrt(variance))) / normal
+        yield Number(f"quadrature / closed form, noise {variance:g}", ratio, "=", 1, 1e-6)
         for name, law in leakage.laws(variance).items():
             more = leakage.information(law) / normal
             yield Number(f"leakage over Gaussian's, {name} {variance:g}", more, ">=", 1, 1e-6)
@@ -281,25 +250,19 @@ def budgets(_stream: np.random.Generator) -> Iterator[Number]:
 
 def gaussian_answer(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 8 as stated: a sum over any number of records has the largest information."""
-    yield Number(
-        "information of a sum of one record over the largest possible",
-        leakage.sum_information(1) / leakage.gaussian(1.0),
-        "=",
-        1.0,
-        1e-3,
-    )
+    yield _of_a_sum(1, "one record", 1e-3)
 
 
 def gaussian_limit(_stream: np.random.Generator) -> Iterator[Number]:
     """Theorem 8 in the limit of many records, where a sum is Gaussian."""
     for n, tolerance in ((16, 1e-2), (256, 1e-3)):
-        yield Number(
-            f"information of a sum of {n} records over the largest possible",
-            leakage.sum_information(n) / leakage.gaussian(1.0),
-            "=",
-            1.0,
-            tolerance,
-        )
+        yield _of_a_sum(n, f"{n} records", tolerance)
+
+
+def _of_a_sum(n: int, records: str, tolerance: float) -> Number:
+    share = leakage.sum_information(n) / leakage.gaussian(1.0)
+    what = f"information of a sum of {records} over the largest possible"
+    return Number(what, share, "=", 1, tolerance)
 
 
 CHECKS: dict[str, Check] = {

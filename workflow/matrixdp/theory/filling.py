@@ -95,11 +95,7 @@ def numerical_optimum(eigenvalues: Array, budget: float) -> Array:
         np.full(len(eigenvalues), 1 / len(eigenvalues)),
         jac=lambda share: -eigenvalues * budget / (1 + eigenvalues * budget * share) / scale,
         bounds=[(0, 1)] * len(eigenvalues),
-        constraints={
-            "type": "eq",
-            "fun": lambda share: share.sum() - 1,
-            "jac": lambda share: np.ones_like(share),
-        },
+        constraints={"type": "eq", "fun": lambda share: share.sum() - 1, "jac": np.ones_like},
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 500},
     )
@@ -170,22 +166,10 @@ def _precisions(allocation: str, u: Array) -> pd.DataFrame:
 
 
 def _rows(
-    kind: str,
-    allocation: str,
-    budget: ArrayLike,
-    value: ArrayLike,
-    standard_error: ArrayLike = np.nan,
+    kind: str, allocation: str, budget: ArrayLike, value: ArrayLike, error: ArrayLike = np.nan
 ) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "kind": kind,
-            "allocation": allocation,
-            "budget": budget,
-            "direction": pd.NA,
-            "value": value,
-            "standard_error": standard_error,
-        }
-    )
+    named = {"kind": kind, "allocation": allocation, "budget": budget, "direction": pd.NA}
+    return pd.DataFrame({**named, "value": value, "standard_error": error})
 
 
 THEORY = {"filling": filling}

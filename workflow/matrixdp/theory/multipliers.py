@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from matrixdp.checks import Array
 from matrixdp.experiments.schemes.base import analytic_mu, classical_multiplier
 from matrixdp.privacy import accountants, gaussian, kov, sampling
 from matrixdp.privacy.kov import Guarantee
@@ -21,8 +21,11 @@ SAMPLED_RELEASES = np.rint(np.geomspace(1, 1e5, 11)).astype(int)
 #: Share of Adult's records in a lot.
 RATE = SETTINGS["adult"].lot / SETTINGS["adult"].records
 
-#: Called with epsilon, delta, releases and rate, returns the multiplier of one release.
-Multiplier = Callable[[float, float, int, float], float]
+#: Called with epsilon, delta, ``rate`` and ``steps``, the number of releases, returns the
+#: multiplier of one release.
+Multiplier = Callable[..., float]
+
+COLUMNS = ["accountant", "sampled", "epsilon", "delta", "releases", "multiplier", "epsilon_actual"]
 
 
 def compositions(_seed: int) -> pd.DataFrame:
@@ -42,32 +45,22 @@ def compositions(_seed: int) -> pd.DataFrame:
         - ``linear`` (sampled only): Theorem 4 times the rate, the paper's amplification; its noise
           is too small.
     """
-    plain = _rows(1.0, RELEASES, ACCOUNTANTS)
-    return pd.DataFrame([*plain, *_rows(RATE, SAMPLED_RELEASES, ACCOUNTANTS | LINEAR)])
+    rows = []
+    for rate, releases in ((1.0, RELEASES), (RATE, SAMPLED_RELEASES)):
+        compared = ACCOUNTANTS if rate == 1 else ACCOUNTANTS | LINEAR
+        for epsilon, count, name in itertools.product(EPSILONS, releases.tolist(), compared):
+            z = compared[name](epsilon, DELTA, rate=rate, steps=count)
+            actual = accountants.pld_epsilon(z, rate=rate, steps=count, delta=DELTA)
+            rows.append((name, rate < 1, epsilon, DELTA, count, z, actual))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _rows(
-    rate: float, releases: Array, compared: Mapping[str, Multiplier]
-) -> Iterator[dict[str, object]]:
-    for epsilon, count, name in itertools.product(EPSILONS, releases.tolist(), compared):
-        z = compared[name](epsilon, DELTA, count, rate)
-        yield {
-            "accountant": name,
-            "sampled": rate < 1,
-            "epsilon": epsilon,
-            "delta": DELTA,
-            "releases": count,
-            "multiplier": z,
-            "epsilon_actual": accountants.pld_epsilon(z, rate=rate, steps=count, delta=DELTA),
-        }
+def _theorem_4(epsilon: float, delta: float, *, rate: float, steps: int) -> float:
+    return 1 / accountants.release_mu(epsilon, delta, steps)
 
 
-def _theorem_4(epsilon: float, delta: float, releases: int, _rate: float) -> float:
-    return 1 / accountants.release_mu(epsilon, delta, releases)
-
-
-def _linear(epsilon: float, delta: float, releases: int, rate: float) -> float:
-    return rate * _theorem_4(epsilon, delta, releases, rate)
+def _linear(epsilon: float, delta: float, *, rate: float, steps: int) -> float:
+    return rate * _theorem_4(epsilon, delta, rate=rate, steps=steps)
 
 
 def _analytic(guarantees: Guarantee) -> float:
@@ -75,24 +68,15 @@ def _analytic(guarantees: Guarantee) -> float:
 
 
 def _kov(theorem: str, noise: Callable[[Guarantee], float]) -> Multiplier:
-    def compute(epsilon: float, delta: float, releases: int, rate: float) -> float:
-        each = kov.splits(epsilon, delta, releases, theorem=theorem)
+    def compute(epsilon: float, delta: float, *, rate: float, steps: int) -> float:
+        each = kov.splits(epsilon, delta, steps, theorem=theorem)
         return noise(sampling.before_sampling(each, rate))
 
     return compute
 
 
-def _accounted(accountant: accountants.Accountant) -> Multiplier:
-    def compute(epsilon: float, delta: float, releases: int, rate: float) -> float:
-        return accountants.smallest_multiplier(
-            epsilon, delta, rate=rate, steps=releases, accountant=accountant
-        )
-
-    return compute
-
-
-def _naive(epsilon: float, delta: float, releases: int, rate: float) -> float:
-    each = sampling.before_sampling(Guarantee(epsilon / releases, delta / releases), rate)
+def _naive(epsilon: float, delta: float, *, rate: float, steps: int) -> float:
+    each = sampling.before_sampling(Guarantee(epsilon / steps, delta / steps), rate)
     return 1 / gaussian.mu(*each)
 
 
@@ -101,11 +85,11 @@ ACCOUNTANTS: dict[str, Multiplier] = {
     "kov_3.4_analytic": _kov("3.4", _analytic),
     "kov_3.4_classical": _kov("3.4", classical_multiplier),
     "kov_3.3_analytic": _kov("3.3", _analytic),
-    "rdp": _accounted(accountants.rdp_epsilon),
-    "pld": _accounted(accountants.pld_epsilon),
+    "rdp": partial(accountants.smallest_multiplier, accountant=accountants.rdp_epsilon),
+    "pld": accountants.smallest_multiplier,
     "naive": _naive,
 }
 #: Amplification as in the paper, which is wrong.
-LINEAR = {"linear": _linear}
+LINEAR: dict[str, Multiplier] = {"linear": _linear}
 
 THEORY = {"composition": compositions}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-RELATIONS = ("=", "<=", ">=")
 
-
-@dataclass(frozen=True)
-class Number:
+class Number(NamedTuple):
     """One number of a check.
 
     Attributes:

@@ -60,25 +60,16 @@ def settings(_seed: int) -> pd.DataFrame:
         block), ``steps`` (number of releases), ``rate`` (lot / records), ``multiplier``
         (standard deviation over sensitivity) and ``epsilon_actual`` at delta.
     """
-    rows: list[dict[str, object]] = []
+    rows = []
     for dataset, setting in SETTINGS.items():
         for kind, plan in _plans(setting).items():
             for scheme, epsilon in itertools.product(SCHEMES, EPSILONS[kind]):
                 noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
                 rows.append(
-                    {
-                        "dataset": dataset,
-                        "kind": kind,
-                        "scheme": scheme,
-                        "epsilon": epsilon,
-                        "delta": DELTA,
-                        "records": setting.records,
-                        "lot": round(plan.rate * setting.records),
-                        "steps": plan.steps,
-                        "rate": plan.rate,
-                        "multiplier": noise.multiplier,
-                        "epsilon_actual": noise.epsilon_actual,
-                    }
+                    {"dataset": dataset, "kind": kind, "scheme": scheme}
+                    | {"epsilon": epsilon, "delta": DELTA}
+                    | {name: getattr(plan, name) for name in ("records", "lot", "steps", "rate")}
+                    | {"multiplier": noise.multiplier, "epsilon_actual": noise.epsilon_actual}
                 )
     return pd.DataFrame(rows)
 

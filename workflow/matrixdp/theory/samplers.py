@@ -51,18 +51,16 @@ def samplers(seed: int) -> pd.DataFrame:
           (Kolmogorov-Smirnov).
     """
     m, n = len(SIGMA), len(PSI)
-    affine, kronecker, wrong = (
-        seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
-        for name in ("affine", "kronecker", "wrong_order")
-    )
-    drawn = {
-        "affine": laws.MatrixNormal(
-            (m, n), np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
-        ).sample(affine),
-        "kronecker": laws.kronecker_normal(kronecker, SIGMA, PSI),
-        "wrong_order": laws.kronecker_normal(wrong, PSI, SIGMA).reshape(-1, m, n),
+    factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
+    draw: dict[str, Callable[[laws.Streams], Array]] = {
+        "affine": laws.MatrixNormal((m, n), *factors).sample,
+        "kronecker": lambda given: laws.kronecker_normal(given, SIGMA, PSI),
+        "wrong_order": lambda given: laws.kronecker_normal(given, PSI, SIGMA).reshape(-1, m, n),
     }
-    parts = [compare(stack).assign(sampler=name) for name, stack in drawn.items()]
+    parts = []
+    for name, sampler in draw.items():
+        given = seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
+        parts.append(compare(sampler(given)).assign(sampler=name))
     columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -79,43 +77,36 @@ def compare(stack: Array) -> pd.DataFrame:
     error = np.sqrt((np.outer(variances, variances) + law**2) / draws)
     names = np.array([f"{i + 1},{j + 1}" for i in range(m) for j in range(n)])
     one, other = np.triu_indices(size)
-    covariances = pd.DataFrame(
-        {
-            "kind": "covariance",
-            "name": names[one] + " with " + names[other],
-            "expected": law[one, other],
-            "found": found[one, other],
-            "standard_error": error[one, other],
-        }
-    )
     white = linalg.solve_triangular(np.linalg.cholesky(law), flat.T, lower=True)
     squares = (white**2).sum(axis=0)
     apart = white @ white.T / draws - np.eye(size)
     scores = np.sort((apart * np.sqrt(draws / (1 + np.eye(size))))[one, other])
-    errors = pd.DataFrame(
-        {
-            "kind": "error",
-            "name": "",
-            "expected": stats.norm.ppf((np.arange(len(scores)) + 0.5) / len(scores)),
-            "found": scores,
-        }
-    )
-    quantiles = pd.DataFrame(
-        {
-            "kind": "quantile",
-            "name": [f"{p:g}" for p in QUANTILES],
-            "expected": stats.chi2.ppf(QUANTILES, size),
-            "found": np.quantile(squares, QUANTILES),
-        }
-    )
     below = stats.chi2.cdf(squares.sum(), draws * size)
     tests = {
         "scale": 2 * min(below, 1 - below),
         "shape": stats.chi2.sf(draws / 2 * (apart**2).sum(), len(scores)),
         "distances": stats.kstest(squares, stats.chi2(size).cdf).pvalue,
     }
-    judged = pd.DataFrame({"kind": "test", "name": tests.keys(), "p_value": tests.values()})
-    return pd.concat([covariances, errors, quantiles, judged])
+    parts: dict[str, dict[str, object]] = {
+        "covariance": {
+            "name": names[one] + " with " + names[other],
+            "expected": law[one, other],
+            "found": found[one, other],
+            "standard_error": error[one, other],
+        },
+        "error": {
+            "name": "",
+            "expected": stats.norm.ppf((np.arange(len(scores)) + 0.5) / len(scores)),
+            "found": scores,
+        },
+        "quantile": {
+            "name": [f"{p:g}" for p in QUANTILES],
+            "expected": stats.chi2.ppf(QUANTILES, size),
+            "found": np.quantile(squares, QUANTILES),
+        },
+        "test": {"name": tests.keys(), "p_value": tests.values()},
+    }
+    return pd.concat([pd.DataFrame(columns).assign(kind=kind) for kind, columns in parts.items()])
 
 
 def sampler_times(seed: int) -> pd.DataFrame:
@@ -136,8 +127,7 @@ def sampler_times(seed: int) -> pd.DataFrame:
         for n in sizes:
             m = n if case == SQUARE else 6
             for method, call in _calls(m, n, stream).items():
-                seconds, repeats = median_seconds(call)
-                rows.append((method, case, m, n, seconds, repeats))
+                rows.append((method, case, m, n, *median_seconds(call)))
     table = pd.DataFrame(rows, columns=["method", "case", "m", "n", "seconds", "repeats"])
     groups = table.groupby(["method", "case"])[["n", "seconds"]]
     slopes = groups.apply(slope).rename("slope")
@@ -151,18 +141,16 @@ def slope(times: pd.DataFrame) -> float:
 
 
 def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[], object]]:
-    cholesky, scipy_law = np.linalg.cholesky, stats.matrix_normal
+    cholesky, normal = np.linalg.cholesky, laws.MatrixNormal
     sigma = linalg.toeplitz(0.5 ** np.arange(m))
     calls: dict[str, Callable[[], object]] = {
-        "unimodal": lambda: laws.MatrixNormal((m, n), cholesky(sigma)).sample([stream])
+        "unimodal": lambda: normal((m, n), cholesky(sigma)).sample([stream])
     }
     if n <= LARGEST_DENSE:
         psi = linalg.toeplitz(0.5 ** np.arange(n))
         calls |= {
-            "affine": lambda: laws.MatrixNormal((m, n), cholesky(sigma), cholesky(psi)).sample(
-                [stream]
-            ),
-            "scipy": lambda: scipy_law.rvs(rowcov=sigma, colcov=psi, random_state=stream),
+            "affine": lambda: normal((m, n), cholesky(sigma), cholesky(psi)).sample([stream]),
+            "scipy": lambda: stats.matrix_normal.rvs(rowcov=sigma, colcov=psi, random_state=stream),
         }
     if m * n <= LARGEST_PRODUCT:
         calls["kronecker"] = lambda: laws.kronecker_normal([stream], sigma, psi)

@@ -31,17 +31,14 @@ class Noise:
     Attributes:
         deviations: standard deviations by name of what is released, the same in every release:
             one number for all entries, or one per row, shape (m, 1).
-        epsilon, delta: the nominal guarantee.
-        epsilon_actual: the epsilon really delivered at ``delta``, over all releases: exact for
-            noise that is the same on all entries (but for 2e-5 of the accountant), else an upper
-            bound.
+        epsilon_actual: the epsilon really delivered at the nominal delta, over all releases: exact
+            for noise that is the same on all entries (but for 2e-5 of the accountant), else an
+            upper bound.
         mu: the Gaussian-DP parameter of one release without sampling, or an upper bound.
         noise_std: root mean square of the standard deviations over all released entries.
     """
 
     deviations: Deviations
-    epsilon: float
-    delta: float
     epsilon_actual: float
     mu: float
     noise_std: float
@@ -121,8 +118,6 @@ class Scheme:
         mu = plan.mu(deviations)
         return Noise(
             deviations=deviations,
-            epsilon=epsilon,
-            delta=delta,
             epsilon_actual=plan.epsilon(mu, delta),
             mu=mu,
             noise_std=_root_mean_square(plan.released, deviations),

@@ -74,54 +74,20 @@ class Features(Plan):
         return gaussian.epsilon(delta, mu)
 
 
-Budget = Callable[[Features, float, float], Guarantee]
+def _additive(mechanism: Mechanism, plan: Features, epsilon: float, delta: float) -> Deviations:
+    return {"features": mechanism.calibrate(plan.query, epsilon=epsilon, delta=delta).noise_std}
 
 
-def _nominal(_plan: Features, epsilon: float, delta: float) -> Guarantee:
-    return Guarantee(epsilon, delta)
-
-
-def _amplified(plan: Features, epsilon: float, delta: float) -> Guarantee:
-    return sampling.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate)
-
-
-def _code(plan: Features, epsilon: float, delta: float) -> Guarantee:
-    return _amplified(plan, *kov.simple_split(epsilon, delta, 1))
-
-
-def _additive(
-    plan: Features,
-    epsilon: float,
-    delta: float,
-    *,
-    mechanism: Mechanism,
-    budget: Budget = _nominal,
-) -> Deviations:
-    given = budget(plan, epsilon, delta)
-    release = mechanism.calibrate(plan.query, epsilon=given.epsilon, delta=given.delta)
-    return {"features": release.noise_std}
-
-
-def _mvg(
-    plan: Features,
-    epsilon: float,
-    delta: float,
-    *,
-    allocation: Binary,
-    budget: Budget = _nominal,
-    gamma: float | None = None,
-    power: float = 0.5,
-) -> Deviations:
-    """Return the power of MVG's variances: its standard deviations for 0.5."""
-    given = budget(plan, epsilon, delta)
-    phi = precision_budget(plan.query, epsilon=given.epsilon, delta=given.delta, gamma=gamma)
-    precisions = row_precisions(phi, plan.query.shape, allocation)
-    return {"features": per_row(precisions**-power)}
+def _mvg(plan: Features, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
+    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta)
+    return {"features": per_row(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
 
 
 def _mvg_code(plan: Features, epsilon: float, delta: float) -> Deviations:
     gamma = plan.query.l2 / 2
-    return _mvg(plan, epsilon, delta, allocation=IID, budget=_code, gamma=gamma, power=1.0)
+    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta, gamma=gamma)
+    # The variance, as if it were the standard deviation.
+    return {"features": per_row(row_precisions(phi, plan.query.shape, IID) ** -1.0)}
 
 
 def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
@@ -129,17 +95,31 @@ def _imgm_code(plan: Features, epsilon: float, delta: float) -> Deviations:
     return {"features": plan.rate * plan.query.l2 / mu / np.sqrt(plan.lot)}
 
 
+#: Called with a plan, epsilon and delta.
+Spend = Callable[[Features, float, float], Deviations]
+
+
+def _amplified(spend: Spend, plan: Features, epsilon: float, delta: float) -> Deviations:
+    return spend(plan, *sampling.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate))
+
+
+def _code(spend: Spend, plan: Features, epsilon: float, delta: float) -> Deviations:
+    return _amplified(spend, plan, *kov.simple_split(epsilon, delta, 1))
+
+
+_gaussian = partial(_additive, Gaussian())
+_imgm = partial(_additive, IMGM())
+_mvg_binary = partial(_mvg, allocation=FIRST_TWO)
+
 SCHEMES = {
-    "analytic_gaussian": Scheme(partial(_additive, mechanism=Gaussian())),
-    "imgm": Scheme(partial(_additive, mechanism=IMGM())),
+    "analytic_gaussian": Scheme(_gaussian),
+    "imgm": Scheme(_imgm),
     "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
-    "mvg_binary": Scheme(partial(_mvg, allocation=FIRST_TWO)),
-    "analytic_gaussian_amplified": Scheme(
-        partial(_additive, mechanism=Gaussian(), budget=_amplified)
-    ),
-    "imgm_amplified": Scheme(partial(_additive, mechanism=IMGM(), budget=_amplified)),
-    "mvg_binary_amplified": Scheme(partial(_mvg, allocation=FIRST_TWO, budget=_amplified)),
-    "analytic_gaussian_code": Scheme(partial(_additive, mechanism=Gaussian(), budget=_code)),
+    "mvg_binary": Scheme(_mvg_binary),
+    "analytic_gaussian_amplified": Scheme(partial(_amplified, _gaussian)),
+    "imgm_amplified": Scheme(partial(_amplified, _imgm)),
+    "mvg_binary_amplified": Scheme(partial(_amplified, _mvg_binary)),
+    "analytic_gaussian_code": Scheme(partial(_code, _gaussian)),
     "imgm_code": Scheme(_imgm_code),
-    "mvg_code": Scheme(_mvg_code),
+    "mvg_code": Scheme(partial(_code, _mvg_code)),
 }

@@ -131,15 +131,14 @@ def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -
     """
     _, step = analytic_mu(_per_step(plan, epsilon, delta))
     _, each = analytic_mu(kov.splits(step.epsilon, step.delta, len(plan.shapes)))
-    found = {}
-    for name, shape in plan.shapes.items():
-        row = _mvg_precisions(shape, each, allocation, gamma=plan.clip, s2=plan.clip)
-        found[name] = per_row(row**-0.5)
-    return found
+    return {
+        name: per_row(_mvg_precisions(shape, each, allocation, plan.clip, plan.clip) ** -0.5)
+        for name, shape in plan.shapes.items()
+    }
 
 
 def _mvg_precisions(
-    shape: tuple[int, int], each: Guarantee, allocation: Binary, *, gamma: float, s2: float
+    shape: tuple[int, int], each: Guarantee, allocation: Binary, gamma: float, s2: float
 ) -> Array:
     """Return MVG's precision of each row, shape (m,), by Theorem 2, zeta with its root."""
     alpha, _, beta = coefficients(shape, gamma=gamma, s2=s2, delta=each.delta)
@@ -157,9 +156,8 @@ def _analytic_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
 
 
 def _moments_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
-    return plan.same(
-        float(2 * plan.rate / epsilon * np.sqrt(plan.steps * np.log(1 / delta)) * plan.clip)
-    )
+    root = np.sqrt(plan.steps * np.log(1 / delta))
+    return plan.same(float(2 * plan.rate / epsilon * root * plan.clip))
 
 
 def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -168,7 +166,7 @@ def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
     for name, (m, n) in plan.shapes.items():
         s2 = plan.clip * np.sqrt(m * n)
         # The variance, as if it were the standard deviation.
-        found[name] = per_row(1 / _mvg_precisions((m, n), step, IID, gamma=s2 / 2, s2=s2))
+        found[name] = per_row(1 / _mvg_precisions((m, n), step, IID, s2 / 2, s2))
     return found
 
 
