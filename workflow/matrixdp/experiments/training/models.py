@@ -11,6 +11,7 @@ Parameters are dictionaries of float32 matrices by name; a bias is a column.
 from __future__ import annotations
 
 import abc
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -98,12 +99,9 @@ class Perceptron(Model):
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray]) -> Self:
         """Return the network of ``train_inputs``, ``train_labels`` and their test partners."""
-        return cls(
-            jnp.asarray(arrays["train_inputs"], jnp.float32),
-            jnp.asarray(arrays["train_labels"], jnp.int32),
-            jnp.asarray(arrays["test_inputs"], jnp.float32),
-            jnp.asarray(arrays["test_labels"], jnp.int32),
-        )
+        types = {"inputs": jnp.float32, "labels": jnp.int32}
+        names = itertools.product(("train", "test"), types.items())
+        return cls(*(jnp.asarray(arrays[f"{part}_{of}"], kind) for part, (of, kind) in names))
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
