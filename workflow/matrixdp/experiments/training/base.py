@@ -89,14 +89,12 @@ def trials(
         place: the folder of the prepared data set, or the file of the features made of it.
 
     Raises:
-        InputError: as for :func:`run`; the experiment is unknown or clips nothing but has
-            ``clip``; or the data cannot be read or are of another data set.
+        InputError: as for :func:`run`; the experiment is unknown, or the data cannot be read or
+            are of another data set.
     """
     experiment, known = part["experiment"], training.registry()
     chosen: Training = known[checks.choice(known, experiment=experiment)]
     given = {key: part[key] for key in ("lot", "epochs", "clip", "records") if part.get(key)}
-    if "clip" in given and chosen.kind == "features":
-        raise InputError(f"clip is {part['clip']}, but {experiment} clips nothing; omit it")
     data = load(place, part["dataset"], features=chosen.kind == "features")
     for name in names:
         yield name, run(replace(chosen, **given), name, data, Settings.of(part))
