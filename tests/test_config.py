@@ -17,13 +17,16 @@ SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
     [(1, "1"), (1.0, "1"), ("1.0", "1"), ("0.10", "0.1"), (1e-5, "0.00001"), ("1e3", "1000")],
 )
 def test_a_number_has_one_token(value, token):
-    assert config.token(value) == token
+    resolved = config.resolve({**SHIPPED, "table_epsilon": value, "epsilons": [value]})
+    assert (resolved["table_epsilon"], resolved["epsilons"]) == (token, [token])
 
 
-@pytest.mark.parametrize("bad", [0, -1, "nan", "inf", "x", "", None, True])
+@pytest.mark.parametrize(
+    "bad", [0, -1, "nan", float("nan"), "inf", float("inf"), "x", "", None, True]
+)
 def test_what_is_no_positive_number_has_no_token(bad):
-    with pytest.raises(InputError, match="epsilon is .* above 0"):
-        config.token(bad, "epsilon")
+    with pytest.raises(InputError, match="table_epsilon is .* a finite number above 0"):
+        config.resolve({**SHIPPED, "table_epsilon": bad})
 
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "workflow/config").glob("*.yaml")))
@@ -52,10 +55,12 @@ def test_what_is_left_out_has_the_default():
         ({"epsilons": ["1", -1]}, r"epsilons\[1\] is -1; it must be a finite number above 0"),
         ({"epsilons": ["nan"]}, r"epsilons\[0\] is 'nan'"),
         ({"epsilons": []}, r"epsilons is \[\]"),
-        ({"delta": 1}, "delta is 1; it must be below 1"),
+        ({"delta": 1}, r"delta is 1; it must be 1/n .*, or a number strictly between 0 and 1"),
         ({"delta": 0}, "delta is 0"),
-        ({"taus": [1]}, r"taus\[0\] is 1; it must be below 1"),
-        ({"rows": [0.5]}, r"rows\[0\] is 0.5"),
+        ({"delta": "1/m"}, "delta is '1/m'; it must be 1/n"),
+        ({"taus": [1]}, r"taus\[0\] is 1; it must be a number strictly between 0 and 1"),
+        ({"public_tau": 1}, "public_tau is 1; it must be a number strictly between 0 and 1"),
+        ({"rows": [0.5]}, r"rows\[0\] is 0.5; it must be a number of at least 1"),
         ({"data": {"source": "orignal"}}, "data.source is 'orignal'; did you mean 'original'"),
         ({"data": {"sorce": "auto"}}, "data has the unknown key 'sorce'"),
         ({"experiments": {"regresion": {}}}, "'regresion'; did you mean 'regression'"),
@@ -71,9 +76,9 @@ def test_a_bad_value_is_one_sentence(change, sentence):
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
-        ("mechanisms", ["laplac"], "names 'laplac'; did you mean 'laplace'"),
+        ("mechanisms", ["laplac"], r"mechanisms\[0\] is 'laplac'; did you mean 'laplace'"),
         ("dataset", "livr", "dataset is 'livr'; did you mean 'liver'"),
-        ("directions", {"a": ["sgtp"]}, "names 'sgtp'; did you mean 'sgpt'"),
+        ("directions", {"a": ["sgtp"]}, r"directions.a\[0\] is 'sgtp'; did you mean 'sgpt'"),
         ("directions", {"a b": ["sgpt"]}, "'a b'"),
         ("target", "drink", "target is 'drink'; did you mean 'drinks'"),
     ],
@@ -101,10 +106,10 @@ def test_numbers_that_a_command_line_nests_are_numbers():
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
-        ("schemes", ["imgn"], "training.adult.schemes names 'imgn'; did you mean 'imgm'"),
-        ("schemes", ["mvg_binary_amplified"], "names 'mvg_binary_amplified'"),
+        ("schemes", ["imgn"], r"training.adult.schemes\[0\] is 'imgn'; did you mean 'imgm'"),
+        ("schemes", ["mvg_binary_amplified"], r"schemes\[0\] is 'mvg_binary_amplified'"),
         ("epsilons", [0], r"training.adult.epsilons\[0\] is 0; it must be a finite number above 0"),
-        ("delta", 1, "training.adult.delta is 1; it must be below 1"),
+        ("delta", 1, "training.adult.delta is 1; it must be a number strictly between 0"),
         ("clip", 0, "training.adult.clip is 0; it must be a number above 0"),
         ("lot", 0, "training.adult.lot is 0; it must be a whole number of at least 1"),
         ("extractor_epochs", 1, "training.adult has the unknown key 'extractor_epochs'"),

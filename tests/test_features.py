@@ -56,10 +56,10 @@ def test_a_feature_must_exist_and_the_target_be_kept(dataset):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"features": ["sgpt", "drink"]}, "features names 'drink'; did you mean 'drinks'"),
+        ({"features": ["sgpt", "drink"]}, r"features\[1\] is 'drink'; did you mean 'drinks'"),
         ({"features": ["sgpt"]}, "must be a list of at least two features"),
         ({"features": ["sgpt", "mcv"]}, "target is 'drinks'"),
-        ({"directions": {"a": ["mcv"]}}, "directions.a names 'mcv'"),
+        ({"directions": {"a": ["mcv"]}}, r"directions.a\[0\] is 'mcv'"),
     ],
 )
 def test_the_configuration_checks_features(change, sentence):

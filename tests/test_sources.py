@@ -86,7 +86,7 @@ def test_a_digest_covers_the_verb_and_no_other(copy):
     before = digest(STUDY)
     edit(copy / "cli/audit.py", "def run", "SCALE = 1\n\n\ndef run")
     assert digest(STUDY) == before
-    edit(copy / "cli/trials.py", "options.mechanisms, folder", "options.mechanisms[:1], folder")
+    edit(copy / "cli/trials.py", "mechanisms, folder", "mechanisms[:1], folder")
     assert digest(STUDY) != before
 
 

@@ -263,7 +263,7 @@ def test_numbered_members_count_only_in_full(server, tmp_path):
     data = spec((server.gives("/w.zip", zipped(**walks)), "zip", {}), members=members)
     full = fetch(data, tmp_path / "1", mirrored(tmp_path / "m", **walks), network=ONCE)
     assert sorted(full.members) == ["walk_1.csv", "walk_10.csv", "walk_2.csv"]
-    assert full.origins == (fetching.Origin("walk_*.csv", "mirror", None),)
+    assert full.origins == [fetching.Origin("walk_*.csv", "mirror", None)]
     (tmp_path / "m/set/walk_2.csv").unlink()
     rest = fetch(data, tmp_path / "1", tmp_path / "m", network=ONCE)
     assert rest.members == full.members

@@ -29,7 +29,7 @@ def assert_refused(outcome, sentence, noise):
         ("epsilons=[1,nan]", "epsilons[1] is 'nan'; it must be a finite number above 0"),
         ("experiments={covarianc: {}}", "'covarianc'; did you mean 'covariance'?"),
         ("experiments={first_pc: {dataset: move}}", "'move'; did you mean 'movement'?"),
-        ("experiments={first_pc: {mechanisms: [gao]}}", "names 'gao'; did you mean 'goe'?"),
+        ("experiments={first_pc: {mechanisms: [gao]}}", "[0] is 'gao'; did you mean 'goe'?"),
     ],
 )
 def test_a_bad_setting(setting, sentence, fresh):

@@ -110,8 +110,8 @@ def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained
     ("setting", "sentence"),
     [
         ("training={adult: {clip: 0}}", "training.adult.clip is 0; it must be a number above 0"),
-        ("training={adult: {schemes: [imgn]}}", "schemes names 'imgn'; did you mean 'imgm'"),
-        ("training={adult: {delta: 1}}", "training.adult.delta is 1; it must be below 1"),
+        ("training={adult: {schemes: [imgn]}}", "schemes[0] is 'imgn'; did you mean 'imgm'"),
+        ("training={adult: {delta: 1}}", "training.adult.delta is 1; it must be a number strictly"),
         ("training={adults: {}}", "unknown key 'adults'; did you mean 'adult'"),
     ],
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
+import math
 import os
 from collections.abc import Collection, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from matrixdp import files, sources
+from matrixdp import checks, files, sources
 from matrixdp.checks import InputError, nearest
 from matrixdp.experiments import readings
 from matrixdp.places import place
@@ -31,21 +34,6 @@ DATASETS = SCHEMA.with_name("datasets.yaml")
 _ASIDE = ("data", "audit_runs")
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def token(value: object, name: str = "value") -> str:
-    """Return the one way to write a number in paths and seeds: 1, 1.0 and "1" are all ``"1"``.
-
-    Raises:
-        InputError: the value is not a finite number above 0.
-    """
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not (number.is_finite() and number > 0):
-        raise InputError(f"{name} is {value!r}; it must be a finite number above 0")
-    return format(number.normalize(), "f")
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -73,47 +61,29 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """
     import jsonschema
 
-    schema = _load(SCHEMA)
-    trainings = {name: schema["$defs"][sources.kind(name)] for name in sources.trainings()}
-    schema["properties"]["training"]["properties"] = trainings
-    config = _with_numbers(config, schema)
-    _check_tasks(config)
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(config), key=lambda error: list(map(str, error.path)))
-    if errors:
-        raise InputError(_sentence(errors[0]))
-    resolved = _with_defaults(config, schema)
-    for key in ("epsilons", "taus", "rows"):
-        resolved[key] = _grid(key, resolved[key])
-    for key in ("table_epsilon", "public_tau"):
-        resolved[key] = token(resolved[key], f"config.yaml: {key}")
+    schema = _schema()
+    resolved = _completed(config, schema)
+    experiments = resolved.get("experiments")
+    for name, experiment in experiments.items() if isinstance(experiments, dict) else ():
+        if isinstance(experiment, dict):
+            experiment.setdefault("task", name)
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(resolved)
+    # A misspelt name may be why a key is missing.
+    for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
+        raise InputError(_sentence(error))
+    for settings in (resolved, *resolved["training"].values()):
+        for key in settings.keys() & {"epsilons", "taus", "rows"}:
+            settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
+        for key in settings.keys() & {"table_epsilon", "public_tau", "delta"}:
+            settings[key] = _token(settings[key])
     try:
         resolved["reading"] = readings.find(resolved["reading"]).name
+        for name, experiment in resolved["experiments"].items():
+            _check_experiment(f"experiments.{name}", experiment)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
-    if resolved["delta"] != "1/n":
-        resolved["delta"] = token(resolved["delta"], "config.yaml: delta")
-    below_one = {f"taus[{i}]": tau for i, tau in enumerate(resolved["taus"])}
-    below_one |= {key: resolved[key] for key in ("public_tau", "delta")}
-    for name, training in resolved["training"].items():
-        where = f"training.{name}"
-        training["epsilons"] = _grid(f"{where}.epsilons", training["epsilons"])
-        training["delta"] = token(training["delta"], f"config.yaml: {where}.delta")
-        below_one[f"{where}.delta"] = training["delta"]
-        known = [NONPRIVATE, RANDOM, *sources.schemes(name)]
-        _check_names(f"{where}.schemes", training["schemes"], known)
-    for key, value in below_one.items():
-        if value != "1/n" and Decimal(value) >= 1:
-            raise InputError(f"config.yaml: {key} is {value}; it must be below 1")
-    if Decimal(resolved["rows"][0]) < 1:
-        raise InputError(
-            f"config.yaml: rows[0] is {resolved['rows'][0]}; a sketch needs at least m rows, 1"
-        )
-    for name, experiment in resolved["experiments"].items():
-        experiment.setdefault("task", name)
-        _check_experiment(f"experiments.{name}", experiment, datasets())
-        if name in resolved["training"]:
-            raise InputError(f"config.yaml: experiments and training both have {name!r}; rename it")
+    for name in resolved["experiments"].keys() & resolved["training"]:
+        raise InputError(f"config.yaml: experiments and training both have {name!r}; rename it")
     return resolved
 
 
@@ -239,10 +209,7 @@ def shown(settings: Mapping[str, Any], experiments: Collection[str]) -> dict[str
 
 def _release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     known = settings["experiments"]
-    if experiment not in known:
-        options = [*known, *settings["training"]]
-        raise InputError(f"experiment is {experiment!r}; {nearest(experiment, options)}")
-    return known[experiment]
+    return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
 
 
 def _chosen(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -253,84 +220,65 @@ def _load(file: Path) -> dict[str, Any]:
     return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
 
 
-def _grid(key: str, values: list[object]) -> list[str]:
-    """Return the canonical tokens of a list of numbers, each once, in their order of size."""
-    tokens = {token(value, f"config.yaml: {key}[{i}]") for i, value in enumerate(values)}
-    return sorted(tokens, key=Decimal)
+def _schema() -> dict[str, Any]:
+    """Return the schema with the names that the sources and datasets.yaml have."""
+    schema = _load(SCHEMA)
+    experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
+    experiment["task"]["enum"] = [*sources.tasks()]
+    experiment["dataset"]["enum"] = [name for name, d in datasets().items() if "scalings" in d]
+    experiment["mechanisms"]["items"]["enum"] = [*REFERENCES, *sources.mechanisms()]
+    trainings = schema["properties"]["training"]["properties"] = {}
+    for name in sources.trainings():
+        trainings[name] = copy.deepcopy(schema["$defs"][sources.kind(name)])
+        schemes = trainings[name]["properties"]["schemes"]["items"]
+        schemes["enum"] = [NONPRIVATE, RANDOM, *sources.schemes(name)]
+    return schema
 
 
-def _check_tasks(config: Mapping[str, Any]) -> None:
-    """Raise InputError unless every experiment has a task that exists and what it needs."""
-    experiments = config.get("experiments")
-    for name, experiment in experiments.items() if isinstance(experiments, dict) else ():
-        if isinstance(experiment, dict):
-            task, known = experiment.get("task", name), sources.tasks()
-            if task not in known:
-                raise InputError(
-                    f"config.yaml: experiments.{name}.task is {task!r}; {nearest(task, known)}"
-                )
-            for key in known[task].words.get("needs", ()):
-                if key not in experiment:
-                    raise InputError(
-                        f"config.yaml: experiments.{name} lacks the key {key!r}, which the task "
-                        f"{task} needs"
-                    )
+def _token(value: object) -> str:
+    """Return the one way to write a number in paths and seeds: 1 and 1.0 are both ``"1"``."""
+    return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
-def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise InputError(f"config.yaml: {where} names {name!r}; {nearest(name, known)}")
-
-
-def _check_experiment(where: str, experiment: dict[str, Any], datasets: dict[str, Any]) -> None:
-    """Raise InputError unless the experiment's data set, mechanisms and features exist."""
-    matrices = [name for name, entry in datasets.items() if "scalings" in entry]
-    if experiment["dataset"] not in matrices:
-        dataset = experiment["dataset"]
-        raise InputError(
-            f"config.yaml: {where}.dataset is {dataset!r}; {nearest(dataset, matrices)}"
-        )
-    columns = datasets[experiment["dataset"]].get("columns", [])
+def _check_experiment(where: str, experiment: Mapping[str, Any]) -> None:
+    """Raise InputError unless the data set has the features and the task has what it needs."""
+    for key in sources.tasks()[experiment["task"]].words.get("needs", ()):
+        if key not in experiment:
+            task = experiment["task"]
+            raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
+    columns = datasets()[experiment["dataset"]].get("columns", [])
     features = experiment.get("features", columns)
-    known = [*REFERENCES, *sources.mechanisms()]
-    _check_names(f"{where}.mechanisms", experiment["mechanisms"], known)
-    _check_names(f"{where}.features", features, columns)
+    for i, name in enumerate(features):
+        checks.choice(columns, **{f"{where}.features[{i}]": name})
     for direction, members in experiment["directions"].items():
-        _check_names(f"{where}.directions.{direction}", members, features)
-    if "target" in experiment and experiment["target"] not in features:
-        target = experiment["target"]
-        raise InputError(f"config.yaml: {where}.target is {target!r}; {nearest(target, features)}")
+        for i, name in enumerate(members):
+            checks.choice(features, **{f"{where}.directions.{direction}[{i}]": name})
+    if "target" in experiment:
+        checks.choice(features, **{f"{where}.target": experiment["target"]})
 
 
-def _with_numbers(value: Any, schema: dict[str, Any]) -> Any:
-    """Return ``value`` with numbers for texts where only numbers may stand.
+def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return ``value`` with the schema's defaults, and with numbers where numbers may stand.
 
     Snakemake hands over what is nested in ``--config`` as text.
     """
     if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        other = schema.get("additionalProperties") or {}
-        return {key: _with_numbers(item, properties.get(key, other)) for key, item in value.items()}
-    allowed = schema.get("type", [])
-    types = {allowed} if isinstance(allowed, str) else {*allowed}
-    if isinstance(value, str) and types & {"integer", "number"} and "string" not in types:
-        number = yaml.safe_load(value)
-        return number if number is None or isinstance(number, int | float) else value
+        properties, other = schema.get("properties", {}), schema.get("additionalProperties") or {}
+        defaults = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
+        filled = (defaults | value).items()
+        return {key: _completed(item, properties.get(key, other)) for key, item in filled}
+    if isinstance(value, list):
+        return [_completed(item, schema.get("items", {})) for item in value]
+    types = schema.get("type", "")
+    if isinstance(value, str | float) and ("integer" in types or "number" in types):
+        if value == "null" and value in types:
+            return None
+        with contextlib.suppress(ValueError):
+            number = float(value)
+            if not math.isfinite(number):
+                return str(value)
+            return int(number) if "integer" in types and number.is_integer() else number
     return value
-
-
-def _with_defaults(value: Any, schema: dict[str, Any]) -> Any:
-    """Return ``value`` with the schema's defaults for the keys that it leaves out."""
-    if not isinstance(value, dict):
-        return value
-    properties = dict(schema.get("properties", {}))
-    filled = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
-    filled |= value
-    return {
-        key: _with_defaults(item, properties.get(key, schema.get("additionalProperties") or {}))
-        for key, item in filled.items()
-    }
 
 
 def _sentence(error: jsonschema.ValidationError) -> str:

@@ -1,37 +1,36 @@
 """The verbs that the workflow's rules call; each is also a person's command.
 
 ``python -m matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit
-status 2. A verb is the module of its name here, with ``add(parser)`` and ``run(options)``; of the
-others nothing is imported, and what a verb needs only when it runs: every job starts quickly.
+status 2. A verb is the module of its name here, whose first line says what it does, with a function
+``run``: its parameters are the verb's arguments, those by keyword alone its options. Of the other
+modules nothing is imported, and what a verb needs only when it runs: every job starts quickly.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from matrixdp.checks import InputError
 
+#: What every verb does, from the first line of its module.
 VERBS = {
-    "data": "fetch, check and prepare a data set",
-    "refresh": "try again for originals where data are simulated, or say where they are",
-    "trials": "run mechanisms of an experiment, all epsilons and trials",
-    "sweep": "run an experiment under all its readings",
-    "extract": "train a feature extractor and write its features",
-    "train": "train under one scheme, all epsilons and trials",
-    "summary": "summarise an experiment's trials to one row per cell, and compare the rows",
-    "audit": "judge the privacy of an experiment's mechanisms, or try known mistakes",
-    "theory": "compute what needs no data set",
-    "judge": "judge the papers' claims",
-    "table": "write tables",
-    "figure": "draw figures and write the data that they show, or draw all kept ones again",
-    "report": "put everything that a run has made on one page",
-    "timing": "sum the jobs' run times in one table",
-    "verify": "compare a run with the kept results of a full one",
-    "keep": "keep a full run on original data as the reference",
+    file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"')
+    for file in sorted(Path(__file__).parent.glob("[!_]*.py"))
+}
+
+#: Options that several verbs have.
+_SHARED = {
+    "results": "a run's folder (default: results)",
+    "reading": "its name, or knob=value+... (default: default)",
+    "seed": "root of all random streams (default: 0)",
+    "mirror": "folder with the original files, looked in first (default: DATA_MIRROR)",
 }
 
 
@@ -43,20 +42,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, text in VERBS.items():
         added = verbs.add_parser(name, help=text, description=text)
         if words[:1] == [name]:
-            module = importlib.import_module(f"{__name__}.{name}")
-            module.add(added)
-            added.set_defaults(run=module.run)
-    options = parser.parse_args(words)
+            run = importlib.import_module(f"{__name__}.{name}").run
+            _add_arguments(added, run)
+    options = vars(parser.parse_args(words))
+    verb = options.pop("verb")
     try:
         # Parallelism is over jobs; BLAS threads on top of them only fight for the cores.
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):
-            options.run(options)
+            run(**options)
     except InputError as error:
-        print(f"matrixdp {options.verb}: {error}", file=sys.stderr)
+        print(f"matrixdp {verb}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) -> None:
+    """Add what a verb takes: its parameters, explained in ``_SHARED`` or its docstring's lines."""
+    told = _SHARED | dict(re.findall(r"^ +(\w+): (.+)", run.__doc__ or "", re.MULTILINE))
+    for name, parameter in inspect.signature(run).parameters.items():
+        required, text = parameter.default is parameter.empty, told.get(name)
+        if parameter.annotation == "Sequence[str]":
+            count = "+" if required else "*"
+            parser.add_argument(name, nargs=count, metavar=name.removesuffix("s"), help=text)
+        elif parameter.kind != parameter.KEYWORD_ONLY:
+            parser.add_argument(name, help=text)
+        elif parameter.annotation == "bool":
+            parser.add_argument(f"--{name}", action="store_true", help=text)
+        else:
+            kind = _seed if name == "seed" else str
+            given = {"required": required, "default": parameter.default, "type": kind}
+            parser.add_argument(f"--{name}", help=text, **given)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 0")
+    return int(text)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-
-from matrixdp.cli import options as shared
 
 #: In place of an experiment.
 CANARIES = "canaries"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("experiment", help=f"or {CANARIES}: mistakes that must be caught")
-    shared.results(parser)
-    shared.seed(parser, f"root of the random streams of {CANARIES}")
-    shared.out(parser, "folder for EXPERIMENT.csv and EXPERIMENT_sensitivities.csv")
+def run(name: str, *, results: str = "results", seed: int = 0, out: str) -> None:
+    """Run the verb.
+
+    Args:
+        name: an experiment, or canaries: mistakes that must be caught
+        seed: root of the random streams of canaries (default: 0)
+        out: folder for NAME.csv and, of an experiment, NAME_sensitivities.csv
+    """
+    if name == CANARIES:
+        canaries(seed, Path(out))
+    else:
+        experiment(name, results, Path(out))
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
-    (canaries if options.experiment == CANARIES else experiment)(options)
-
-
-def canaries(options: argparse.Namespace) -> None:
+def canaries(seed: int, out: Path) -> None:
     """Try known ways to get privacy wrong."""
     from matrixdp import trials
     from matrixdp.audit import canaries
 
-    rows = canaries.run(options.seed)
-    trials.write_csv(rows, canaries.COLUMNS, Path(options.out, f"{CANARIES}.csv"))
+    trials.write_csv(canaries.run(seed), canaries.COLUMNS, out / f"{CANARIES}.csv")
 
 
-def experiment(options: argparse.Namespace) -> None:
+def experiment(name: str, results: str, out: Path) -> None:
     """Judge the mechanisms of an experiment, and its sensitivities."""
     from matrixdp import config, data, sources, trials
     from matrixdp.audit import releases, sensitivities
     from matrixdp.experiments import study
 
-    settings, name, out = config.read(options.results), options.experiment, Path(options.out)
+    settings = config.read(results)
     part = config.audited(settings, name)
-    dataset = data.load(Path(options.results, "data", part["dataset"]))
-    task, private, chosen = study.prepared(part, dataset)
+    task, private, chosen = study.prepared(part, data.load(Path(results, "data", part["dataset"])))
     queries = study.queries(task, private, chosen)
     found = [
         row

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-
-from matrixdp.cli import options as shared
+import os
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("dataset")
-    parser.add_argument("--source", default="auto", help="auto, original or simulated")
-    shared.seed(parser)
-    shared.out(parser, "folder for the arrays and provenance.json")
-    shared.mirror(parser)
+def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: str = "") -> None:
+    """Run the verb.
 
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        source: auto, original or simulated (default: auto)
+        out: folder for the arrays and provenance.json
+    """
     from matrixdp.data import store
 
-    store.prepare(
-        options.dataset,
-        out=options.out,
-        source=options.source,
-        mirror=options.mirror or None,
-        seed=options.seed,
-    )
+    mirror = mirror or os.environ.get("DATA_MIRROR", "")
+    store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
+def run(experiment: str, *, results: str = "results", out: str) -> None:
+    """Run the verb.
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("experiment")
-    shared.results(parser)
-    shared.out(parser, "features, labels and settings, npz")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        out: features, labels and settings, npz
+    """
     from matrixdp import config
     from matrixdp.experiments.training import extractor
 
-    part = config.extraction(config.read(options.results), options.experiment)
-    extractor.write(part, Path(options.results, "data", part["dataset"]), options.out)
+    part = config.extraction(config.read(results), experiment)
+    extractor.write(part, Path(results, "data", part["dataset"]), out)

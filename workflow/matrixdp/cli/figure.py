@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
-
-from matrixdp.cli import options as shared
 
 KEPT = "results/reference"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument(
-        "names", nargs="*", metavar="name", help=f"none: those of {KEPT}, to compare the bytes"
-    )
-    shared.results(parser)
-    parser.add_argument("--out", help="folder for svg, png and data (default: with the run)")
+def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -> None:
+    """Run the verb.
 
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        names: none: those of results/reference, to compare the bytes
+        out: folder for svg, png and data (default: with the run)
+    """
     from matrixdp.report import figures
 
-    if options.names:
-        out = options.out or Path(options.results, "figures")
-        figures.write(options.names, results=options.results, out=out)
+    if names:
+        figures.write(names, results=results, out=out or Path(results, "figures"))
     else:
-        kept = KEPT if options.results == "results" else options.results
-        figures.redraw(results=kept, out=options.out or "results/redrawn")
+        kept = KEPT if results == "results" else results
+        figures.redraw(results=kept, out=out or "results/redrawn")

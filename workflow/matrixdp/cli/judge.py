@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 
-from matrixdp.cli import options as shared
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    shared.results(parser)
-
-
-def run(options: argparse.Namespace) -> None:
+def run(*, results: str = "results") -> None:
     """Run the verb."""
     from matrixdp import catalogue, config, products, sources, templates
     from matrixdp.report import claims
@@ -22,7 +13,7 @@ def run(options: argparse.Namespace) -> None:
     # Claims may name whatever exists, in this run or not.
     described = [name for name, one in catalogue.experiments().items() if not one.needs]
     kinds = dict.fromkeys([*described, *sources.tasks()], templates.RELEASES)
-    kinds |= templates.kinds(config.read(options.results))
+    kinds |= templates.kinds(config.read(results))
     kinds |= dict.fromkeys(sources.trainings(), templates.TRAINING)
     shown = [f"theory/{name}" for name in sources.theory()]
     for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):
@@ -35,4 +26,4 @@ def run(options: argparse.Namespace) -> None:
         theory=sources.theory(),
         shown=shown,
     )
-    claims.write(options.results, known=known)
+    claims.write(results, known=known)

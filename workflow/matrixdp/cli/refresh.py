@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
+import os
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
+def run(*, results: str = "results", mirror: str = "", status: bool = False) -> None:
+    """Run the verb.
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    shared.results(parser)
-    shared.mirror(parser)
-    parser.add_argument("--status", action="store_true", help="only say which are simulated")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        status: only say which are simulated
+    """
     from matrixdp import config
     from matrixdp.data import store
 
-    folders = sorted(Path(options.results, "data").glob("*"))
-    if options.status:
+    folders = sorted(Path(results, "data").glob("*"))
+    if status:
         store.warn_of_stand_ins(folders)
         return
-    file, mirror = Path("config.yaml"), options.mirror
+    file, mirror = Path("config.yaml"), mirror or os.environ.get("DATA_MIRROR", "")
     if not mirror and file.is_file():
         mirror = config.parse(file.read_text(encoding="utf-8"))["data"]["mirror"]
     store.refresh(folders, mirror=mirror or None)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 
-from matrixdp.cli import options as shared
+def run(*, results: str = "results", arguments: str = "", out: str) -> None:
+    """Run the verb.
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    shared.results(parser)
-    parser.add_argument("--arguments", default="", help="what the page's commands end with")
-    shared.out(parser, "the HTML file")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        arguments: what the page's commands end with
+        out: the HTML file
+    """
     from matrixdp import config
     from matrixdp.report import page
 
-    settings = config.read(options.results)
-    page.write(options.results, options.out, config=settings, arguments=options.arguments)
+    page.write(results, out, config=config.read(results), arguments=arguments)

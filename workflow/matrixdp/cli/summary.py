@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("experiment")
-    shared.reading(parser)
-    shared.results(parser)
-
-
-def run(options: argparse.Namespace) -> None:
+def run(experiment: str, *, reading: str = "default", results: str = "results") -> None:
     """Run the verb."""
     from matrixdp import config
     from matrixdp.places import place
     from matrixdp.report import comparisons, summary
 
-    settings = config.read(options.results)
-    folder = Path(options.results, "trials", options.experiment, options.reading)
-    names = config.rows(settings, options.experiment)
-    files = [folder / f"{name}.csv.gz" for name in names]
+    folder = Path(results, "trials", experiment, reading)
+    files = [folder / f"{name}.csv.gz" for name in config.rows(config.read(results), experiment)]
     summarised, compared = (
-        place(f"{kind}/{options.experiment}", options.results, options.reading)
-        for kind in ("summary", "comparisons")
+        place(f"{kind}/{experiment}", results, reading) for kind in ("summary", "comparisons")
     )
     summary.write(files, summarised)
     comparisons.write(files, summarised, compared)

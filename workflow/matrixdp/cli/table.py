@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
+def run(
+    names: Sequence[str], *, reading: str = "default", results: str = "results", out: str = ""
+) -> None:
+    """Run the verb.
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("names", nargs="+", metavar="name")
-    shared.reading(parser)
-    shared.results(parser)
-    parser.add_argument("--out", help="folder for csv, md, tex and json (default: with the run)")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        out: folder for csv, md, tex and json (default: with the run)
+    """
     from matrixdp.experiments import readings
     from matrixdp.places import place
     from matrixdp.report import tables
 
-    reading = readings.find(options.reading).name
-    out = options.out or place("tables/any", options.results, reading).parent
-    tables.write(options.names, results=options.results, out=Path(out), reading=reading)
+    reading = readings.find(reading).name
+    folder = Path(out) if out else place("tables/any", results, reading).parent
+    tables.write(names, results=results, out=folder, reading=reading)

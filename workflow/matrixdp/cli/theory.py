@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
+def run(names: Sequence[str], *, seed: int = 0, out: str) -> None:
+    """Run the verb.
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("names", nargs="+", metavar="name")
-    shared.seed(parser)
-    shared.out(parser, "folder for NAME.csv, tidy")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        out: folder for NAME.csv, tidy
+    """
     from matrixdp import theory
 
-    for name in options.names:
-        theory.write(name, seed=options.seed, out=Path(options.out, f"{name}.csv"))
+    for name in names:
+        theory.write(name, seed=seed, out=Path(out, f"{name}.csv"))

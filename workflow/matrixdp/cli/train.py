@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from matrixdp.cli import options as shared
 
+def run(experiment: str, schemes: Sequence[str], *, results: str = "results", out: str) -> None:
+    """Run the verb.
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    parser.add_argument("experiment")
-    parser.add_argument("schemes", nargs="+", metavar="scheme", help="or nonprivate or random")
-    shared.results(parser)
-    shared.out(parser, "folder for SCHEME.csv.gz, tidy rows")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
+    Args:
+        schemes: or nonprivate or random
+        out: folder for SCHEME.csv.gz, tidy rows
+    """
     from matrixdp import config, trials
     from matrixdp.experiments.training import base
 
-    settings, name = config.read(options.results), options.experiment
-    part = config.part(settings, name, *options.schemes)
-    place = Path(options.results, "data", name)
-    if "extractor_epochs" in settings["training"].get(name, {}):
-        place = Path(options.results, "features", f"{name}.npz")
-    for scheme, rows in base.trials(part, options.schemes, place):
-        trials.write(rows, Path(options.out, f"{scheme}.csv.gz"))
+    settings = config.read(results)
+    part = config.part(settings, experiment, *schemes)
+    place = Path(results, "data", experiment)
+    if "extractor_epochs" in settings["training"].get(experiment, {}):
+        place = Path(results, "features", f"{experiment}.npz")
+    for scheme, rows in base.trials(part, schemes, place):
+        trials.write(rows, Path(out, f"{scheme}.csv.gz"))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 
-from matrixdp.cli import options as shared
+def run(
+    *,
+    results: str = "results",
+    reference: str = "results/reference",
+    out: str = "results/verify.csv",
+) -> None:
+    """Run the verb.
 
+    Args:
+        reference: folder of what is kept (default: results/reference)
+        out: the differences, CSV (default: results/verify.csv)
+    """
+    from matrixdp.report import reference as kept
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's options."""
-    shared.results(parser)
-    parser.add_argument("--reference", default="results/reference")
-    parser.add_argument("--out", default="results/verify.csv")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the verb."""
-    from matrixdp.report import reference
-
-    print(reference.verify(options.results, options.reference, options.out))
+    print(kept.verify(results, reference, out))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import hashlib
 import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,10 +68,19 @@ class Origin:
 
 @dataclass(frozen=True)
 class Fetched:
-    """The bytes of every member by its name (see :func:`archives.extract`), and their origins."""
+    """What has been found by the name of its member (see :func:`archives.extract`), and where."""
 
-    members: dict[str, bytes]
-    origins: tuple[Origin, ...]
+    contents: Contents = field(default_factory=dict)
+    origins: list[Origin] = field(default_factory=list)
+
+    @property
+    def members(self) -> dict[str, bytes]:
+        """The bytes of every file of all members by its name."""
+        return {name: data for found in self.contents.values() for name, data in found.items()}
+
+    def lacks(self, members: Iterable[Member]) -> list[Member]:
+        """Return those of the members that have not been found."""
+        return [member for member in members if member.name not in self.contents]
 
 
 def fetch(
@@ -94,15 +104,13 @@ def fetch(
         Mismatch: a checksum differs; a download is then renamed to end in ``.rejected``.
         InputError: the mirror is no folder or has a bad file, or no address gave what is needed.
     """
-    contents: Contents = {}
-    origins: list[Origin] = []
+    found = Fetched()
     if mirror is not None:
-        _look_in(Path(mirror), spec, contents, origins)
+        _look_in(Path(mirror), spec, found)
     for member in spec.members:
-        if member.name not in contents:
-            _download_any(member, spec, Path(folder), network, contents, origins)
-    members = {name: data for found in contents.values() for name, data in found.items()}
-    return Fetched(members, tuple(origins))
+        if found.lacks([member]):
+            _download_any(member, spec, Path(folder), network, found)
+    return found
 
 
 def reject(path: Path) -> str:
@@ -112,8 +120,8 @@ def reject(path: Path) -> str:
     return f"it is kept aside as {aside.name} and not used: try again {_MIRROR_HINT}"
 
 
-def _missing(spec: Spec, file: File, contents: Contents) -> list[Member]:
-    return [m for m in spec.members if m.name in file.holds and m.name not in contents]
+def _missing(spec: Spec, file: File, found: Fetched) -> list[Member]:
+    return found.lacks(member for member in spec.members if member.name in file.holds)
 
 
 def _checked(file: File, data: bytes, wanted: Sequence[Member]) -> Contents:
@@ -146,50 +154,43 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read ({reason}); make it readable") from error
 
 
-def _look_in(mirror: Path, spec: Spec, contents: Contents, origins: list[Origin]) -> None:
+def _look_in(mirror: Path, spec: Spec, found: Fetched) -> None:
     if not mirror.is_dir():
         raise InputError(
             f"data.mirror is {str(mirror)!r}, which is no folder; correct it or leave it out"
         )
-    paths = sorted(
-        Path(folder, name).relative_to(mirror).as_posix()
-        for folder, _, names in os.walk(mirror)
-        for name in names
-    )
+    paths = sorted(p.relative_to(mirror).as_posix() for p in mirror.rglob("*") if p.is_file())
     by_name = {Path(path).name: path for path in reversed(paths)}
     for file in spec.files:
-        wanted = _missing(spec, file, contents)
+        wanted = _missing(spec, file, found)
         if wanted and file.name in by_name:
             data = _read(mirror / by_name[file.name])
-            try:
-                contents |= _checked(file, data, wanted)
-            except (Mismatch, Broken) as error:
-                raise type(error)(f"{error}; replace {by_name[file.name]} in data.mirror") from None
-            origins.append(Origin(file.name, "mirror", _sha256(data)))
-    _look_for_members(mirror, paths, spec, contents, origins)
-
-
-def _look_for_members(
-    mirror: Path, paths: list[str], spec: Spec, contents: Contents, origins: list[Origin]
-) -> None:
-    wanted = [member for member in spec.members if member.name not in contents]
-    entries = [
-        (path.removesuffix(".gz"), functools.partial(_read_loose, mirror / path)) for path in paths
-    ]
-    loose = archives.select(entries, wanted) if wanted else {}
+            with _in_mirror(by_name[file.name]):
+                found.contents.update(_checked(file, data, wanted))
+            found.origins.append(Origin(file.name, "mirror", _sha256(data)))
+    readers = [(p.removesuffix(".gz"), functools.partial(_read_loose, mirror / p)) for p in paths]
+    wanted = found.lacks(spec.members)
+    loose = archives.select(readers, wanted) if wanted else {}
     for member in wanted:
-        found = loose[member.name]
-        if len(found) != member.count:
+        files = loose[member.name]
+        if len(files) != member.count:
             continue
-        for name, data in found.items():
-            try:
+        for name, data in files.items():
+            with _in_mirror(name):
                 archives.check_data(name, data)
                 _check(name, data, member.sha256)
-            except (Mismatch, Broken) as error:
-                raise type(error)(f"{error}; replace {name} in data.mirror") from None
-        contents[member.name] = found
+        found.contents[member.name] = files
         digest = _sha256(data) if member.count == 1 else None
-        origins.append(Origin(member.name, "mirror", digest))
+        found.origins.append(Origin(member.name, "mirror", digest))
+
+
+@contextlib.contextmanager
+def _in_mirror(path: str) -> Iterator[None]:
+    """Say of an error that the file in the mirror is to be replaced."""
+    try:
+        yield
+    except (Mismatch, Broken) as error:
+        raise type(error)(f"{error}; replace {path} in data.mirror") from None
 
 
 def _read_loose(path: Path) -> bytes:
@@ -203,12 +204,7 @@ def _read_loose(path: Path) -> bytes:
 
 
 def _download_any(
-    member: Member,
-    spec: Spec,
-    folder: Path,
-    network: Network,
-    contents: Contents,
-    origins: list[Origin],
+    member: Member, spec: Spec, folder: Path, network: Network, found: Fetched
 ) -> None:
     """Add a member, and what comes with it, from the first address that has it."""
     failures: list[InputError] = []
@@ -220,17 +216,15 @@ def _download_any(
             if not path.is_file():
                 _download(file.url, path, network)
             data = _read(path)
-            contents |= _checked(file, data, _missing(spec, file, contents))
+            found.contents.update(_checked(file, data, _missing(spec, file, found)))
         except Mismatch as error:
             raise Mismatch(f"{error} (from {file.url}); {reject(path)}") from None
-        except Broken as error:
-            if path.is_file():
+        except (Broken, Unreachable) as error:
+            if isinstance(error, Broken) and path.is_file():
                 reject(path)
             failures.append(error)
-        except Unreachable as error:
-            failures.append(error)
         else:
-            origins.append(Origin(file.name, file.url, _sha256(data), path))
+            found.origins.append(Origin(file.name, file.url, _sha256(data), path))
             return
     reasons = ", ".join(dict.fromkeys(str(failure) for failure in failures)) or "no address known"
     nothing = all(isinstance(failure, Unreachable) for failure in failures) and failures

@@ -73,7 +73,8 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         filled[filled != FILLING] = ids[np.concatenate(kept)]
         return filled
 
-    return _encoded(tokens(train), train_labels, tokens(test), test_labels)
+    labels = {"train": train_labels, "test": test_labels}
+    return _encoded({"train": tokens(train), "test": tokens(test)}, labels)
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
@@ -138,10 +139,11 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
     )
     scores = ndtri((np.arange(_POLARITIES) + 0.5) / _POLARITIES)
     pool = standins.sorted_values(facts["lengths"], facts["levels"], sum(facts["reviews"]["train"]))
-    parts = []
+    parts: dict[str, NDArray] = {}
+    classes: dict[str, NDArray] = {}
     for part in _PARTS:
-        labels = rng.permutation(np.repeat([0, 1], facts["reviews"][part]))
-        tokens = _filling(rng.choice(pool, size=len(labels)))
+        labels = classes[part] = rng.permutation(np.repeat([0, 1], facts["reviews"][part]))
+        tokens = parts[part] = _filling(rng.choice(pool, size=len(labels)))
         groups = rng.integers(_POLARITIES, size=len(labels)) + _POLARITIES * labels
         for group in range(2 * _POLARITIES):
             c, place = divmod(group, _POLARITIES)
@@ -151,8 +153,7 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
             words = reviews != FILLING
             reviews[words] = np.searchsorted(law, law[-1] * rng.random(words.sum()), side="right")
             tokens[groups == group] = reviews
-        parts += [tokens, labels]
-    return _encoded(*parts)
+    return _encoded(parts, classes)
 
 
 def _filling(lengths: Sequence[int] | NDArray) -> NDArray:
@@ -181,11 +182,7 @@ def _polarity_sd(tokens: NDArray, labels: NDArray, log_odds: NDArray) -> float:
     return float(np.mean(found))
 
 
-def _encoded(
-    train_tokens: NDArray, train_labels: NDArray, test_tokens: NDArray, test_labels: NDArray
-) -> Encoded:
-    tokens = dict(zip(_PARTS, (train_tokens, test_tokens), strict=True))
-    labels = dict(zip(_PARTS, (train_labels, test_labels), strict=True))
+def _encoded(tokens: Mapping[str, NDArray], labels: Mapping[str, NDArray]) -> Encoded:
     return Encoded(
         arrays={f"{part}_tokens": array for part, array in tokens.items()}
         | {f"{part}_labels": array.astype(np.int8) for part, array in labels.items()},

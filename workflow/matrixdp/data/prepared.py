@@ -146,16 +146,14 @@ def read_provenance(folder: Path) -> dict[str, Any]:
         InputError: it is missing or damaged.
     """
     path = folder / "provenance.json"
+    content = _bytes(path)
     try:
-        provenance = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise _missing(path) from None
+        provenance = json.loads(content)
     except ValueError:
         raise _damaged(path) from None
-    if isinstance(provenance, dict):
-        for kind in (MATRIX, ARRAYS):
-            if {*_NEEDED, *kind.keys, kind.checksum} <= set(provenance):
-                return provenance
+    needed = ({*_NEEDED, *kind.keys, kind.checksum} for kind in (MATRIX, ARRAYS))
+    if isinstance(provenance, dict) and any(keys <= provenance.keys() for keys in needed):
+        return provenance
     raise _damaged(path)
 
 
@@ -167,17 +165,16 @@ def _content(folder: Path, kind: Kind) -> tuple[io.BytesIO, dict[str, Any]]:
             f"{folder} holds {provenance['name']}, which has no {kind.file}; name the folder of "
             "another data set"
         )
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise _missing(path) from None
+    content = _bytes(path)
     if hashlib.sha256(content).hexdigest() != provenance[kind.checksum]:
         raise _damaged(path)
     return io.BytesIO(content), provenance
 
 
-def _missing(path: Path) -> InputError:
-    return InputError(f"{path} does not exist; run `snakemake data`")
+def _bytes(path: Path) -> bytes:
+    if not path.is_file():
+        raise InputError(f"{path} does not exist; run `snakemake data`")
+    return path.read_bytes()
 
 
 def _damaged(path: Path) -> InputError:

@@ -17,6 +17,8 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 
+Constants = dict[str, list[float]]
+
 
 @dataclass(frozen=True)
 class Scaled:
@@ -34,7 +36,7 @@ class Scaled:
     lower: Array
     upper: Array
     description: str
-    constants: dict[str, list[float]] = field(default_factory=dict)
+    constants: Constants
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -44,8 +46,9 @@ def centre_max_abs(records: Array) -> Scaled:
     centred = records - mean
     largest = np.abs(centred).max(axis=0)
     # |x| / max|x| is at most 1 in floating point too.
-    return _cube(
+    return _boxed(
         centred / largest,
+        (-1, 1),
         "each feature centred by its mean, then divided by its largest absolute value",
         constants={"mean": mean.tolist(), "max_abs": largest.tolist()},
     )
@@ -69,11 +72,9 @@ def clip(records: Array) -> Scaled:
 def min_max(records: Array) -> Scaled:
     """Map each feature's range to [0, 1]."""
     smallest, largest = records.min(axis=0), records.max(axis=0)
-    scaled = (records - smallest) / (largest - smallest)
-    return Scaled(
-        np.ascontiguousarray(scaled.T),
-        np.zeros(len(smallest)),
-        np.ones(len(smallest)),
+    return _boxed(
+        (records - smallest) / (largest - smallest),
+        (0, 1),
         "each feature's range mapped to [0, 1], not centred",
         constants={"min": smallest.tolist(), "max": largest.tolist()},
     )
@@ -122,18 +123,14 @@ def _mean(records: Array) -> Array:
     return np.array([math.fsum(feature) for feature in records.T]) / len(records)
 
 
-def _cube(
-    scaled: Array,
-    description: str,
-    constants: dict[str, list[float]],
-    facts: dict[str, Any] | None = None,
+def _boxed(
+    values: Array, box: tuple[float, float], description: str, constants: Constants, **facts: Any
 ) -> Scaled:
-    ones = np.ones(scaled.shape[1])
-    matrix = np.ascontiguousarray(scaled.T)
-    return Scaled(matrix, -ones, ones, description, constants, facts or {})
+    lower, upper = (np.full(values.shape[1], float(bound)) for bound in box)
+    return Scaled(np.ascontiguousarray(values.T), lower, upper, description, constants, facts)
 
 
-def _clipped(values: Array, description: str, constants: dict[str, list[float]]) -> Scaled:
+def _clipped(values: Array, description: str, constants: Constants) -> Scaled:
     outside = np.abs(values) > 1
     touched = int(outside.any(axis=1).sum())
     facts = {
@@ -141,4 +138,4 @@ def _clipped(values: Array, description: str, constants: dict[str, list[float]])
         "share_of_records_clipped": touched / len(values),
         "entries_clipped": int(outside.sum()),
     }
-    return _cube(np.clip(values, -1, 1), description, constants, facts)
+    return _boxed(np.clip(values, -1, 1), (-1, 1), description, constants, **facts)

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -20,23 +20,15 @@ from typing import Any
 
 from matrixdp import checks, seeds
 from matrixdp.checks import Array, InputError
-from matrixdp.data import datasets, learning, matrices, prepared, simulate
+from matrixdp.data import datasets, fetch, learning, matrices, prepared, simulate
 from matrixdp.data.datasets import Spec
-from matrixdp.data.fetch import (
-    HASTY,
-    PATIENT,
-    Fetched,
-    Mismatch,
-    Network,
-    Unreachable,
-    fetch,
-    reject,
-)
+from matrixdp.data.fetch import Fetched, Mismatch, Network, Unreachable
 from matrixdp.data.learning import Encoded
 from matrixdp.data.prepared import DEFAULT, read_provenance
 from matrixdp.files import replacing, write_text
 
-SOURCES = ("auto", "original", "simulated")
+#: Records, and what provenance.json says of their origin.
+Made = tuple[Array | Encoded, dict[str, Any]]
 
 
 def original(
@@ -44,8 +36,8 @@ def original(
     folder: str | os.PathLike,
     mirror: str | os.PathLike | None = None,
     *,
-    network: Network = PATIENT,
-) -> tuple[Array | Encoded, Fetched]:
+    network: Network = fetch.PATIENT,
+) -> Made:
     """Return the original records, shape ``spec.shape``, and where they came from.
 
     Args:
@@ -59,16 +51,15 @@ def original(
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`matrixdp.data.fetch.fetch`.
     """
-    fetched = fetch(spec, folder, mirror, network=network)
+    fetched = fetch.fetch(spec, folder, mirror, network=network)
     kind = _kind(spec)
     try:
         records = _module(spec).read(fetched.members)
         if not spec.is_learning_set:
             records = records + 0.0  # makes -0 and 0 the same bytes
-    except InputError as error:
-        raise _refuse(spec, fetched, f"cannot be read as records ({error})") from None
-    except (ValueError, KeyError, IndexError):
-        raise _refuse(spec, fetched, "cannot be read as records") from None
+    except (ValueError, KeyError, IndexError) as error:
+        why = f" ({error})" if isinstance(error, InputError) else ""
+        raise _refuse(spec, fetched, f"cannot be read as records{why}") from None
     found = kind.content_sha256(records)
     if records.shape != spec.shape or found != spec.sha256:
         raise _refuse(
@@ -77,7 +68,8 @@ def original(
             f"has {_times(records.shape)} records with sha256 {found} where {_times(spec.shape)} "
             f"with {spec.sha256} are expected",
         )
-    return records, fetched
+    files = [{"file": o.file, "source": o.source, "sha256": o.sha256} for o in fetched.origins]
+    return records, {"status": "original", "files": files}
 
 
 def prepare(
@@ -87,7 +79,7 @@ def prepare(
     source: str = "auto",
     mirror: str | os.PathLike | None = None,
     seed: int = 0,
-    network: Network = PATIENT,
+    network: Network = fetch.PATIENT,
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
@@ -108,25 +100,23 @@ def prepare(
             not the expected ones.
     """
     spec = datasets.find(name)
-    checks.choice(SOURCES, source=source)
-    try:
-        if source == "simulated":
-            records, origin = _stand_in(spec, seed)
-        else:
-            records, origin = _originals(spec, Path(out), mirror, network)
-    except Unreachable as error:
-        if source == "original":
-            raise
-        _warn([name], f"{error}; so ")
-        records, origin = _stand_in(spec, seed)
-    _write(Path(out), spec, source, records, origin)
+    checks.choice(("auto", "original", "simulated"), source=source)
+    made = None
+    if source != "simulated":
+        try:
+            made = original(spec, Path(out, "downloads"), mirror, network=network)
+        except Unreachable as error:
+            if source == "original":
+                raise
+            _warn([name], f"{error}; so ")
+    _write(Path(out), spec, source, made or _stand_in(spec, seed))
 
 
 def refresh(
     folders: Iterable[str | os.PathLike],
     *,
     mirror: str | os.PathLike | None = None,
-    network: Network = HASTY,
+    network: Network = fetch.HASTY,
 ) -> list[str]:
     """Replace stand-ins that ``source: auto`` made by the originals, if these can now be had.
 
@@ -151,13 +141,13 @@ def refresh(
     for folder, provenance in stand_ins.items():
         spec = datasets.find(provenance["name"])
         try:
-            records, origin = _originals(spec, folder, mirror, network)
+            made = original(spec, folder / "downloads", mirror, network=network)
         except Mismatch:
             raise
         except InputError as error:
             reason = f"{error}; so "
             break
-        _write(folder, spec, "auto", records, origin)
+        _write(folder, spec, "auto", made)
         replaced.append(spec.name)
     if replaced:
         print(f"originals have replaced the stand-ins of {', '.join(replaced)}", file=sys.stderr)
@@ -185,25 +175,16 @@ def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, dict[str, Any
     return found
 
 
-def _originals(
-    spec: Spec, out: Path, mirror: str | os.PathLike | None, network: Network
-) -> tuple[Array | Encoded, dict[str, Any]]:
-    records, fetched = original(spec, out / "downloads", mirror, network=network)
-    files = [{"file": o.file, "source": o.source, "sha256": o.sha256} for o in fetched.origins]
-    return records, {"status": "original", "files": files}
-
-
-def _stand_in(spec: Spec, seed: int) -> tuple[Array | Encoded, dict[str, Any]]:
+def _stand_in(spec: Spec, seed: int) -> Made:
     facts = simulate.load_summary(spec.name)
     (rng,) = seeds.streams(seed, "stand-in", spec.name, trials=[0])
     maker = _module(spec) if spec.is_learning_set else simulate
     return maker.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
-def _write(
-    out: Path, spec: Spec, requested: str, records: Array | Encoded, origin: Mapping[str, Any]
-) -> None:
+def _write(out: Path, spec: Spec, requested: str, made: Made) -> None:
     """Write the numbers of every scaling, and then their provenance, which has their checksum."""
+    records, origin = made
     written = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
     # The default scaling comes last: where it is whole, all are.
@@ -246,7 +227,7 @@ def _module(spec: Spec) -> ModuleType:
 def _refuse(spec: Spec, fetched: Fetched, what: str) -> Mismatch:
     """Return the error for wrong records, downloads set aside."""
     files = ", ".join(origin.file for origin in fetched.origins)
-    aside = [reject(origin.path) for origin in fetched.origins if origin.path]
+    aside = [fetch.reject(origin.path) for origin in fetched.origins if origin.path]
     remedy = "; ".join(aside) or f"replace {files} in data.mirror"
     return Mismatch(f"data set {spec.name} ({files}) {what}; {remedy}")
 

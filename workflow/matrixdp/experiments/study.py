@@ -29,10 +29,7 @@ from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.seeds import streams
 from matrixdp.trials import Block, Rows, assigned
 
-QUERIES: dict[str, type[Identity] | type[Covariance]] = {
-    "identity": Identity,
-    "covariance": Covariance,
-}
+QUERIES: dict[str, type[Identity | Covariance]] = {"identity": Identity, "covariance": Covariance}
 
 #: Numbers held at once by a stack of released values.
 STACK = 2**23
@@ -131,32 +128,18 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
         data: the prepared data set, in the scaling of the reading.
 
     Raises:
-        InputError: a name is unknown, the task lacks something, or the data are not those of the
-            experiment or of the reading.
+        InputError: the task or a feature is unknown, or the data are not those of the experiment.
     """
     name, reading = part["experiment"], readings.find(part["reading"])
     if data.name != part["dataset"]:
         raise InputError(f"{name} needs the data set {part['dataset']}, but was given {data.name}")
-    scaling = data.provenance.get("scaling", {}).get("name", readings.DEFAULT)
-    if scaling != reading.scaling(data.name):
-        raise InputError(
-            f"the data have the scaling {scaling!r}; the reading {reading.name} needs "
-            f"{reading.scaling(data.name)!r}"
-        )
     features = tuple(part.get("features") or data.features)
     entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
-    given = {}
-    for need in entry.needs:
-        if part.get(need) is None:
-            raise InputError(f"{name} lacks {need}, which its task needs; give it in config.yaml")
-        given[need] = part[need]
+    given = {need: part[need] for need in entry.needs}
     if "target" in given:
-        given["target"] = features.index(checks.choice(features, target=given["target"]))
+        given["target"] = features.index(given["target"])
     directions = {
-        direction: tuple(
-            features.index(checks.choice(features, **{f"directions.{direction}": member}))
-            for member in members
-        )
+        direction: tuple(map(features.index, members))
         for direction, members in part.get("directions", {}).items()
     }
     settings = Settings.of(
@@ -287,8 +270,12 @@ def _mechanism_rows(
     tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings
 ) -> Iterator[Block]:
     found = variants(registry()[mechanism], settings)
-    query, reason = _query(next(iter(tasks.values())), found[0].mechanism, data, settings)
+    known, task = found[0].mechanism.queries, next(iter(tasks.values()))
+    posed = queries(task, data, settings)
+    query = next((query for name, query in posed.items() if name in known), None)
     if query is None:
+        answers = " and ".join(sorted(known))
+        reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return
     delta = 1 / query.records if settings.delta is None else settings.delta
@@ -378,17 +365,6 @@ def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
     return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}
-
-
-def _query(
-    task: Task, mechanism: Mechanism, data: Dataset, settings: Settings
-) -> tuple[Query | None, str]:
-    """Return the first of the task's queries that the mechanism can answer, or a reason."""
-    for name, query in queries(task, data, settings).items():
-        if name in mechanism.queries:
-            return query, ""
-    answers = " and ".join(sorted(mechanism.queries))
-    return None, f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
 
 
 def _cell(variant: Variant, epsilon: str, query: Query, delta: float) -> _Cell:

@@ -35,23 +35,20 @@ from matrixdp.trials import NONPRIVATE, RANDOM, Block, Rows, assigned
 Score = Callable[[Noise | None, jax.Array], Mapping[str, float]]
 
 
-class Trainer(abc.ABC):
+@dataclass(frozen=True, eq=False)
+class Trainer:
     """A training set up for its records.
 
     Attributes:
         plan: what is released, for a scheme to calibrate its noise.
         labels, test_labels: classes from 0.
-        released_once: whether ``plan.mu`` is that of the whole training.
+        trial: makes a trial, whose examples and initial weights come from the stream.
     """
 
     plan: Plan
-    released_once: ClassVar[bool]
     labels: NDArray
     test_labels: NDArray
-
-    @abc.abstractmethod
-    def trial(self, stream: np.random.Generator) -> Score:
-        """Return a trial, whose examples and initial weights come from ``stream``."""
+    trial: Callable[[np.random.Generator], Score]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +60,6 @@ class Training(abc.ABC):
         lot: records that a step expects (gradients) or takes (features).
         epochs: passes over the training records.
         records: at most so many training records, drawn at random; None for all.
-
-    Raises:
-        InputError: a number is not a whole number of at least 1.
     """
 
     kind: ClassVar[str]
@@ -73,15 +67,13 @@ class Training(abc.ABC):
     epochs: int
     records: int | None = None
 
-    def __post_init__(self) -> None:
-        checks.count(lot=self.lot)
-        checks.count(epochs=self.epochs)
-        if self.records is not None:
-            checks.count(records=self.records)
-
     @abc.abstractmethod
     def trainer(self, arrays: Arrays) -> Trainer:
-        """Return the training set up for these arrays."""
+        """Return the training set up for these arrays.
+
+        Raises:
+            InputError: a number is out of range.
+        """
 
 
 def trials(
@@ -97,14 +89,12 @@ def trials(
         place: the folder of the prepared data set, or the file of the features made of it.
 
     Raises:
-        InputError: as for :func:`run`; the experiment is unknown or clips nothing but has
-            ``clip``; or the data cannot be read or are of another data set.
+        InputError: as for :func:`run`; the experiment is unknown, or the data cannot be read or
+            are of another data set.
     """
     experiment, known = part["experiment"], training.registry()
     chosen: Training = known[checks.choice(known, experiment=experiment)]
     given = {key: part[key] for key in ("lot", "epochs", "clip", "records") if part.get(key)}
-    if "clip" in given and chosen.kind == "features":
-        raise InputError(f"clip is {part['clip']}, but {experiment} clips nothing; omit it")
     data = load(place, part["dataset"], features=chosen.kind == "features")
     for name in names:
         yield name, run(replace(chosen, **given), name, data, Settings.of(part))
@@ -140,7 +130,9 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
             )
         rows = _rows({}, scores)
     else:
-        rows = list(_scheme_rows(trainer, known[name], name, settings))
+        # One mu describes one release, not many sampled steps.
+        once = chosen.kind == "features"
+        rows = list(_scheme_rows(trainer, known[name], name, settings, once))
     return assigned(
         rows,
         experiment=settings.experiment,
@@ -176,7 +168,7 @@ def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
 
 
 def _scheme_rows(
-    trainer: Trainer, scheme: Scheme, name: str, settings: Settings
+    trainer: Trainer, scheme: Scheme, name: str, settings: Settings, once: bool
 ) -> Iterator[Block]:
     noises, notes = {}, {}
     delta = checks.open_unit(delta=settings.delta)
@@ -196,7 +188,7 @@ def _scheme_rows(
             continue
         noise = noises[token]
         columns |= {"epsilon_actual": noise.epsilon_actual, "noise_std": noise.noise_std}
-        if trainer.released_once:
+        if once:
             columns |= {"mu_actual": noise.mu, "mu_exact": True}
         yield from _rows(columns, scores[token])
 

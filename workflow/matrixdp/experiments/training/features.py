@@ -74,42 +74,6 @@ def classify(
     return dict(zip(READINGS, trained, strict=True))
 
 
-class _Classifier(Trainer):
-    released_once = True
-
-    def __init__(self, arrays: Arrays, training: PrivateFeatures) -> None:
-        self._training = training
-        # What the schemes' sensitivity rests on.
-        largest = float(np.abs(arrays["train_features"]).max())
-        if not largest <= 1:
-            raise InputError(
-                f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
-                "those of `matrixdp extract` do"
-            )
-        self._private = jnp.asarray(arrays["train_features"])
-        self._test = jnp.asarray(arrays["test_features"])
-        self.labels = np.asarray(arrays["train_labels"], np.int32)
-        self.test_labels = np.asarray(arrays["test_labels"], np.int32)
-        records, features = self._private.shape
-        self.plan = Features(features=features, records=records, lot=training.lot)
-
-    def trial(self, stream: np.random.Generator) -> Score:
-        training = self._training
-        lots = batches.shuffled(stream, len(self.labels), training.lot, training.epochs)
-
-        def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            # One shape for all schemes, so that they share one compilation.
-            wide = noise.deviations["features"] if noise else 0
-            deviation = np.broadcast_to(np.ravel(at_least(wide)), self._private.shape[1])
-            trained = classify(self._private, self.labels, lots, deviation, key)
-            return {
-                reading: accuracy(self._test @ weights + bias, self.test_labels)
-                for reading, (weights, bias) in trained.items()
-            }
-
-        return score
-
-
 @dataclass(frozen=True, kw_only=True)
 class PrivateFeatures(Training):
     """Training of a linear classifier on private features, as the verb ``extract`` writes them."""
@@ -118,7 +82,36 @@ class PrivateFeatures(Training):
 
     def trainer(self, arrays: Arrays) -> Trainer:
         """Return the classifier of these features, and its plan."""
-        return _Classifier(arrays, self)
+        # What the schemes' sensitivity rests on.
+        largest = float(np.abs(arrays["train_features"]).max())
+        if not largest <= 1:
+            raise InputError(
+                f"the largest training feature is {largest:g}; features must lie in [-1, 1], as "
+                "those of `matrixdp extract` do"
+            )
+        private, test = (jnp.asarray(arrays[f"{part}_features"]) for part in ("train", "test"))
+        labels, test_labels = (
+            np.asarray(arrays[f"{part}_labels"], np.int32) for part in ("train", "test")
+        )
+        records, features = private.shape
+
+        def trial(stream: np.random.Generator) -> Score:
+            lots = batches.shuffled(stream, records, self.lot, self.epochs)
+
+            def score(noise: Noise | None, key: Array) -> dict[str, float]:
+                # One shape for all schemes, so that they share one compilation.
+                wide = noise.deviations["features"] if noise else 0
+                deviation = np.broadcast_to(np.ravel(at_least(wide)), features)
+                trained = classify(private, labels, lots, deviation, key)
+                return {
+                    reading: accuracy(test @ weights + bias, test_labels)
+                    for reading, (weights, bias) in trained.items()
+                }
+
+            return score
+
+        plan = Features(features=features, records=records, lot=self.lot)
+        return Trainer(plan, labels, test_labels, trial)
 
 
 TRAININGS = {"imdb": PrivateFeatures(lot=256, epochs=10)}

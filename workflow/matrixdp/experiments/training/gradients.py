@@ -15,7 +15,6 @@ import numpy as np
 import optax
 from jax import Array
 
-from matrixdp import checks
 from matrixdp.data.prepared import Arrays
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.experiments.schemes.base import Noise
@@ -84,38 +83,6 @@ def descend(
     return params
 
 
-class _Descent(Trainer):
-    released_once = False
-
-    def __init__(self, model: Model, training: PrivateGradients) -> None:
-        self._model = model
-        self.labels = np.asarray(model.labels)
-        self.test_labels = np.asarray(model.test_labels)
-        self.plan: Gradients = Gradients(
-            records=len(self.labels),
-            lot=training.lot,
-            epochs=training.epochs,
-            clip=training.clip,
-            shapes=model.shapes,
-        )
-
-    def trial(self, stream: np.random.Generator) -> Score:
-        model, plan = self._model, self.plan
-        initial = model.initial(stream)
-        lots, sizes = batches.poisson(stream, len(self.labels), plan.rate, plan.steps)
-
-        def score(noise: Noise | None, key: Array) -> dict[str, float]:
-            # Always a float, so that one compilation serves with and without privacy.
-            clip = float(plan.clip if noise else np.inf)
-            deviations = {
-                name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
-            }
-            params = descend(model, initial, lots, sizes, clip, plan.lot, deviations, key)
-            return {DEFAULT: accuracy(model.logits(params), self.test_labels)}
-
-        return score
-
-
 @dataclass(frozen=True, kw_only=True)
 class PrivateGradients(Training):
     """Training on private gradients.
@@ -123,22 +90,40 @@ class PrivateGradients(Training):
     Attributes:
         model: the network.
         clip: the joint l2 norm to which every example's gradient is clipped.
-
-    Raises:
-        InputError: a number is out of range.
     """
 
     kind = "gradients"
     model: type[Model]
     clip: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.positive(clip=self.clip)
-
     def trainer(self, arrays: Arrays) -> Trainer:
         """Return the network of these arrays, and its plan."""
-        return _Descent(self.model.of(arrays), self)
+        model = self.model.of(arrays)
+        labels, test_labels = np.asarray(model.labels), np.asarray(model.test_labels)
+        plan = Gradients(
+            records=len(labels),
+            lot=self.lot,
+            epochs=self.epochs,
+            clip=self.clip,
+            shapes=model.shapes,
+        )
+
+        def trial(stream: np.random.Generator) -> Score:
+            initial = model.initial(stream)
+            lots, sizes = batches.poisson(stream, plan.records, plan.rate, plan.steps)
+
+            def score(noise: Noise | None, key: Array) -> dict[str, float]:
+                # Always a float, so that one compilation serves with and without privacy.
+                clip = float(plan.clip if noise else np.inf)
+                deviations = {
+                    name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
+                }
+                params = descend(model, initial, lots, sizes, clip, plan.lot, deviations, key)
+                return {DEFAULT: accuracy(model.logits(params), test_labels)}
+
+            return score
+
+        return Trainer(plan, labels, test_labels, trial)
 
 
 TRAININGS = {

@@ -11,6 +11,7 @@ Parameters are dictionaries of float32 matrices by name; a bias is a column.
 from __future__ import annotations
 
 import abc
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -98,12 +99,9 @@ class Perceptron(Model):
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray]) -> Self:
         """Return the network of ``train_inputs``, ``train_labels`` and their test partners."""
-        return cls(
-            jnp.asarray(arrays["train_inputs"], jnp.float32),
-            jnp.asarray(arrays["train_labels"], jnp.int32),
-            jnp.asarray(arrays["test_inputs"], jnp.float32),
-            jnp.asarray(arrays["test_labels"], jnp.int32),
-        )
+        types = {"inputs": jnp.float32, "labels": jnp.int32}
+        names = itertools.product(("train", "test"), types.items())
+        return cls(*(jnp.asarray(arrays[f"{part}_{of}"], kind) for part, (of, kind) in names))
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
@@ -268,17 +266,10 @@ def normalised(edges: NDArray, nodes: int) -> NDArray:
 
 def pairs(rows: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Return row, l and r of every pair l <= r of columns in which that row is not zero."""
-    owner, column = np.nonzero(rows)
-    counts = np.count_nonzero(rows, axis=1)
-    # Every entry meets all entries of its row: the k-th meeting of an entry is with the row's k-th.
-    left = np.repeat(np.arange(len(owner)), counts[owner])
-    first = np.cumsum(counts) - counts
-    meeting = np.arange(len(left)) - np.repeat(
-        np.cumsum(counts[owner]) - counts[owner], counts[owner]
-    )
-    right = first[owner[left]] + meeting
-    kept = left <= right
-    return tuple(
-        index.astype(np.int32)
-        for index in (owner[left[kept]], column[left[kept]], column[right[kept]])
-    )
+    found = [
+        (owner, left, right)
+        for owner, row in enumerate(rows)
+        for left, right in itertools.combinations_with_replacement(np.flatnonzero(row), 2)
+    ]
+    owners, lefts, rights = np.array(found, np.int32).T
+    return owners, lefts, rights
