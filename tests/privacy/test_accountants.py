@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import accountants, gaussian, kov, loss, sampling
+from matrixdp.privacy import accountants, gaussian, kov, sampling
 from matrixdp.privacy.kov import Guarantee
 
 DELTA = 1e-5
@@ -146,23 +146,6 @@ def test_linear_amplification_without_sampling_is_no_privacy(epsilon, true):
 
 
 # The privacy loss distribution: an upper bound, and how accurate
-
-
-@pytest.mark.parametrize("multiplier", [0.4, 1.0, 3.7, 50.0])
-@pytest.mark.parametrize(
-    "case", [ADULT, CORA, {"rate": 0.9, "steps": 3}, {"rate": 0.3, "steps": 2}]
-)
-def test_the_loss_distribution_is_the_library_s_to_the_last_bit(multiplier, case):
-    from dp_accounting.pld import privacy_loss_distribution
-
-    rate, steps = case.values()
-    interval = accountants._interval(multiplier, rate, steps)
-    library = privacy_loss_distribution.from_gaussian_mechanism(
-        multiplier, sampling_prob=rate, value_discretization_interval=interval
-    ).self_compose(steps)
-    for delta in (1e-3, 1e-5, 1e-9):
-        found = loss.epsilon(multiplier, rate, steps, delta, interval)
-        assert found == library.get_epsilon_for_delta(delta)
 
 
 def test_without_sampling_it_is_the_closed_form_and_close_to_it_just_below():

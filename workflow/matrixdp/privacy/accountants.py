@@ -123,10 +123,12 @@ def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     target = delta - 1e-15 * steps - 1e-13
     if target <= 0:
         return unsampled
-    from matrixdp.privacy import loss
+    from dp_accounting.pld import privacy_loss_distribution
 
-    composed = loss.epsilon(z, q, steps, target, _interval(z, q, steps))
-    return min(composed, unsampled)
+    one = privacy_loss_distribution.from_gaussian_mechanism(
+        z, sampling_prob=q, value_discretization_interval=_interval(z, q, steps)
+    )
+    return float(min(one.self_compose(steps).get_epsilon_for_delta(target), unsampled))
 
 
 def _arguments(
