@@ -83,14 +83,15 @@ class Trialbook:
         table = table[table["mechanism"] == row.mechanism]
         if table.empty:
             raise NotRun(f"{row.mechanism} was not run in {row.experiment}")
-        wanted = summary.DIRECTIONS if row.direction is None else (row.direction,)
-        direction = next((name for name in wanted if table["direction"].eq(name).any()), None)
-        if direction is None:
+        if row.direction is None:
+            shown = summary.in_first_direction(table)
+        else:
+            shown = table["direction"].eq(row.direction)
+        if not shown.any():
             if table["n_trials"].eq(0).all():
                 raise NotRun(f"{row.mechanism}: {table['note'].iloc[0]}")
             raise NotRun(f"{row.mechanism} was not run with direction {row.direction}")
-        table = table[table["direction"].eq(direction)]
-        return table[table["chosen"]]
+        return table[shown & table["chosen"]]
 
     def _read_summary(self, experiment: str) -> pd.DataFrame:
         path = self._root / "summary" / f"{experiment}.csv"

@@ -232,8 +232,8 @@ def _own(table: Grid) -> dict[str, Any]:
 
 def _trials(compared: Mapping[int, pd.DataFrame]) -> list[int]:
     """Return the smallest and the largest number of trials of a cell; empty without trials."""
-    counts = {int(n) for table in compared.values() for n in table["n_trials"].dropna() if n > 0}
-    return sorted({min(counts), max(counts)}) if counts else []
+    counts = sorted({int(n) for table in compared.values() for n in table["n_trials"] if n > 0})
+    return list(dict.fromkeys([*counts[:1], *counts[-1:]]))
 
 
 def _timing(root: Path) -> dict[str, str]:

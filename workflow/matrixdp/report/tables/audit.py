@@ -143,10 +143,9 @@ def _only(words: pd.Series) -> str:
 
 def _words(verdicts: pd.Series) -> str:
     """Return the verdict, or each with its number of releases."""
-    counts: Mapping[str, int] = verdicts.value_counts(sort=False).to_dict()
-    if len(counts) == 1:
-        return next(iter(counts))
-    return "; ".join(f"{verdict} ({count})" for verdict, count in counts.items())
+    counts = verdicts.value_counts(sort=False)
+    said = [f"{verdict} ({count})" for verdict, count in counts.items()]
+    return "; ".join(said) if len(said) > 1 else str(counts.index[0])
 
 
 def _failed(table: pd.DataFrame) -> int:
