@@ -132,8 +132,8 @@ def setups(name: str) -> dict[str, str]:
 
 
 def caption(name: str, **words: object) -> str:
-    """Return the caption of a table, with the words of a run put in."""
-    return _file()["captions"][name].format(**words)
+    """Return the caption of a table or a figure, with the words of a run put in."""
+    return section("captions")[name].format(**words)
 
 
 @functools.cache

@@ -106,7 +106,7 @@ def caption_left(frame: pd.DataFrame) -> str:
     """Say how well the ellipse fits and how long its axes are."""
     longer, shorter = np.linalg.norm(_points(frame, "axis"), axis=1)
     long, small = short(longer), short(shorter)
-    return style.words("figure3_left", longer=long, shorter=small, factor=longer / shorter)
+    return catalogue.caption("figure3_left", longer=long, shorter=small, factor=longer / shorter)
 
 
 def caption_middle(frame: pd.DataFrame) -> str:
@@ -117,7 +117,7 @@ def caption_middle(frame: pd.DataFrame) -> str:
     gain = 1 - np.abs(_points(frame, "utility")).sum() / np.sqrt(2)
     wasted = found["mvg_directional"][0] / found["exact_iid"][0]
     less, more = 1 - along, across - 1
-    return style.words("figure3_middle", less=less, more=more, wasted=wasted, gain=gain)
+    return catalogue.caption("figure3_middle", less=less, more=more, wasted=wasted, gain=gain)
 
 
 def caption_right(frame: pd.DataFrame) -> str:
@@ -125,7 +125,7 @@ def caption_right(frame: pd.DataFrame) -> str:
     found = _deviations(frame)
     gain = min(np.divide(found["mvg_thm2"], found["mvg_thm3"]))
     low, high = sorted(np.divide(found["mvg_thm3"], found["exact_directional"]))
-    return style.words("figure3_right", gain=gain, low=low, high=high)
+    return catalogue.caption("figure3_right", gain=gain, low=low, high=high)
 
 
 FIGURES = {

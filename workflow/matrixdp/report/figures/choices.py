@@ -145,7 +145,7 @@ def caption(parameter: str, frame: pd.DataFrame) -> str:
         least, most = map(_ratio, others["ratio"].agg(["min", "max"]))
         found.append(f"{name}: {cells}, ratios {least} to {most}")
     (_, what), base = NAMES[parameter], comparisons.BASES[parameter]
-    return style.words("choices", what=what, base=base, found="; ".join(found))
+    return catalogue.caption("choices", what=what, base=base, found="; ".join(found))
 
 
 FIGURES = {

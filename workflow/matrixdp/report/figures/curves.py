@@ -163,7 +163,7 @@ def caption(frame: pd.DataFrame) -> str:
         return "Error of every mechanism against nominal epsilon; none ran at epsilon 1."
     best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
     chance = catalogue.label(catalogue.experiment(best["experiment"]).chance)
-    return style.words(
+    return catalogue.caption(
         "curves",
         failed=better.eq(False).sum(),
         told=len(better),
@@ -181,7 +181,7 @@ def caption_mu(frame: pd.DataFrame) -> str:
         return "Error against the mu really delivered; nothing ran at epsilon 1."
     ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
     least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
-    return style.words("curves_mu", least=least, most=most)
+    return catalogue.caption("curves_mu", least=least, most=most)
 
 
 FIGURES = {

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
@@ -53,7 +54,7 @@ def caption_compositions(frame: pd.DataFrame) -> str:
     most = frame["releases"].max()
     over = frame[frame["releases"].eq(most)].set_index(["sampled", "accountant"])["over_pld"]
     wrong = frame[frame["accountant"].eq("linear")].set_index("releases")["epsilon_actual"]
-    return style.words(
+    return catalogue.caption(
         "imgm_composition",
         nominal=NOMINAL,
         delta=short(frame["delta"].iloc[0]),
@@ -95,7 +96,7 @@ def caption_noise(frame: pd.DataFrame) -> str:
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
     last = small.iloc[-1]
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
-    return style.words(
+    return catalogue.caption(
         "imgm_noise",
         grows=_slope(entries, "entries"),
         falls=-_slope(small, "epsilon"),

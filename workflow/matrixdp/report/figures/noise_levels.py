@@ -94,7 +94,7 @@ def caption(frame: pd.DataFrame) -> str:
             name, times = catalogue.experiment(str(experiment)).name, noise.max() / noise.min()
             loud, quiet = (catalogue.label(str(one)) for one in (noise.idxmax(), noise.idxmin()))
             found.append(f"{name}: {loud} adds {markup.short(times)} times the noise of {quiet}")
-    return style.words("noise_levels", nominal=NOMINAL, found="; ".join(found))
+    return catalogue.caption("noise_levels", nominal=NOMINAL, found="; ".join(found))
 
 
 FIGURES = {

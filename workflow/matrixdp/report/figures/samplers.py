@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
@@ -55,7 +56,7 @@ def caption_samplers(frame: pd.DataFrame) -> str:
     right = min(p.min()[["affine", "kronecker"]])
     verdict = "agree with the law" if right > 0.05 / 6 else "DO NOT agree with the law"
     wrong = short(max(p.max()["wrong_order"], 1e-99), 2)
-    return style.words("samplers", verdict=verdict, right=right, wrong=wrong)
+    return catalogue.caption("samplers", verdict=verdict, right=right, wrong=wrong)
 
 
 def draw_times(frame: pd.DataFrame) -> style.Drawing:
@@ -77,7 +78,7 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
 def caption_times(frame: pd.DataFrame) -> str:
     """Say how the fitted slopes lie to those of section 6.4."""
     slopes = frame.groupby(["case", "method"])["slope"].first()
-    return style.words("sampler_times", square=slopes["m = n"], wide=slopes["m = 6"])
+    return catalogue.caption("sampler_times", square=slopes["m = n"], wide=slopes["m = 6"])
 
 
 def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:

@@ -109,7 +109,7 @@ def caption(frame: pd.DataFrame) -> str:
     better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
     lost, of = two / full, len(compared)
-    return style.words("section10_2", ratios=told, better=better, of=of, lost=lost)
+    return catalogue.caption("figure_section10_2", ratios=told, better=better, of=of, lost=lost)
 
 
 FIGURES = {

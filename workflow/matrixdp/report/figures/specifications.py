@@ -218,7 +218,7 @@ def caption(frame: pd.DataFrame) -> str:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
-    text = style.words("readings", readings=len(ours), bare=len(ours) - len(private))
+    text = catalogue.caption("readings", readings=len(ours), bare=len(ours) - len(private))
     total = private.groupby("row", sort=False).size()
     for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
         met = private[private["meets"].eq(unit)].groupby("row", sort=False).size()

@@ -74,11 +74,6 @@ def legends(name: str) -> dict[str, Named]:
     return {key: named(**entry) for key, entry in catalogue.section("legends")[name].items()}
 
 
-def words(name: str, **values: object) -> str:
-    """Return a caption from the catalogue with values in its gaps."""
-    return catalogue.section("captions")[name].format(**values)
-
-
 #: Line, marker and share of white of the noise directions of one mechanism.
 _DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
 

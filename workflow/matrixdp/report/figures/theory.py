@@ -96,7 +96,7 @@ def caption_bounds(frame: pd.DataFrame) -> str:
     near = grid[grid["ratio"].ge(0.1) & grid["r"].ge(4)]
     differ = (near["phi_thm3"] / near["phi_thm2"] - 1).abs().max()
     at, after = rows.loc[threshold], rows.loc[threshold + 1]
-    return style.words("theorem4", holds=holds, at=at, after=after, gain=gain, differ=differ)
+    return catalogue.caption("theorem4", holds=holds, at=at, after=after, gain=gain, differ=differ)
 
 
 #: Of the directions, from the most to the least informative.
@@ -155,7 +155,7 @@ def caption_filling(frame: pd.DataFrame) -> str:
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
     over = marks["printed"] / marks
-    return style.words(
+    return catalogue.caption(
         "theorem7",
         off=_bound((gains["numerical"] / gains["water"] - 1).abs().max()),
         residual=_bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
@@ -234,7 +234,7 @@ def caption_radii(frame: pd.DataFrame) -> str:
     )
     error = frame[frame["kind"].eq("error")].set_index(["law", "d"])["expected"].unstack("law")
     most = (error["gamma"] / error["exponential"]).max()
-    return style.words("vector_noise", right=short(right), most=most, shown=shown)
+    return catalogue.caption("vector_noise", right=short(right), most=most, shown=shown)
 
 
 FIGURES = {
