@@ -54,7 +54,7 @@ def test_the_table_needs_no_number(tmp_path):
 
 def test_every_erratum_has_a_check_and_number_that_exist():
     assert {one["check"] for one in ENTRIES if "check" in one} <= {*exact.names()}
-    counts = {name: len(check(np.random.default_rng(0))) for name, check in cheap().items()}
+    counts = {name: len([*check(np.random.default_rng(0))]) for name, check in cheap().items()}
     for one in inputs.read("errata", "."):
         if one.get("check") in counts:
             assert 1 <= one.get("number", 1) <= counts[one["check"]], one["id"]
