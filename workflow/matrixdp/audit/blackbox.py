@@ -102,9 +102,9 @@ def _blocks(
 def _count(
     statistic: Statistic, events: Sequence[Event], runs: int, stream: np.random.Generator
 ) -> list[tuple[int, int]]:
-    totals = np.zeros((len(events), 2), dtype=int)
-    for first, second in _blocks(statistic, runs, stream):
-        totals += [event.hits(first, second) for event in events]
+    """Return how often each event happened in all blocks, see :meth:`Event.hits`."""
+    blocks = _blocks(statistic, runs, stream)
+    totals = np.sum([[event.hits(*both) for event in events] for both in blocks], axis=0)
     return [(int(hits), int(neighbour)) for hits, neighbour in totals]
 
 

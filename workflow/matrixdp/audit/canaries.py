@@ -32,10 +32,6 @@ from matrixdp.seeds import streams
 
 Given = list[np.random.Generator]
 
-#: A small query, and second moments.
-SMALL = Identity(Box.cube(4, -1, 1), 50)
-MOMENTS = Covariance(Box.cube(4, -1, 1), 1000)
-
 COLUMNS = ("canary", "mistake", "tool", "caught", "evidence", "control")
 
 
@@ -253,7 +249,7 @@ class _Halved(Identity):
 @_search("wrong sensitivity", "the l2 sensitivity of removing a record, where records are replaced")
 def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
     kind = _Halved if wrong else Identity
-    return _by_search(kind(SMALL.domain, SMALL.records), "l2", given)
+    return _by_search(kind(Box.cube(4, -1, 1), 50), "l2", given)
 
 
 @_constructor(
@@ -310,5 +306,5 @@ class _InvertedRatio(PrincipalDirection):
     "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
 )
 def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
-    release = PPCA().calibrate(MOMENTS, epsilon=1.0)
+    release = PPCA().calibrate(Covariance(Box.cube(4, -1, 1), 1000), epsilon=1.0)
     return _by_scale(_InvertedRatio(**vars(release)) if wrong else release, given)

@@ -64,12 +64,10 @@ class DirectionAudit(Audit):
         """Return the difference of squared projections of each run."""
         copies = min(COPIES, self.release.query.records - 1)
         basis = np.stack([self._gone, self._copied], axis=1)
-        sides = []
-        for last in (self._gone, self._coming):
-            drawn = self.release.sample(self._value(copies, last), [stream] * count)
-            squares = (drawn @ basis) ** 2
-            sides.append(squares[:, 0] - squares[:, 1])
-        return sides[0], sides[1]
+        values = (self._value(copies, last) for last in (self._gone, self._coming))
+        drawn = (self.release.sample(value, [stream] * count) for value in values)
+        first, second = (np.subtract(*((one @ basis) ** 2).T) for one in drawn)
+        return first, second
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are alike: 1 / concentration.

@@ -12,6 +12,7 @@ from matrixdp.audit.base import Audit, Scale
 from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.mvg import AlongPrivateDirections
 from matrixdp.privacy import gaussian
 
 
@@ -66,13 +67,12 @@ class ComposedAudit(BlackBoxAudit):
 
     tool = "composition"
 
-    def __init__(self, release: Release, first: Audit, limit: float, stream: Generator) -> None:
+    def __init__(self, release: AlongPrivateDirections, first: Audit, stream: Generator) -> None:
         super().__init__(release, stream)
         self._first = first
-        mu = float(np.hypot(first.mu, self._pair.size * np.sqrt(limit)))
-        self.bound = gaussian.epsilon(release.delta, mu)
-        self.kappa = gaussian.mu(release.epsilon, release.delta) / mu
-        self.mu = mu
+        self.mu = float(np.hypot(first.mu, self._pair.size * np.sqrt(release.limit)))
+        self.bound = gaussian.epsilon(release.delta, self.mu)
+        self.kappa = gaussian.mu(release.epsilon, release.delta) / self.mu
 
     def scale(self, stream: Generator) -> Scale:
         """Test the noise of the released second moments."""

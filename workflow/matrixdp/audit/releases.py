@@ -42,8 +42,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
     if isinstance(release, PrincipalDirection):
         return DirectionAudit(release, stream)
     if isinstance(release, AlongPrivateDirections):
-        first = audit_of(release.moments, stream)
-        return ComposedAudit(release, first, release.limit, stream)
+        return ComposedAudit(release, audit_of(release.moments, stream), stream)
     if isinstance(release, Additive):
         noise = release.noise
         # The column that differs stands for all of them, where a matrix is released.

@@ -160,9 +160,8 @@ def _marks() -> dict[str, float]:
 
 
 def _precisions(allocation: str, u: Array) -> pd.DataFrame:
-    directions = np.arange(1, u.shape[1] + 1)
     table = _rows("precision", allocation, np.repeat(BUDGETS, u.shape[1]), u.ravel())
-    return table.assign(direction=np.tile(directions, len(u)))
+    return table.assign(direction=np.tile(np.arange(u.shape[1]) + 1, len(u)))
 
 
 def _rows(

@@ -69,7 +69,7 @@ def settings(_seed: int) -> pd.DataFrame:
                     {"dataset": dataset, "kind": kind, "scheme": scheme}
                     | {"epsilon": epsilon, "delta": DELTA}
                     | {name: getattr(plan, name) for name in ("records", "lot", "steps", "rate")}
-                    | {"multiplier": noise.multiplier, "epsilon_actual": noise.epsilon_actual}
+                    | {"multiplier": 1 / noise.mu, "epsilon_actual": noise.epsilon_actual}
                 )
     return pd.DataFrame(rows)
 

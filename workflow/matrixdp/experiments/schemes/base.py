@@ -43,11 +43,6 @@ class Noise:
     mu: float
     noise_std: float
 
-    @property
-    def multiplier(self) -> float:
-        """The noise multiplier z = 1 / mu."""
-        return 1 / self.mu
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(abc.ABC):
