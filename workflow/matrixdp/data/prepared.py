@@ -88,13 +88,11 @@ class LearningSet:
         name: its name in workflow/datasets.yaml.
         arrays: read-only, by name; the data set's module says what each one is.
         status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
     """
 
     name: str
     arrays: Arrays
     status: str
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
@@ -129,9 +127,7 @@ def load_arrays(folder: str | os.PathLike) -> LearningSet:
         arrays = {name: stored[name] for name in stored.files}
     for array in arrays.values():
         array.setflags(write=False)
-    return LearningSet(
-        provenance["name"], MappingProxyType(arrays), provenance["status"], provenance
-    )
+    return LearningSet(provenance["name"], MappingProxyType(arrays), provenance["status"])
 
 
 def place(folder: str | os.PathLike, scaling: str = DEFAULT) -> Path:
