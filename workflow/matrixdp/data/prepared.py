@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -53,7 +53,6 @@ class Dataset:
         features: m names.
         lower, upper: the public bounds of each feature; the matrix keeps to them exactly.
         status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
     """
 
     name: str
@@ -62,7 +61,6 @@ class Dataset:
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     status: str
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, features: Sequence[str]) -> Dataset:
         """Return the data set with these features alone.
@@ -110,9 +108,7 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
     matrix = np.load(stream, allow_pickle=False)
     matrix.setflags(write=False)
     features, lower, upper = (tuple(provenance[key]) for key in MATRIX.keys)
-    return Dataset(
-        provenance["name"], matrix, features, lower, upper, provenance["status"], provenance
-    )
+    return Dataset(provenance["name"], matrix, features, lower, upper, provenance["status"])
 
 
 def load_arrays(folder: str | os.PathLike) -> LearningSet:

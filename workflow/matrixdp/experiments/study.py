@@ -136,7 +136,7 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
     entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
     given = {need: part[need] for need in entry.needs}
     if "target" in given:
-        given["target"] = features.index(given["target"])
+        given["target"] = features.index(checks.choice(features, target=given["target"]))
     directions = {
         direction: tuple(map(features.index, members))
         for direction, members in part.get("directions", {}).items()
