@@ -76,7 +76,7 @@ def test_arrays_are_prepared_with_their_provenance(tiny, server, tmp_path):
             made.arrays[name][0] = 0
     with pytest.raises(TypeError):
         made.arrays["labels"] = np.zeros(6)
-    said = made.provenance
+    said = prepared.read_provenance(tmp_path / "o")
     assert said["files"][0]["source"] == f"{server.address}/tiny.txt"
     assert said["content_sha256"]["found"] == said["content_sha256"]["expected"]
     assert said["records_shape"] == [6, 1]

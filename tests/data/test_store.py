@@ -7,6 +7,7 @@ from localserver import ONCE
 from matrixdp.checks import InputError
 from matrixdp.data import datasets, load, matrices, simulate
 from matrixdp.data.fetch import Mismatch, Unreachable
+from matrixdp.data.prepared import read_provenance
 from matrixdp.data.store import prepare, refresh, warn_of_stand_ins
 
 RECORDS = np.column_stack([np.arange(40.0) % m for m in (40, 7, 3, 11, 13, 2)]) / 2
@@ -55,7 +56,7 @@ def test_originals_are_prepared_with_their_provenance(tiny, server, tmp_path, ca
     assert (data.lower, data.upper) == ((-1.0,) * 6, (1.0,) * 6)
     with pytest.raises(ValueError, match="read-only"):
         data.matrix[0, 0] = 0
-    said = data.provenance
+    said = read_provenance(tmp_path / "liver")
     assert said["files"][0]["source"] == f"{server.address}/bupa.data"
     assert said["content_sha256"]["found"] == said["content_sha256"]["expected"]
     assert (said["records_shape"], said["rows_used"], said["shape"]) == ([40, 6], 40, [6, 40])
@@ -90,7 +91,7 @@ def test_another_scaling(tiny, server, tmp_path):
     prepare("liver", out=tmp_path / "o", network=ONCE)
     data = load(tmp_path / "o", "half")
     assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
-    assert data.provenance["scaling"]["name"] == "half"
+    assert read_provenance(tmp_path / "o" / "half")["scaling"]["name"] == "half"
     with pytest.raises(InputError, match="halve/provenance.json does not exist"):
         load(tmp_path / "o", "halve")
 
@@ -116,8 +117,9 @@ def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, c
     data = load(tmp_path / "o")
     assert data.status == "simulated"
     assert data.matrix.shape == (6, 40)
-    assert data.provenance["files"] == []
-    assert data.provenance["content_sha256"]["found"] != matrices.content_sha256(RECORDS)
+    said = read_provenance(tmp_path / "o")
+    assert said["files"] == []
+    assert said["content_sha256"]["found"] != matrices.content_sha256(RECORDS)
 
     with pytest.raises(Unreachable, match="cannot be reached"):
         prepare("liver", out=tmp_path / "p", source="original", network=ONCE)

@@ -169,6 +169,7 @@ def test_names_in_the_configuration_become_places_among_the_features_that_are_ke
     ("changes", "sentence"),
     [
         ({"task": "regresion"}, "task is 'regresion'; did you mean 'regression'"),
+        ({"target": "drink"}, "target is 'drink'; did you mean 'drinks'"),
         ({"features": ["sgptt", "drinks"]}, "features is 'sgptt'; did you mean 'sgpt'"),
         ({"dataset": "ctg"}, "needs the data set ctg, but was given liver"),
     ],

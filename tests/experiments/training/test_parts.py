@@ -23,9 +23,7 @@ def folders(monkeypatch, table, graph):
         for what, shape in (("tokens", (90, 7)), ("labels", 90))
     }
     sets = {"adult": table, "cora": graph, "imdb": reviews}
-    monkeypatch.setattr(
-        examples, "load_arrays", lambda at: LearningSet(at, sets[at], "simulated", {})
-    )
+    monkeypatch.setattr(examples, "load_arrays", lambda at: LearningSet(at, sets[at], "simulated"))
 
 
 def test_schemes_that_run_together_are_what_each_is_alone():

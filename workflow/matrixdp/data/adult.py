@@ -32,7 +32,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
     for name, law in standins.load_summary("adult")["attributes"].items()
 }
 
-_PARTS = ("train", "test")
+_FILES = {"train": "adult.data", "test": "adult.test"}
 
 #: Records by column: numbers, or places in the list of categories (-1: missing), and ``income``.
 Table = dict[str, NDArray]
@@ -45,7 +45,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         InputError: there is an unknown category or income.
         ValueError: a line is no record.
     """
-    return _encode(_table(members["adult.data"]), _table(members["adult.test"]))
+    return _encode({part: _table(members[file]) for part, file in _FILES.items()})
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
         the law of each continuous one (:func:`matrixdp.data.simulate.marginal`), the number of
         records in each category of the others, both by income.
     """
-    tables = [_table(members[file]) for file in ("adult.data", "adult.test")]
-    train, _ = tables
+    tables = {part: _table(members[file]) for part, file in _FILES.items()}
+    train = tables["train"]
     attributes = {
         name: {
             income: _law(train[name][train["income"] == i], categories)
@@ -67,7 +67,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     }
     records = {
         part: np.bincount(table["income"], minlength=len(INCOMES)).tolist()
-        for part, table in zip(_PARTS, tables, strict=True)
+        for part, table in tables.items()
     }
     return {"records": records, "levels": standins.LEVELS.tolist(), "attributes": attributes}
 
@@ -77,10 +77,10 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
 
     So it does not know, for one, that husbands are married, and incomes are easier to tell.
     """
-    tables = []
-    for part in _PARTS:
+    tables: dict[str, Table] = {}
+    for part in _FILES:
         incomes = rng.permutation(np.repeat(np.arange(len(INCOMES)), facts["records"][part]))
-        table: Table = {"income": incomes}
+        table = tables[part] = {"income": incomes}
         for name, categories in ATTRIBUTES.items():
             table[name] = np.zeros(len(incomes), dtype=int if categories else float)
             for i, income in enumerate(INCOMES):
@@ -92,8 +92,7 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
                 )
                 of_income = incomes == i
                 table[name][of_income] = rng.choice(pool, size=of_income.sum())
-        tables.append(table)
-    return _encode(*tables)
+    return _encode(tables)
 
 
 def _table(data: bytes) -> Table:
@@ -132,7 +131,8 @@ def _law(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:
     return dict(zip((_MISSING, *categories), counts.tolist(), strict=True))
 
 
-def _encode(train: Table, test: Table) -> Encoded:
+def _encode(tables: Mapping[str, Table]) -> Encoded:
+    train = tables["train"]
     # Sums of whole numbers are exact, whatever their order.
     means = {
         name: float(train[name].mean()) for name, categories in ATTRIBUTES.items() if not categories
@@ -148,11 +148,10 @@ def _encode(train: Table, test: Table) -> Encoded:
         ]
         return np.hstack([*continuous, *blocks]).astype(np.float32)
 
-    tables = dict(zip(_PARTS, (train, test), strict=True))
     return Encoded(
         arrays={f"{part}_inputs": inputs(table) for part, table in tables.items()}
         | {f"{part}_labels": table["income"].astype(np.int8) for part, table in tables.items()},
-        shape=(len(train["income"]) + len(test["income"]), len(ATTRIBUTES) + 1),
+        shape=(sum(len(table["income"]) for table in tables.values()), len(ATTRIBUTES) + 1),
         description=(
             "continuous attributes divided by twice their mean over the training records, "
             "categories as blocks of zeros and a one, a missing category as zeros"

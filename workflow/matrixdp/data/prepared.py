@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -53,7 +53,6 @@ class Dataset:
         features: m names.
         lower, upper: the public bounds of each feature; the matrix keeps to them exactly.
         status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
     """
 
     name: str
@@ -62,7 +61,6 @@ class Dataset:
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     status: str
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, features: Sequence[str]) -> Dataset:
         """Return the data set with these features alone.
@@ -88,13 +86,11 @@ class LearningSet:
         name: its name in workflow/datasets.yaml.
         arrays: read-only, by name; the data set's module says what each one is.
         status: ``original`` or ``simulated``.
-        provenance: everything in provenance.json.
     """
 
     name: str
     arrays: Arrays
     status: str
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
@@ -112,9 +108,7 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
     matrix = np.load(stream, allow_pickle=False)
     matrix.setflags(write=False)
     features, lower, upper = (tuple(provenance[key]) for key in MATRIX.keys)
-    return Dataset(
-        provenance["name"], matrix, features, lower, upper, provenance["status"], provenance
-    )
+    return Dataset(provenance["name"], matrix, features, lower, upper, provenance["status"])
 
 
 def load_arrays(folder: str | os.PathLike) -> LearningSet:
@@ -129,9 +123,7 @@ def load_arrays(folder: str | os.PathLike) -> LearningSet:
         arrays = {name: stored[name] for name in stored.files}
     for array in arrays.values():
         array.setflags(write=False)
-    return LearningSet(
-        provenance["name"], MappingProxyType(arrays), provenance["status"], provenance
-    )
+    return LearningSet(provenance["name"], MappingProxyType(arrays), provenance["status"])
 
 
 def place(folder: str | os.PathLike, scaling: str = DEFAULT) -> Path:

@@ -59,9 +59,8 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
         if not given[axis]:
             raise InputError(f"{axis} has no values; name at least one in config.yaml")
     directions = settings.directions if "direction" in entry.axes else {"": ()}
-    for (direction, important), rows in itertools.product(
-        directions.items(), settings.rows if "rows" in entry.axes else ("",)
-    ):
+    sizes = settings.rows if "rows" in entry.axes else ("",)
+    for (direction, important), rows in itertools.product(directions.items(), sizes):
         # Without important features there is nothing for tau to share out.
         shared = "tau" in entry.axes and important
         for tau in settings.taus if shared else ("",):
@@ -137,7 +136,7 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
     entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
     given = {need: part[need] for need in entry.needs}
     if "target" in given:
-        given["target"] = features.index(given["target"])
+        given["target"] = features.index(checks.choice(features, target=given["target"]))
     directions = {
         direction: tuple(map(features.index, members))
         for direction, members in part.get("directions", {}).items()

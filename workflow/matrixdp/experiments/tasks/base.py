@@ -14,8 +14,8 @@ from matrixdp.trials import NONPRIVATE, RANDOM
 
 Streams = Sequence[np.random.Generator]
 
-#: Results by the options that they depend on.
-Shared = dict[tuple, Array]
+#: Results by the options that they depend on, where they are shared.
+Shared = dict[tuple, Array] | None
 
 
 class Instance(abc.ABC):
@@ -29,9 +29,7 @@ class Instance(abc.ABC):
         return self.matrix if query == "identity" else second_moments(self.matrix)
 
     @abc.abstractmethod
-    def score(
-        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
-    ) -> Array:
+    def score(self, released: Array, yields: str, ridge: float = 0, shared: Shared = None) -> Array:
         """Return the metric of each trial, shape (trials,).
 
         Args:

@@ -48,9 +48,7 @@ class _First(_Moments):
         super().__init__(matrix)
         self._vector = vector
 
-    def score(
-        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
-    ) -> Array:
+    def score(self, released: Array, yields: str, ridge: float = 0, shared: Shared = None) -> Array:
         if yields == "direction":
             top = released[..., None]
         elif yields == "second_moments" and self._vector == "singular":
@@ -69,9 +67,7 @@ class _All(_Moments):
     def _residual(self, directions: Array) -> Array:
         return ((self.eigenvalues - self.captured(directions)) ** 2).sum(axis=1)
 
-    def score(
-        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
-    ) -> Array:
+    def score(self, released: Array, yields: str, ridge: float = 0, shared: Shared = None) -> Array:
         directions = np.linalg.eigh(self.estimate(released, yields, ridge))[1]
         return self._residual(directions[:, :, ::-1])
 

@@ -149,9 +149,7 @@ class _Split(Instance):
             predicted = np.clip(predicted, -1, 1)
         return np.sqrt(((predicted - self._target) ** 2).mean(axis=1))
 
-    def score(
-        self, released: Array, *, yields: str, ridge: float = 0.0, shared: Shared | None = None
-    ) -> Array:
+    def score(self, released: Array, yields: str, ridge: float = 0, shared: Shared = None) -> Array:
         task, found = self._task, {} if shared is None else shared
         assert task.penalty is not None, "tuned() chooses the penalty"
         options = (task.kernel, task.penalty, task.clip_released)
