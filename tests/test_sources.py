@@ -4,16 +4,16 @@ import shutil
 
 import pytest
 
-from matrixdp import mechanisms, sources, theory
+from matrixdp import discovery, mechanisms, sources, theory
 from matrixdp.experiments import tasks
 
 
 @pytest.mark.parametrize(
-    ("found", "package"),
-    [(sources.mechanisms, mechanisms), (sources.tasks, tasks), (sources.theory, theory)],
+    ("table", "package"), [("MECHANISMS", mechanisms), ("TASKS", tasks), ("THEORY", theory)]
 )
-def test_the_text_knows_the_same_names_as_the_package(found, package):
-    assert found().keys() == package.registry().keys()
+def test_the_text_knows_the_same_names_as_the_package(table, package):
+    found = getattr(sources, table.lower())()
+    assert found.keys() == discovery.collect(package, table).keys()
 
 
 def test_the_text_knows_the_axes_of_mechanisms():
