@@ -277,7 +277,7 @@ def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
             number = float(value)
             if not math.isfinite(number):
                 return str(value)
-            return int(number) if "integer" in types and number.is_integer() else number
+            return int(number) if number.is_integer() else number
     return value
 
 
