@@ -35,6 +35,7 @@ class Sketch(Release):
     """
 
     rows: int
+    yields = "sketch"
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         moments = self.query.records * value
@@ -109,13 +110,7 @@ class JohnsonLindenstrauss(Mechanism):
                 f"{epsilon:g}; use a smaller epsilon or the exact calibration"
             )
         return Sketch(
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_actual=actual,
-            yields="sketch",
-            ridge=ridge,
-            rows=rows,
+            query=query, epsilon=epsilon, delta=delta, epsilon_actual=actual, ridge=ridge, rows=rows
         )
 
 

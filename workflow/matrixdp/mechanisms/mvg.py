@@ -19,12 +19,11 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
+from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
 from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 ZETAS = ("sqrt", "literal")
-SENSITIVITIES = ("paper", "tight")
 
 #: Of noise that has no guarantee.
 NO_LIMIT = Mu(np.inf, True)
@@ -59,7 +58,7 @@ def precision_budget(
     if theorem not in (2, 3):
         raise InputError(f"theorem is {theorem}; it must be 2 or 3")
     checks.choice(ZETAS, zeta=zeta)
-    checks.choice(SENSITIVITIES, sensitivity=sensitivity)
+    checks.choice(("paper", "tight"), sensitivity=sensitivity)
     s2 = query.paper_l2 if sensitivity == "paper" else query.l2
     alpha, omega, beta = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=zeta)
     return float(largest_phi(alpha if theorem == 2 else omega, beta, epsilon))
@@ -133,8 +132,8 @@ class MVG(Mechanism):
     @property
     def queries(self) -> frozenset[str]:
         """The identity query, and second moments unless directions must first be released."""
-        both = frozenset({"identity", "covariance"})
-        return both - {"covariance"} if isinstance(self.directions, PrivateDirections) else both
+        private = isinstance(self.directions, PrivateDirections)
+        return frozenset({"identity"}) if private else super().queries
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
         """Return the (epsilon, delta)-DP release.
@@ -145,10 +144,7 @@ class MVG(Mechanism):
         self._require(query)
         if isinstance(self.directions, PrivateDirections):
             return self._with_private_directions(query, self.directions, epsilon, delta)
-        directions = self.directions
-        if directions is not None:
-            directions = checks.orthonormal(directions=directions)
-            checks.array(shape=(query.features, query.features), directions=directions)
+        directions = checked_basis(self.directions, query.features)
         m = query.features
         precisions = self.allocation.precisions(self._limit(query, epsilon, delta), m, None)
         variances = 1 / precisions
@@ -186,8 +182,7 @@ class MVG(Mechanism):
         limit = self._limit(query, rest * epsilon, rest * delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
-        if not self._is_private(query):
-            mu = NO_LIMIT.value
+        mu = mu if self._is_private(query) else NO_LIMIT.value
         return AlongPrivateDirections(
             query=query,
             epsilon=epsilon,
