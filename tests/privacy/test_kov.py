@@ -16,8 +16,7 @@ GRID = list(itertools.product([1e-3, 0.1, 1, 10, 100], [1, 2, 3, 30, 1000, 10**6
 def kov_epsilon(epsilon, releases, slack):
     """Return epsilon of k releases together, whose delta is 1 - (1 - delta)^k (1 - slack)."""
     e, slack = np.asarray(epsilon, dtype=float), np.asarray(slack, dtype=float)
-    slopes = kov._kov_slopes(e, releases, slack)
-    terms = [releases * e, *(kov._kov_term(e, releases, slope) for slope in slopes)]
+    terms = [releases * e, *kov._kov_terms(e, releases, slack)]
     return np.min(np.broadcast_arrays(*terms), axis=0)[()]
 
 

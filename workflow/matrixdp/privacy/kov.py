@@ -40,18 +40,13 @@ class Guarantee(NamedTuple):
         return Guarantee(float(self.epsilon[index]), float(self.delta[index]))
 
 
-def _kov_slopes(epsilon: Array, releases: int, slack: Array) -> tuple[Array, Array]:
-    """Return what multiplies epsilon in the second and third term of Theorem 3.4."""
+def _kov_terms(epsilon: Array, releases: int, slack: Array) -> list[Array]:
+    """Return the second and third term of Theorem 3.4; the first is basic composition."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.e + np.sqrt(releases) * epsilon / slack), np.log(1 / slack)
-    second, third = (np.sqrt(2 * releases * log) for log in logs)
-    return second, third
-
-
-def _kov_term(epsilon: Array, releases: int, slope: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        term = releases * epsilon * np.tanh(epsilon / 2) + epsilon * slope
-    return np.where(epsilon > 0, term, 0)
+        drift = releases * epsilon * np.tanh(epsilon / 2)
+        terms = (drift + epsilon * np.sqrt(2 * releases * log) for log in logs)
+        return [np.where(epsilon > 0, term, 0) for term in terms]
 
 
 def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
@@ -113,7 +108,7 @@ def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
     for index in range(2):
 
         def too_large(e: Array, index: int = index) -> Mask:
-            return _kov_term(e, releases, _kov_slopes(e, releases, slack)[index]) > epsilon
+            return _kov_terms(e, releases, slack)[index] > epsilon
 
         # The terms exceed epsilon_0 sqrt(2 k ln(1 / slack)), resp. epsilon_0 sqrt(2 k).
         upper = np.full_like(slack, epsilon / np.sqrt(2 * releases) * (1 + _ROUNDING))
