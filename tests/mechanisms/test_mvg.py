@@ -8,7 +8,7 @@ from scipy.stats import ortho_group
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directions import PrivateDirections
-from matrixdp.mechanisms.mvg import MVG, precision_budget
+from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
 from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
@@ -51,7 +51,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
     independent = by_mpmath(query, 1, 1 / query.records, theorem, zeta)
     for value, printed in zip(independent, (zeta_value, first, beta, phi), strict=True):
         assert printed is None or float(value) == pytest.approx(printed, rel=1e-6)
-    found = precision_budget(query, **budget(query), theorem=theorem, zeta=zeta)
+    found = MVG(theorem, zeta).precision_budget(query, **budget(query))
     assert found == pytest.approx(phi, rel=1e-6)
     release = MVG(theorem, zeta).calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-5)
@@ -105,9 +105,7 @@ def allocations(m):
 )
 @settings(max_examples=150, deadline=None)
 def test_the_stable_formula_against_many_digits(query, epsilon, delta, theorem, zeta, sensitivity):
-    found = precision_budget(
-        query, epsilon=epsilon, delta=delta, theorem=theorem, zeta=zeta, sensitivity=sensitivity
-    )
+    found = MVG(theorem, zeta, sensitivity).precision_budget(query, epsilon=epsilon, delta=delta)
     expected = by_mpmath(query, epsilon, delta, theorem, zeta, sensitivity)[-1]
     assert found == pytest.approx(float(expected), rel=1e-12)
 
@@ -144,7 +142,7 @@ def test_the_theorems_limit_is_spent_whole(theorem):
         rows = np.linalg.norm(law.row_factor**-2)
         columns = law.column_factor
         columns = np.sqrt(query.records) if columns is None else np.linalg.norm(columns**-2)
-        phi = precision_budget(query, **budget(query), theorem=theorem)
+        phi = MVG(theorem).precision_budget(query, **budget(query))
         assert rows * columns == pytest.approx(phi**2, rel=1e-12)
 
 
@@ -157,7 +155,7 @@ def test_scale_equivariance(kind, k):
     releases = [MVG().calibrate(query, epsilon=1, delta=0.01) for query in (small, large)]
     assert releases[1].noise_std == pytest.approx(k**power * releases[0].noise_std)
     assert releases[1].mu == pytest.approx(releases[0].mu)
-    phis = [precision_budget(query, epsilon=1, delta=0.01) for query in (small, large)]
+    phis = [MVG().precision_budget(query, epsilon=1, delta=0.01) for query in (small, large)]
     assert phis[1] == pytest.approx(phis[0] / k**power)
 
 

@@ -22,6 +22,21 @@ DELTAS = [1e-300, 1e-200, 1e-100, 1e-30, 1e-16, 1e-12, 1e-10, 1e-7, 1e-5, 1e-3, 
 GRID = [(epsilon, delta) for epsilon in EPSILONS for delta in DELTAS]
 
 
+def mu_at(epsilon, log_delta):
+    """Return ``gaussian.mu`` at the logarithm of a delta, which may be below every float."""
+    return solved(gaussian._solve_mu, epsilon, log_delta)
+
+
+def epsilon_at(log_delta, mu):
+    """Return ``gaussian.epsilon`` at the logarithm of a delta."""
+    return solved(lambda mu, log: gaussian._solve_epsilon(log, mu), mu, log_delta)
+
+
+def solved(solve, given, log_delta):
+    target = np.asarray(log_delta, dtype=float) - 8 * gaussian._UNIT
+    return gaussian.elementwise(solve, given=np.asarray(given, dtype=float), target=target)
+
+
 def exact(epsilon: float, mu: mp.mpf) -> mp.mpf:
     """Return Balle & Wang's delta, with digits to spare for the cancellation at small mu."""
     with mp.workdps(50):
@@ -187,18 +202,18 @@ def test_epsilon_0_has_a_closed_form():
 
 @pytest.mark.parametrize(("epsilon", "log_delta"), [(1, -1e4), (0.01, -800), (50, -2e3), (0, -690)])
 def test_log_delta_reaches_below_every_float(epsilon, log_delta):
-    mu = gaussian.mu(epsilon, log_delta=log_delta)
+    mu = mu_at(epsilon, log_delta)
     target = mp.exp(log_delta)
     assert exact(epsilon, mu) <= target < exact(epsilon, mu * (1 + PROMISED))
     assert gaussian.log_delta(epsilon, mu) == pytest.approx(log_delta, rel=1e-12)
-    assert gaussian.epsilon(log_delta=log_delta, mu=mu) == pytest.approx(epsilon, abs=1e-12)
+    assert epsilon_at(log_delta, mu) == pytest.approx(epsilon, abs=1e-12)
     # What underflows is still not 0.
     assert gaussian.delta(epsilon, mu) > 0
 
 
-def test_log_delta_and_delta_are_the_same_argument():
-    assert gaussian.mu(1, log_delta=np.log(1e-5)) == gaussian.mu(1, 1e-5)
-    assert gaussian.epsilon(log_delta=np.log(1e-5), mu=2) == gaussian.epsilon(1e-5, 2)
+def test_the_logarithm_of_delta_gives_the_same():
+    assert mu_at(1, np.log(1e-5)) == gaussian.mu(1, 1e-5)
+    assert epsilon_at(np.log(1e-5), 2) == gaussian.epsilon(1e-5, 2)
 
 
 @pytest.mark.parametrize("delta", [0.9, 0.999, 1 - 1e-9, 1 - 1e-15, 1 - 2.0**-53])
@@ -213,10 +228,10 @@ def test_large_delta_stays_safe(epsilon, delta):
 @settings(deadline=None)  # other work on the machine must not fail it
 @given(epsilon=st.floats(0, 1e3), log_delta=st.floats(-690, -1e-12))
 def test_round_trips(epsilon, log_delta):
-    mu = gaussian.mu(epsilon, log_delta=log_delta)
+    mu = mu_at(epsilon, log_delta)
     assert gaussian.log_delta(epsilon, mu) <= log_delta
     assert gaussian.delta(epsilon, mu) <= np.nextafter(np.exp(log_delta), 1)
-    again = gaussian.epsilon(log_delta=log_delta, mu=mu)
+    again = epsilon_at(log_delta, mu)
     # Towards delta = 1 the curve is so flat that delta says little about epsilon.
     if log_delta < -0.5:
         assert again == pytest.approx(epsilon, rel=1e-12, abs=1e-12)
@@ -226,9 +241,9 @@ def test_round_trips(epsilon, log_delta):
 @settings(deadline=None)  # other work on the machine must not fail it
 @given(mu=st.floats(1e-6, 100), log_delta=st.floats(-690, -0.7))
 def test_round_trip_from_mu(mu, log_delta):
-    epsilon = gaussian.epsilon(log_delta=log_delta, mu=mu)
+    epsilon = epsilon_at(log_delta, mu)
     assert gaussian.log_delta(epsilon, mu) <= log_delta
-    again = gaussian.mu(epsilon, log_delta=log_delta)
+    again = mu_at(epsilon, log_delta)
     if epsilon > 0:
         assert again == pytest.approx(mu, rel=1e-6)
     else:
@@ -283,9 +298,9 @@ def test_any_input_ends_on_the_safe_side(solve):
     logs = -(10.0 ** np.arange(-17, 15.5, 0.5))
     with np.errstate(all="raise", under="ignore"):
         if solve == "mu":
-            epsilons, mus = powers, gaussian.mu(powers, log_delta=logs)
+            epsilons, mus = powers, mu_at(powers, logs)
         else:
-            epsilons, mus = gaussian.epsilon(log_delta=logs, mu=powers), powers
+            epsilons, mus = epsilon_at(logs, powers), powers
         assert np.isfinite(epsilons).all()
         assert np.isfinite(mus).all()
         safe = gaussian.log_delta(np.minimum(epsilons, 1e15), mus) <= logs
@@ -310,9 +325,9 @@ def test_the_search_is_bounded(monkeypatch, solve):
 def test_few_iterations_reach_every_input(monkeypatch):
     monkeypatch.setattr(gaussian, "_ITERATIONS", 10)
     epsilons, logs = np.geomspace(1e-12, 1e12, 97)[:, None], -np.geomspace(1e-12, 1e6, 73)
-    mus = gaussian.mu(epsilons, log_delta=logs)
-    gaussian.epsilon(log_delta=logs, mu=mus)
-    gaussian.epsilon(log_delta=logs, mu=epsilons)
+    mus = mu_at(epsilons, logs)
+    epsilon_at(logs, mus)
+    epsilon_at(logs, epsilons)
 
 
 def test_scalars_give_floats_and_arrays_broadcast():
@@ -356,16 +371,11 @@ def test_arguments_are_left_alone():
         (lambda: gaussian.mu(1, 1), "delta is 1; it must be"),
         (lambda: gaussian.mu(1, 1.5), "delta is 1.5; it must be"),
         (lambda: gaussian.mu(1, [1e-5, np.nan]), "delta is nan at index 1; it must be"),
-        (lambda: gaussian.mu(1), "delta and log_delta are both missing; give one of the two"),
-        (lambda: gaussian.mu(1, 0.1, log_delta=-2), "delta and log_delta are both given"),
-        (lambda: gaussian.mu(1, log_delta=0), "log_delta is 0; it must be a number below 0"),
-        (lambda: gaussian.mu(1, log_delta=-np.inf), "log_delta is -inf; it must be"),
         (lambda: gaussian.delta(-1e-9, 1), "epsilon is -1e-09; it must be"),
         (lambda: gaussian.delta(1, -2), r"mu is -2; it must be a number from 0 to 1e\+15"),
         (lambda: gaussian.delta(1, np.inf), "mu is inf; it must be"),
         (lambda: gaussian.log_delta(1, np.nan), "mu is nan; it must be"),
-        (lambda: gaussian.epsilon(1e-5), "mu is None; it must be"),
-        (lambda: gaussian.epsilon(mu=1), "delta and log_delta are both missing"),
+        (lambda: gaussian.epsilon(1e-5, None), "mu is None; it must be"),
         (lambda: gaussian.epsilon(0, 1), "delta is 0; it must be"),
         (lambda: gaussian.epsilon(1e-5, [1, -1]), "mu is -1 at index 1; it must be"),
         (

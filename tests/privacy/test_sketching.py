@@ -288,12 +288,13 @@ def test_replacing_costs_more_than_adding():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((-1.0, 0.1, 5), "epsilon is -1; it must be at least 0"),
-        ((1.0, 0.0, 5), "leverage is 0; it must be strictly between 0 and 1"),
-        ((1.0, [0.5, 1.0], 5), "leverage is 1; it must be strictly between 0 and 1"),
+        ((-1.0, 0.1, 5), "epsilon is -1; it must be a number from 0 to 1e+15"),
+        ((1.0, 0.0, 5), "leverage is 0; it must be a number strictly between 0 and 1"),
+        ((1.0, [0.5, 1.0], 5), "leverage is 1 at index 1; it must be a number strictly"),
         ((1.0, 0.1, 0), "rows is 0; it must be a whole number of at least 1"),
         ((1.0, 0.1, 2.5), "rows is 2.5; it must be a whole number of at least 1"),
-        ((np.nan, 0.1, 5), "epsilon is nan at index ()"),
+        ((np.nan, 0.1, 5), "epsilon is nan; it must be"),
+        ((1.0, 0.1, np.inf), "rows is inf; it must be a whole number"),
         ((1.0, 0.1, 5, "swap"), "adjacency is 'swap'"),
         ((np.ones(2), np.full(3, 0.1), 5), "must broadcast"),
     ],

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.mvg import precision_budget
+from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.theory import ellipses
 from matrixdp.theory.ellipses import DATA, DIRECTIONS, MOMENTS
@@ -23,7 +23,7 @@ def law(shares, scale):
 
 def test_covariances_are_those_of_algorithms_1_and_2(table):
     directional, equal = np.array([0.95, 0.05]), np.array([0.5, 0.5])
-    phi = precision_budget(DATA, epsilon=1, delta=1 / 200)
+    phi = MVG().precision_budget(DATA, epsilon=1, delta=1 / 200)
     unimodal = np.sqrt(200) / phi**2
     for panel, noise, shares in (
         ("left", "mvg_directional", directional),
@@ -36,7 +36,7 @@ def test_covariances_are_those_of_algorithms_1_and_2(table):
             points(table, panel, noise, "covariance"), expected, rtol=0, atol=close
         )
     for theorem in (2, 3):
-        phi = precision_budget(MOMENTS, epsilon=1, delta=1 / 100, theorem=theorem)
+        phi = MVG(theorem).precision_budget(MOMENTS, epsilon=1, delta=1 / 100)
         sigma = law(directional, 1 / phi)
         found = points(table, "right", f"mvg_thm{theorem}", "covariance")
         np.testing.assert_allclose(found, sigma * sigma[0, 0], rtol=0, atol=0.03 * found.max())

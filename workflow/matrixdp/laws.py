@@ -15,7 +15,7 @@ of continuous laws, open to attacks on their rounding (Mironov, CCS 2012).
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,6 +91,17 @@ class NormLaw(Law):
     def __post_init__(self) -> None:
         checks.positive(scale=self.scale)
 
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m, n)."""
+        stack = _stack(streams, self.shape, out)
+        for stream, trial in zip(streams, stack, strict=True):
+            self._fill(stream, trial)
+        return stack
+
+    @abc.abstractmethod
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        """Draw one trial into an array (m, n)."""
+
     @abc.abstractmethod
     def norm(self, z: Array) -> Array:
         """Return the norm of noise, (..., m, n') -> (...)."""
@@ -132,19 +143,18 @@ class MatrixNormal(GaussianLaw):
         right = None if right is None else np.swapaxes(right, 1, 2)
         stack = _stack(streams, self.shape, out)
         one_product = right is not None and _dense(right) and len(right) == 1
-        for block in _blocks(len(streams), rows * columns, GEMM_ROWS // rows if one_product else 1):
-            target = stack[block]
-            into = None if _dense(left) or _dense(right) else target
-            drawn = normals(streams[block], self.shape, into)
+        # Trials of about ``BLOCK`` numbers, or of enough rows for one product.
+        step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
+        for start in range(0, len(streams), step):
+            block = slice(start, start + step)
+            drawn = normals(streams[block], self.shape, stack[block])
             if right is not None and _dense(right):
-                product = np.empty_like(drawn) if _dense(left) else target
                 flat = (1, -1, columns) if one_product else drawn.shape
-                np.matmul(drawn.reshape(flat), _part(right, block), out=product.reshape(flat))
-                drawn = product
+                drawn[...] = (drawn.reshape(flat) @ _part(right, block)).reshape(drawn.shape)
             elif right is not None:
                 drawn *= _part(right, block)
             if left is not None and _dense(left):
-                np.matmul(_part(left, block), drawn, out=target)
+                drawn[...] = _part(left, block) @ drawn
             elif left is not None:
                 drawn *= _part(left, block)
         return stack
@@ -214,15 +224,11 @@ class Laplace(NormLaw):
 
     columns_alike = True
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        stack = _stack(streams, self.shape, out)
-        for stream, trial in zip(streams, stack, strict=True):
-            # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
-            stream.standard_exponential(out=trial)
-            trial *= _signs(stream, trial.size).reshape(trial.shape)
-            trial *= self.scale
-        return stack
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        # A signed exponential costs a third of Generator.laplace, which takes a logarithm each.
+        stream.standard_exponential(out=trial)
+        trial *= _signs(stream, trial.size).reshape(trial.shape)
+        trial *= self.scale
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries."""
@@ -234,9 +240,9 @@ class SymmetricLaplace(Laplace):
 
     columns_alike = False
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, m)."""
-        return _mirror_upper(super().sample(streams, out))
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        super()._fill(stream, trial)
+        _mirror_upper(trial)
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
@@ -255,13 +261,9 @@ class FrobeniusExponential(NormLaw):
     exponential radius the density would be infinite at 0, and the release not private.
     """
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        stack = _stack(streams, self.shape, out)
-        for stream, trial in zip(streams, stack, strict=True):
-            stream.standard_normal(out=trial)
-            trial *= self.scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
-        return stack
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        stream.standard_normal(out=trial)
+        trial *= self.scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
 
     def norm(self, z: Array) -> Array:
         """Return |Z|_F."""
@@ -276,15 +278,10 @@ class ColumnL2Exponential(NormLaw):
 
     columns_alike = True
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        rows, columns = self.shape
-        stack = _stack(streams, self.shape, out)
-        for stream, trial in zip(streams, stack, strict=True):
-            stream.standard_normal(out=trial)
-            radius = stream.standard_gamma(rows, size=columns)
-            trial *= self.scale * radius / np.sqrt(np.einsum("ij,ij->j", trial, trial))
-        return stack
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        stream.standard_normal(out=trial)
+        radius = stream.standard_gamma(self.shape[0], size=self.shape[1])
+        trial *= self.scale * radius / np.sqrt(np.einsum("ij,ij->j", trial, trial))
 
     def norm(self, z: Array) -> Array:
         """Return sum_j |z_j|_2."""
@@ -313,16 +310,12 @@ class ColumnLinfExponential(NormLaw):
     def _sides(self) -> Array:
         return np.asarray(self.weights, dtype=float)[:, None]
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         rows, columns = self.shape
-        sides, stack = self._sides, _stack(streams, self.shape, out)
-        for stream, trial in zip(streams, stack, strict=True):
-            stream.random(out=trial)
-            trial -= 0.5
-            trial *= 2 * self.scale * stream.standard_gamma(rows + 1, size=columns)
-            trial *= sides
-        return stack
+        stream.random(out=trial)
+        trial -= 0.5
+        trial *= 2 * self.scale * stream.standard_gamma(rows + 1, size=columns)
+        trial *= self._sides
 
     def norm(self, z: Array) -> Array:
         """Return sum_j max_i |z_ij| / w_i."""
@@ -330,10 +323,7 @@ class ColumnLinfExponential(NormLaw):
 
 
 def kronecker_normal(
-    streams: Streams,
-    row_covariance: ArrayLike,
-    column_covariance: ArrayLike,
-    out: Array | None = None,
+    streams: Streams, row_covariance: ArrayLike, column_covariance: ArrayLike
 ) -> Array:
     """Return draws of :class:`MatrixNormal` through its mn x mn covariance, for comparison only.
 
@@ -341,7 +331,7 @@ def kronecker_normal(
     covariance. It needs (mn)^2 numbers and (mn)^3 operations.
 
     Args:
-        streams, out: as for every ``sample``.
+        streams: as for every ``sample``.
         row_covariance, column_covariance: Sigma (m, m) and Psi (n, n), positive definite.
 
     Returns:
@@ -360,10 +350,8 @@ def kronecker_normal(
             f"the Kronecker product of shapes {sigma.shape} and {psi.shape} has no Cholesky "
             "factor; give square, positive definite covariances"
         ) from None
-    stack = normals(streams, (len(sigma), len(psi)), out)
-    flat = stack.reshape(len(stack), -1)
-    flat[...] = flat @ root.T
-    return stack
+    flat = normals(streams, (len(root),)) @ root.T
+    return flat.reshape(-1, len(sigma), len(psi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -540,12 +528,6 @@ def _stack(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
             f"out is {out.dtype} of shape {out.shape}; it must be C-contiguous float64 of {wanted}"
         )
     return out
-
-
-def _blocks(trials: int, numbers: int, at_least: int = 1) -> Iterator[slice]:
-    """Yield slices of trials of about ``BLOCK`` numbers, each of ``at_least`` trials."""
-    step = max(1, BLOCK // numbers, at_least)
-    return (slice(start, start + step) for start in range(0, trials, step))
 
 
 def _signs(stream: np.random.Generator, count: int) -> NDArray[np.int8]:

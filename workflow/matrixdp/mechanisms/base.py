@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Law, Streams
 from matrixdp.privacy.sensitivity import Query
-
-#: What a release hands to a task.
-YIELDS = ("matrix", "second_moments", "sketch", "direction")
 
 
 class NoGuarantee(InputError):
@@ -38,21 +35,27 @@ class Release(abc.ABC):
             ``mu_exact``; None for noise without a Gaussian form.
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
-        yields: what ``sample`` returns: a noisy ``matrix`` (trials, m, n), noisy
-            ``second_moments`` (trials, m, m), a ``sketch`` (trials, m, r) whose scaled Gram matrix
-            estimates X X^T + ``ridge`` I, or a ``direction`` (trials, m).
         ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
     """
 
     query: Query
     epsilon: float
-    delta: float
+    delta: float = 0.0
     epsilon_actual: float
     mu: float | None = None
     mu_exact: bool = True
-    noise_std: float = field(default=float("nan"))
-    yields: str = "matrix"
+    noise_std: float = float("nan")
     ridge: float = 0.0
+
+    @property
+    def yields(self) -> str:
+        """What ``sample`` returns.
+
+        A noisy ``matrix`` (trials, m, n), noisy ``second_moments`` (trials, m, m), a ``sketch``
+        (trials, m, r) whose scaled Gram matrix estimates X X^T + ``ridge`` I, or a ``direction``
+        (trials, m).
+        """
+        return self.query.yields
 
     def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
         """Release the query's value once per stream.
@@ -113,9 +116,9 @@ class Mechanism(abc.ABC):
     """Parameters of a mechanism; subclasses are frozen dataclasses."""
 
     @property
-    @abc.abstractmethod
     def queries(self) -> frozenset[str]:
         """Names of the queries that the mechanism can answer."""
+        return frozenset({"identity", "covariance"})
 
     def _require(self, query: Query) -> None:
         """Raise InputError if the mechanism cannot answer the query."""

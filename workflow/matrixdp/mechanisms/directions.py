@@ -60,7 +60,19 @@ class PrivateDirections:
         return directions[:, :, ::-1], np.maximum(spectrum, self.floor * largest)
 
 
-def noise_factor(directions: ArrayLike | None, variances: Array) -> Array:
+def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
+    """Return directions if they are an orthonormal basis of m features, or None as it is.
+
+    Raises:
+        InputError: they are not orthonormal, or not of m features.
+    """
+    if directions is None:
+        return None
+    basis = checks.orthonormal(directions=directions)
+    return checks.array(shape=(features, features), directions=basis)
+
+
+def noise_factor(directions: Array | None, variances: Array) -> Array:
     """Return A with A A^T = W diag(t) W^T: its diagonal (m,) or the matrix (m, m)."""
     deviations = np.sqrt(variances)
-    return deviations if directions is None else np.asarray(directions) * deviations
+    return deviations if directions is None else directions * deviations

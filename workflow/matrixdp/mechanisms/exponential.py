@@ -72,12 +72,7 @@ class KNorm(Mechanism):
             std = query.l2 * np.sqrt(m * n + 1) / spent
             noise = laws.FrobeniusExponential(query.shape, query.l2 / spent)
         return Additive(
-            query=query,
-            epsilon=epsilon,
-            delta=0.0,
-            epsilon_actual=spent,
-            noise_std=float(std),
-            noise=noise,
+            query=query, epsilon=epsilon, epsilon_actual=spent, noise_std=float(std), noise=noise
         )
 
 
@@ -106,14 +101,8 @@ class PPCA(Mechanism):
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         sides = 2 if query.adjacency == "replace" else 1
-        return PrincipalDirection(
-            query=query,
-            epsilon=epsilon,
-            delta=0.0,
-            epsilon_actual=epsilon,
-            yields="direction",
-            kappa=query.records * epsilon / (sides * query.domain.radius**2),
-        )
+        kappa = query.records * epsilon / (sides * query.domain.radius**2)
+        return PrincipalDirection(query=query, epsilon=epsilon, epsilon_actual=epsilon, kappa=kappa)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +110,7 @@ class PrincipalDirection(Release):
     """A direction of density proportional to exp(kappa v^T S v)."""
 
     kappa: float
+    yields = "direction"
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))

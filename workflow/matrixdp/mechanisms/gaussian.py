@@ -24,11 +24,10 @@ CONSTANTS = {
     "2006": 2.0,  # Dwork, Kenthapadi, McSherry, Mironov & Naor, EUROCRYPT 2006
     "2014": 1.25,  # Dwork & Roth 2014, Theorem A.1, proved for epsilon < 1
 }
-CALIBRATIONS = (*CONSTANTS, "analytic")
 
 
 def standard_deviation(
-    sensitivity: float, *, epsilon: float, delta: float, calibration: str
+    sensitivity: float, epsilon: float, delta: float, calibration: str = "analytic"
 ) -> float:
     """Return the standard deviation of Gaussian noise for an l2 sensitivity.
 
@@ -42,7 +41,7 @@ def standard_deviation(
             by the exact curve.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
-    checks.choice(CALIBRATIONS, calibration=calibration)
+    checks.choice((*CONSTANTS, "analytic"), calibration=calibration)
     if calibration == "analytic":
         return sensitivity / gaussian.mu(epsilon, delta)
     constant = CONSTANTS[calibration]
@@ -66,15 +65,15 @@ class Gaussian(Mechanism):
     """
 
     calibration: str = "analytic"
-    queries = frozenset({"identity", "covariance"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
-        sigma = standard_deviation(
-            query.l2, epsilon=epsilon, delta=delta, calibration=self.calibration
+        sigma = standard_deviation(query.l2, epsilon, delta, self.calibration)
+        mu = Mu(query.l2 / sigma, query.l2_exact)
+        return gaussian_release(
+            query, MatrixNormal(query.shape, sigma), mu, sigma, epsilon=epsilon, delta=delta
         )
-        return _iid(query, sigma, epsilon=epsilon, delta=delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,6 @@ class IMGM(Mechanism):
 
     row_factor: ArrayLike | None = None
     column_factor: ArrayLike | None = None
-    queries = frozenset({"identity", "covariance"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release.
@@ -104,21 +102,16 @@ class IMGM(Mechanism):
                 singular.
         """
         self._require(query)
-        sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
         if self.row_factor is None and self.column_factor is None:
-            return _iid(query, sigma, epsilon=epsilon, delta=delta)
+            return Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
+        sigma = standard_deviation(query.l2, epsilon, delta)
         rows, columns = query.shape
         left = _unit_factor(rows, row_factor=self.row_factor)
         right = _unit_factor(columns, column_factor=self.column_factor)
+        noise = MatrixNormal(query.shape, sigma if left is None else sigma * left, right)
         noise_std = sigma * _rms(left, rows) * _rms(right, columns)
-        return gaussian_release(
-            query,
-            MatrixNormal(query.shape, sigma if left is None else sigma * left, right),
-            Mu(query.l2 / sigma, False),
-            noise_std,
-            epsilon=epsilon,
-            delta=delta,
-        )
+        mu = Mu(query.l2 / sigma, False)
+        return gaussian_release(query, noise, mu, noise_std, epsilon=epsilon, delta=delta)
 
 
 @dataclass(frozen=True)
@@ -139,10 +132,9 @@ class AnalyzeGauss(Mechanism):
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
         assert isinstance(query, Covariance)
-        sigma = standard_deviation(
-            query.l2_upper, epsilon=epsilon, delta=delta, calibration=self.calibration
-        )
-        return _symmetric(query, sigma, sigma, query.l2_upper / sigma, epsilon=epsilon, delta=delta)
+        sigma = standard_deviation(query.l2_upper, epsilon, delta, self.calibration)
+        noise = SymmetricNormal(query.shape, sigma, sigma)
+        return _symmetric(query, noise, query.l2_upper, epsilon, delta)
 
 
 @dataclass(frozen=True)
@@ -158,10 +150,9 @@ class GOE(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         self._require(query)
-        sigma = standard_deviation(query.l2, epsilon=epsilon, delta=delta, calibration="analytic")
-        return _symmetric(
-            query, sigma, sigma / np.sqrt(2), query.l2 / sigma, epsilon=epsilon, delta=delta
-        )
+        sigma = standard_deviation(query.l2, epsilon, delta)
+        noise = SymmetricNormal(query.shape, sigma, sigma / np.sqrt(2))
+        return _symmetric(query, noise, query.l2, epsilon, delta)
 
 
 def gaussian_release(
@@ -176,7 +167,6 @@ def gaussian_release(
         mu=mu.value,
         mu_exact=mu.exact,
         noise_std=float(noise_std),
-        yields=query.yields,
         noise=noise,
     )
 
@@ -186,18 +176,13 @@ def delivered(delta: float, mu: float) -> float:
     return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
 
 
-def _iid(query: Query, sigma: float, *, epsilon: float, delta: float) -> GaussianRelease:
-    noise, mu = MatrixNormal(query.shape, sigma), Mu(query.l2 / sigma, query.l2_exact)
-    return gaussian_release(query, noise, mu, sigma, epsilon=epsilon, delta=delta)
-
-
 def _symmetric(
-    query: Query, diagonal: float, off_diagonal: float, mu: float, *, epsilon: float, delta: float
+    query: Query, noise: SymmetricNormal, sensitivity: float, epsilon: float, delta: float
 ) -> GaussianRelease:
-    m = query.features
-    rms = np.sqrt((diagonal**2 + (m - 1) * off_diagonal**2) / m)
-    noise = SymmetricNormal(query.shape, diagonal, off_diagonal)
-    return gaussian_release(query, noise, Mu(mu, query.l2_exact), rms, epsilon=epsilon, delta=delta)
+    m, sigma = query.features, noise.diagonal_std
+    rms = np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m)
+    mu = Mu(sensitivity / sigma, query.l2_exact)
+    return gaussian_release(query, noise, mu, rms, epsilon=epsilon, delta=delta)
 
 
 def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:

@@ -20,8 +20,6 @@ from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import Identity, Query
 
-CALIBRATIONS = ("exact", "2012")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch(Release):
@@ -35,6 +33,7 @@ class Sketch(Release):
     """
 
     rows: int
+    yields = "sketch"
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         moments = self.query.records * value
@@ -81,7 +80,7 @@ class JohnsonLindenstrauss(Mechanism):
     def __post_init__(self) -> None:
         if checks.positive(rows=self.rows) < 1:
             raise InputError(f"rows is {self.rows}; give a multiple of m of at least 1")
-        checks.choice(CALIBRATIONS, calibration=self.calibration)
+        checks.choice(("exact", "2012"), calibration=self.calibration)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
         """Return the (epsilon, delta)-DP release.
@@ -100,7 +99,8 @@ class JohnsonLindenstrauss(Mechanism):
             ridge = squared_radius * (1 - leverage) / leverage
         else:
             distance = Identity(query.domain, query.records, query.adjacency).l2
-            ridge = (distance * lift_2012(rows, epsilon=epsilon, delta=delta)) ** 2
+            lift = 16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta)
+            ridge = float((distance * lift) ** 2)
             leverage = squared_radius / (ridge + squared_radius)
         actual = sketching.epsilon(delta, leverage, rows, query.adjacency)
         if actual > epsilon:
@@ -109,19 +109,8 @@ class JohnsonLindenstrauss(Mechanism):
                 f"{epsilon:g}; use a smaller epsilon or the exact calibration"
             )
         return Sketch(
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_actual=actual,
-            yields="sketch",
-            ridge=ridge,
-            rows=rows,
+            query=query, epsilon=epsilon, delta=delta, epsilon_actual=actual, ridge=ridge, rows=rows
         )
-
-
-def lift_2012(rows: int, *, epsilon: float, delta: float) -> float:
-    """Return the lift w of Blocki et al. (FOCS 2012) for records that change by at most 1."""
-    return float(16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta))
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ class Laplace(Mechanism):
     l1 sensitivity of that triangle: half the noise of perturbing all entries.
     """
 
-    queries = frozenset({"identity", "covariance"})
-
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
 
@@ -33,14 +31,9 @@ class Laplace(Mechanism):
             noise: laws.Laplace = laws.SymmetricLaplace(query.shape, query.l1_upper / epsilon)
         else:
             noise = laws.Laplace(query.shape, query.l1 / epsilon)
+        std = float(np.sqrt(2) * noise.scale)
         return Additive(
-            query=query,
-            epsilon=epsilon,
-            delta=0.0,
-            epsilon_actual=epsilon,
-            noise_std=float(np.sqrt(2) * noise.scale),
-            yields=query.yields,
-            noise=noise,
+            query=query, epsilon=epsilon, epsilon_actual=epsilon, noise_std=std, noise=noise
         )
 
 

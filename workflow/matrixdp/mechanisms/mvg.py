@@ -19,50 +19,14 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
+from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
 from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 ZETAS = ("sqrt", "literal")
-SENSITIVITIES = ("paper", "tight")
 
 #: Of noise that has no guarantee.
 NO_LIMIT = Mu(np.inf, True)
-
-
-def precision_budget(
-    query: Query,
-    *,
-    epsilon: float,
-    delta: float,
-    theorem: int = 2,
-    zeta: str = "sqrt",
-    sensitivity: str = "paper",
-    gamma: float | None = None,
-) -> float:
-    """Return phi, the square root of the precision budget of Theorems 2 and 3 (Eqs. (1), (12)).
-
-    Args:
-        theorem: 2 for any query; 3, stated for positive semi-definite queries, though its bound
-            holds for every query, since the two terms that it merges are bounded jointly.
-        zeta: ``sqrt`` takes the root of the Laurent-Massart bound on |N|_F^2, which the proof
-            (Lemma 1) needs; ``literal`` is the paper's Table 1 without the root, private but with
-            more noise.
-        sensitivity: ``paper`` or ``tight`` l2 sensitivity.
-        gamma: bound on the Frobenius norm of the value; None for the public one of the query.
-
-    Raises:
-        InputError: an argument is out of range.
-    """
-    epsilon, delta = checks.privacy(epsilon, delta)
-    gamma = query.gamma if gamma is None else checks.positive(gamma=gamma)
-    if theorem not in (2, 3):
-        raise InputError(f"theorem is {theorem}; it must be 2 or 3")
-    checks.choice(ZETAS, zeta=zeta)
-    checks.choice(SENSITIVITIES, sensitivity=sensitivity)
-    s2 = query.paper_l2 if sensitivity == "paper" else query.l2
-    alpha, omega, beta = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=zeta)
-    return float(largest_phi(alpha if theorem == 2 else omega, beta, epsilon))
 
 
 class Coefficients(NamedTuple):
@@ -82,7 +46,7 @@ def coefficients(
         shape: (m, n).
         gamma, s2: largest Frobenius norm of the value and l2 sensitivity, above 0; arrays
             broadcast.
-        delta, zeta: see :func:`precision_budget`.
+        delta, zeta: see :class:`MVG`.
     """
     gamma, s2 = np.asarray(gamma), np.asarray(s2)
     m, n = shape
@@ -116,8 +80,15 @@ class MVG(Mechanism):
     moments) has Psi = Sigma and Z = U N U^T, U = W diag(sqrt(t)), which is not symmetric.
 
     Args:
-        theorem, zeta, sensitivity, gamma: see :func:`precision_budget`. A gamma below the query's
-            own, such as that of the data, takes the guarantee away: ``epsilon_actual`` is infinite.
+        theorem: 2 for any query; 3, stated for positive semi-definite queries, though its bound
+            holds for every query, since the two terms that it merges are bounded jointly.
+        zeta: ``sqrt`` takes the root of the Laurent-Massart bound on |N|_F^2, which the proof
+            (Lemma 1) needs; ``literal`` is the paper's Table 1 without the root, private but with
+            more noise.
+        sensitivity: ``paper`` or ``tight`` l2 sensitivity.
+        gamma: bound on the Frobenius norm of the value; None for the public one of the query. One
+            below that, such as that of the data, takes the guarantee away: ``epsilon_actual`` is
+            infinite.
         allocation: how the directions share the precision.
         directions: None for the standard basis, an orthonormal basis with one direction per
             column, or :class:`PrivateDirections` (identity query only).
@@ -133,8 +104,8 @@ class MVG(Mechanism):
     @property
     def queries(self) -> frozenset[str]:
         """The identity query, and second moments unless directions must first be released."""
-        both = frozenset({"identity", "covariance"})
-        return both - {"covariance"} if isinstance(self.directions, PrivateDirections) else both
+        private = isinstance(self.directions, PrivateDirections)
+        return frozenset({"identity"}) if private else super().queries
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
         """Return the (epsilon, delta)-DP release.
@@ -145,10 +116,7 @@ class MVG(Mechanism):
         self._require(query)
         if isinstance(self.directions, PrivateDirections):
             return self._with_private_directions(query, self.directions, epsilon, delta)
-        directions = self.directions
-        if directions is not None:
-            directions = checks.orthonormal(directions=directions)
-            checks.array(shape=(query.features, query.features), directions=directions)
+        directions = checked_basis(self.directions, query.features)
         m = query.features
         precisions = self.allocation.precisions(self._limit(query, epsilon, delta), m, None)
         variances = 1 / precisions
@@ -160,20 +128,31 @@ class MVG(Mechanism):
         std = np.sqrt(mean_variance)
         return gaussian_release(query, noise, mu, std, epsilon=epsilon, delta=delta)
 
+    def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
+        """Return phi, the square root of the precision budget of Theorems 2 and 3.
+
+        It is that of Eqs. (1) and (12).
+
+        Raises:
+            InputError: epsilon, delta or a parameter is out of range.
+        """
+        epsilon, delta = checks.privacy(epsilon, delta)
+        gamma = query.gamma if self.gamma is None else checks.positive(gamma=self.gamma)
+        if self.theorem not in (2, 3):
+            raise InputError(f"theorem is {self.theorem}; it must be 2 or 3")
+        checks.choice(ZETAS, zeta=self.zeta)
+        checks.choice(("paper", "tight"), sensitivity=self.sensitivity)
+        s2 = query.paper_l2 if self.sensitivity == "paper" else query.l2
+        found = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=self.zeta)
+        quadratic = found.alpha if self.theorem == 2 else found.omega
+        return float(largest_phi(quadratic, found.beta, epsilon))
+
     def _is_private(self, query: Query) -> bool:
         return self.allocation.keeps_budget and (self.gamma is None or self.gamma >= query.gamma)
 
     def _limit(self, query: Query, epsilon: float, delta: float) -> float:
         """Return the limit on the l2 norm of the precisions of Sigma."""
-        phi = precision_budget(
-            query,
-            epsilon=epsilon,
-            delta=delta,
-            theorem=self.theorem,
-            zeta=self.zeta,
-            sensitivity=self.sensitivity,
-            gamma=self.gamma,
-        )
+        phi = self.precision_budget(query, epsilon=epsilon, delta=delta)
         # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I; for Psi = Sigma both norms are phi.
         return phi if isinstance(query, Covariance) else phi**2 / np.sqrt(query.records)
 
@@ -186,8 +165,7 @@ class MVG(Mechanism):
         limit = self._limit(query, rest * epsilon, rest * delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
-        if not self._is_private(query):
-            mu = NO_LIMIT.value
+        mu = mu if self._is_private(query) else NO_LIMIT.value
         return AlongPrivateDirections(
             query=query,
             epsilon=epsilon,

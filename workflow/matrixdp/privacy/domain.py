@@ -86,6 +86,9 @@ class Ball:
 
     radius: float
     features: int
+    #: With x, -x is a record too.
+    symmetric = True
+    nonnegative = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", checks.positive(radius=self.radius))

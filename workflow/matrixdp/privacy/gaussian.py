@@ -52,9 +52,7 @@ _FAR = 10.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
-def mu(
-    epsilon: ArrayLike, delta: ArrayLike | None = None, *, log_delta: ArrayLike | None = None
-) -> Any:
+def mu(epsilon: ArrayLike, delta: ArrayLike) -> Any:
     """Return the largest mu for which mu-Gaussian DP implies (epsilon, delta)-DP.
 
     The noise that is just private has standard deviation sensitivity / mu. The result is rounded
@@ -64,15 +62,11 @@ def mu(
     Args:
         epsilon: at least 0.
         delta: strictly between 0 and 1.
-        log_delta: natural logarithm of delta, instead of it, for delta below 1e-300.
 
     Raises:
-        InputError: an argument is out of range or not a number, delta and log_delta are both
-            given or both missing, or the shapes do not broadcast.
+        InputError: an argument is out of range or not a number, or the shapes do not broadcast.
     """
-    return _elementwise(
-        _solve_mu, epsilon=_at_least_0(epsilon=epsilon), delta=_target(delta, log_delta)
-    )
+    return elementwise(_solve_mu, epsilon=at_least_0(epsilon=epsilon), delta=_target(delta))
 
 
 def delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
@@ -92,7 +86,7 @@ def delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
         rounded = np.nextafter(np.exp(_log_delta(epsilon, mu)), np.inf)
         return np.where(mu > 0, np.minimum(rounded, 1), 0)
 
-    return _elementwise(compute, epsilon=_at_least_0(epsilon=epsilon), mu=_at_least_0(mu=mu))
+    return elementwise(compute, epsilon=at_least_0(epsilon=epsilon), mu=at_least_0(mu=mu))
 
 
 def log_delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
@@ -100,15 +94,10 @@ def log_delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
 
     Arguments and errors are those of :func:`delta`.
     """
-    return _elementwise(_log_delta, epsilon=_at_least_0(epsilon=epsilon), mu=_at_least_0(mu=mu))
+    return elementwise(_log_delta, epsilon=at_least_0(epsilon=epsilon), mu=at_least_0(mu=mu))
 
 
-def epsilon(
-    delta: ArrayLike | None = None,
-    mu: ArrayLike | None = None,
-    *,
-    log_delta: ArrayLike | None = None,
-) -> Any:
+def epsilon(delta: ArrayLike, mu: ArrayLike) -> Any:
     """Return the smallest epsilon for which mu-Gaussian DP implies (epsilon, delta)-DP.
 
     The result is rounded up; it is exactly 0 where delta(0; mu) <= delta.
@@ -116,12 +105,11 @@ def epsilon(
     Args:
         delta: strictly between 0 and 1.
         mu: at least 0.
-        log_delta: natural logarithm of delta, instead of it, for delta below 1e-300.
 
     Raises:
         InputError: as :func:`mu`.
     """
-    return _elementwise(_solve_epsilon, delta=_target(delta, log_delta), mu=_at_least_0(mu=mu))
+    return elementwise(_solve_epsilon, delta=_target(delta), mu=at_least_0(mu=mu))
 
 
 class _Tail(NamedTuple):
@@ -240,26 +228,24 @@ def _log_delta(epsilon: Array, mu: Array) -> Array:
     return np.where(mu > 0, np.minimum(rounded, 0), -np.inf)
 
 
-def _target(delta: ArrayLike | None, log_delta: ArrayLike | None) -> Array:
-    """Return log delta of whichever is given, a few roundings lower."""
-    if (delta is None) == (log_delta is None):
-        given = "missing" if delta is None else "given"
-        raise InputError(f"delta and log_delta are both {given}; give one of the two")
-    if delta is not None:
-        allowed = "a number strictly between 0 and 1"
-        exact = np.log(_numbers(lambda x: (x > 0) & (x < 1), allowed, delta=delta))
-    else:
-        allowed = f"a number below 0 and not below {-_LARGEST:g}"
-        exact = _numbers(lambda x: (x < 0) & (x >= -_LARGEST), allowed, log_delta=log_delta)
-    return exact - 8 * _UNIT
+def _target(delta: ArrayLike) -> Array:
+    """Return log delta, a few roundings lower."""
+    return np.log(inside_unit(delta=delta)) - 8 * _UNIT
 
 
-def _at_least_0(**named: ArrayLike | None) -> Array:
+def at_least_0(**named: ArrayLike) -> Array:
+    """Return the value as float64 if all its entries are at least 0."""
     allowed = f"a number from 0 to {_LARGEST:g}"
-    return _numbers(lambda x: (x >= 0) & (x <= _LARGEST), allowed, **named)
+    return numbers(lambda x: (x >= 0) & (x <= _LARGEST), allowed, **named)
 
 
-def _numbers(valid: Callable[[Array], Mask], allowed: str, **named: ArrayLike | None) -> Array:
+def inside_unit(**named: ArrayLike) -> Array:
+    """Return the value as float64 if all its entries are strictly between 0 and 1."""
+    allowed = "a number strictly between 0 and 1"
+    return numbers(lambda x: (x > 0) & (x < 1), allowed, **named)
+
+
+def numbers(valid: Callable[[Array], Mask], allowed: str, **named: ArrayLike) -> Array:
     """Return the value as float64 if all its entries are valid; the message names the first."""
     ((name, value),) = named.items()
     try:
@@ -277,13 +263,12 @@ def _numbers(valid: Callable[[Array], Mask], allowed: str, **named: ArrayLike | 
     return result
 
 
-def _elementwise(compute: Callable[[Array, Array], Array], **named: Array) -> Any:
+def elementwise(compute: Callable[..., Array], **named: Array) -> Any:
     """Apply ``compute`` to the flat broadcast arguments; a float for scalars."""
     try:
         arrays = np.broadcast_arrays(*named.values())
     except ValueError:
         shapes = " and ".join(f"{name} has shape {a.shape}" for name, a in named.items())
         raise InputError(f"{shapes}; the shapes must broadcast") from None
-    first, second = (array.ravel() for array in arrays)
-    result = compute(first, second).reshape(arrays[0].shape)
+    result = compute(*(array.ravel() for array in arrays)).reshape(arrays[0].shape)
     return result if result.ndim else float(result)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import betainc
 
 from matrixdp import checks
@@ -40,58 +40,20 @@ class Guarantee(NamedTuple):
         return Guarantee(float(self.epsilon[index]), float(self.delta[index]))
 
 
-def kov_epsilon(epsilon: ArrayLike, releases: int, slack: ArrayLike) -> Any:
-    """Return epsilon of the composition of (epsilon, delta)-DP releases (KOV, Theorem 3.4).
-
-    The composition is (kov_epsilon, 1 - (1 - delta)^k (1 - slack))-DP. Arguments broadcast.
-
-    Args:
-        epsilon: of one release, at least 0.
-        releases: their number, k.
-        slack: at least 0 and below 1; 0 is basic composition, k epsilon.
-    """
-    e, slack = np.asarray(epsilon, dtype=float), np.asarray(slack, dtype=float)
-    k = checks.count(releases=releases)
-    terms = [k * e, *(_kov_term(e, k, slope) for slope in _kov_slopes(e, k, slack))]
-    return np.min(np.broadcast_arrays(*terms), axis=0)[()]
-
-
-def _kov_slopes(epsilon: Array, releases: int, slack: Array) -> tuple[Array, Array]:
-    """Return what multiplies epsilon in the second and third term of Theorem 3.4."""
+def _kov_terms(epsilon: Array, releases: int, slack: Array) -> list[Array]:
+    """Return the second and third term of Theorem 3.4; the first is basic composition."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.e + np.sqrt(releases) * epsilon / slack), np.log(1 / slack)
-    second, third = (np.sqrt(2 * releases * log) for log in logs)
-    return second, third
-
-
-def _kov_term(epsilon: Array, releases: int, slope: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        term = releases * epsilon * np.tanh(epsilon / 2) + epsilon * slope
-    return np.where(epsilon > 0, term, 0)
-
-
-def kov_delta(total: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, releases: int) -> Any:
-    """Return delta of the composition of (epsilon, delta)-DP releases (KOV, Theorem 3.3).
-
-    It is exact for the worst of such releases, that answer truthfully with odds e^epsilon. The
-    theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
-    Arguments broadcast.
-
-    Args:
-        total: epsilon of the composition, at least 0.
-        epsilon: of one release, above 0.
-        delta: of one release, at least 0 and below 1.
-        releases: their number, k.
-    """
-    k = checks.count(releases=releases)
-    slack = _kov_slack(np.asarray(total, dtype=float), np.asarray(epsilon, dtype=float), k)
-    log_rest = k * np.log1p(-np.asarray(delta, dtype=float)) + np.log1p(-slack)
-    return (-np.expm1(log_rest))[()]
+        drift = releases * epsilon * np.tanh(epsilon / 2)
+        terms = (drift + epsilon * np.sqrt(2 * releases * log) for log in logs)
+        return [np.where(epsilon > 0, term, 0) for term in terms]
 
 
 def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
-    """Return delta of the composition of pure releases.
+    """Return delta of the composition of pure releases (KOV, Theorem 3.3).
 
+    It is exact for the worst of such releases, that answer truthfully with odds e^epsilon. The
+    theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
     A release whose answer is a lie with probability 1 / (1 + e^epsilon) loses epsilon or gains it:
     l lies of k make a loss of (k - 2 l) epsilon. With L > total for l <= m, delta is
     P(l <= m) - e^total Q(l <= m), Q with the opposite odds.
@@ -146,7 +108,7 @@ def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
     for index in range(2):
 
         def too_large(e: Array, index: int = index) -> Mask:
-            return _kov_term(e, releases, _kov_slopes(e, releases, slack)[index]) > epsilon
+            return _kov_terms(e, releases, slack)[index] > epsilon
 
         # The terms exceed epsilon_0 sqrt(2 k ln(1 / slack)), resp. epsilon_0 sqrt(2 k).
         upper = np.full_like(slack, epsilon / np.sqrt(2 * releases) * (1 + _ROUNDING))

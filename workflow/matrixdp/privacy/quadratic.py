@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,16 +18,10 @@ def sign_vectors(count: int) -> Array:
     return np.where(bits, -1.0, 1.0)
 
 
-class Form(NamedTuple):
-    """Supremum of a quadratic form over a box, and a vertex that attains it if it is exact."""
-
-    value: float
-    exact: bool
-    signs: Array | None
-
-
-def largest_form(precisions: Array, directions: ArrayLike | None, sides: Array) -> Form:
-    """Return the supremum of d^T W diag(u) W^T d over |d_i| <= sides_i.
+def largest_form(
+    precisions: Array, directions: ArrayLike | None, sides: Array
+) -> tuple[float, bool]:
+    """Return the supremum of d^T W diag(u) W^T d over |d_i| <= sides_i, and if it is exact.
 
     A convex form is largest at a vertex; all sign vectors are tried up to ``ENUMERABLE`` features,
     and beyond that the value is an upper bound.
@@ -40,13 +32,13 @@ def largest_form(precisions: Array, directions: ArrayLike | None, sides: Array) 
         sides: half-widths of the box, shape (m,).
     """
     if directions is None:
-        return Form(float(precisions @ sides**2), True, np.ones(len(sides)))
+        return float(precisions @ sides**2), True
     basis = checks.orthonormal(directions=directions)
     form = (basis * precisions) @ basis.T * np.outer(sides, sides)
     m = len(sides)
     if m > ENUMERABLE:
         eigenvalue = float(np.linalg.eigvalsh(form)[-1])
-        return Form(min(float(np.abs(form).sum()), m * eigenvalue), False, None)
+        return min(float(np.abs(form).sum()), m * eigenvalue), False
     # s^T F s over halves s = (a, b): a^T F_aa a + b^T F_bb b + 2 a^T F_ab b, one matrix product.
     k = m // 2
     b = sign_vectors(m - k)
@@ -54,5 +46,4 @@ def largest_form(precisions: Array, directions: ArrayLike | None, sides: Array) 
     within_a = np.einsum("si,ij,sj->s", a, form[:k, :k], a)
     within_b = np.einsum("si,ij,sj->s", b, form[k:, k:], b)
     values = within_a[:, None] + within_b + 2 * (a @ form[:k, k:]) @ b.T
-    i, j = np.unravel_index(values.argmax(), values.shape)
-    return Form(float(values[i, j]), True, np.concatenate([a[i], b[j]]))
+    return float(values.max()), True

@@ -13,9 +13,8 @@ really cause. Neither query's set is a Frobenius ball, which is why directional 
 
 from __future__ import annotations
 
-import abc
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,8 +41,22 @@ class Mu(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Query(abc.ABC):
+class _Query:
     """A query, and what neighbouring data sets can change in its value.
+
+    Each query has a ``name``, what a noisy value ``yields`` (in the words of ``Release.yields``),
+    the ``shape`` of its value, and:
+
+    - ``sides``: half-widths (m,) of the box over which the privacy of directional noise is decided;
+      for the identity query it holds the shift of the record that differs, for second moments the
+      record itself;
+    - ``l1`` and ``l2``: largest change of the value in the entrywise l1 and the Frobenius norm;
+    - ``paper_l2``: the l2 sensitivity as the MVG paper states it (section 8);
+    - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
+    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
+      variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
+      standard basis;
+    - ``check(value)``: the value as an array; InputError if it is not in the public bounds.
 
     Args:
         domain: public bounds of one record.
@@ -57,9 +70,6 @@ class Query(abc.ABC):
     domain: Box | Ball
     records: int
     adjacency: str = "replace"
-    name: ClassVar[str]
-    #: What a noisy value is, in the words of ``Release.yields``.
-    yields: ClassVar[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", checks.count(records=self.records))
@@ -71,60 +81,12 @@ class Query(abc.ABC):
         return self.domain.features
 
     @property
-    @abc.abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Shape of the query's value."""
-
-    @property
-    @abc.abstractmethod
-    def sides(self) -> Array:
-        """Half-widths of the box over which the privacy of directional noise is decided, (m,).
-
-        For the identity query it holds the shift of the record that differs, for second moments
-        the record itself.
-        """
-
-    @property
-    @abc.abstractmethod
-    def l1(self) -> float:
-        """Largest change of the value in the entrywise l1 norm."""
-
-    @property
-    @abc.abstractmethod
-    def l2(self) -> float:
-        """Largest change of the value in the Frobenius norm."""
-
-    @property
     def l2_exact(self) -> bool:
         """Whether some neighbours really cause a change of ``l2``, else an upper bound."""
         return True
 
-    @property
-    @abc.abstractmethod
-    def paper_l2(self) -> float:
-        """The l2 sensitivity as the MVG paper states it (section 8)."""
 
-    @property
-    @abc.abstractmethod
-    def gamma(self) -> float:
-        """Largest Frobenius norm of the value over the public domain (MVG paper, Table 1)."""
-
-    @abc.abstractmethod
-    def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
-        """Return mu of directional Gaussian noise on this query's value.
-
-        Args:
-            variances: variance along each direction, shape (m,), above 0.
-            directions: orthonormal directions, one per column, shape (m, m); None is the standard
-                basis.
-        """
-
-    @abc.abstractmethod
-    def check(self, value: ArrayLike) -> Array:
-        """Return the value as an array if it lies in the public bounds, else raise InputError."""
-
-
-class Identity(Query):
+class Identity(_Query):
     """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3)."""
 
     name = "identity"
@@ -176,7 +138,7 @@ class Identity(Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             return Mu(float(self.l2 * np.sqrt(precisions.max())), True)
-        square, exact, _ = largest_form(precisions, directions, self.sides)
+        square, exact = largest_form(precisions, directions, self.sides)
         # Zeroing a record of a one-sided box cannot realise every sign vector.
         attained = directions is None or self.adjacency == "replace" or self.domain.symmetric
         return Mu(float(np.sqrt(square)), exact and attained)
@@ -195,7 +157,7 @@ class Identity(Query):
         return matrix
 
 
-class Covariance(Query):
+class Covariance(_Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2)."""
 
     name = "covariance"
@@ -212,21 +174,14 @@ class Covariance(Query):
         return self.domain.magnitudes
 
     @property
-    def _squared_radius(self) -> float:
-        return self.domain.radius**2
-
-    @property
     def _one_sided(self) -> bool:
         # Entries of x x^T and x' x'^T are then both in [0, c_i c_j], so that x' = 0 is the worst.
-        return self.features == 1 or (isinstance(self.domain, Box) and self.domain.nonnegative)
+        return self.features == 1 or self.domain.nonnegative
 
     @property
     def _equal_cube(self) -> bool:
-        return (
-            isinstance(self.domain, Box)
-            and self.domain.symmetric
-            and len(set(self.domain.upper)) == 1
-        )
+        side = float(self.domain.magnitudes[0])
+        return self.domain == Box.cube(self.features, -side, side)
 
     @property
     def l1(self) -> float:
@@ -248,7 +203,7 @@ class Covariance(Query):
         """
         if isinstance(self.domain, Ball):
             both = self.adjacency == "replace" and not self._one_sided
-            diagonal = (2 if both else 1) * self._squared_radius
+            diagonal = (2 if both else 1) * self.gamma
         else:
             diagonal = float((self.domain.magnitudes**2).sum())
         return (self.l1 + diagonal / self.records) / 2
@@ -263,7 +218,7 @@ class Covariance(Query):
         units of c^4 / n^2), and two sign vectors are at best one entry off orthogonal. In
         [0, c]^m x' = 0 stays the worst.
         """
-        zeroed = self._squared_radius / self.records
+        zeroed = self.gamma / self.records
         if self.adjacency == "add_remove" or self._one_sided:
             return zeroed
         return float(np.sqrt(2 * (1 - self._odd))) * zeroed
@@ -304,12 +259,12 @@ class Covariance(Query):
     @property
     def paper_l2(self) -> float:
         """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
-        return 2 * self._squared_radius / self.records
+        return 2 * self.gamma / self.records
 
     @property
     def gamma(self) -> float:
         """Largest squared norm of a record."""
-        return self._squared_radius
+        return self.domain.radius**2
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of the equi-modal noise Z = U N U^T, U = W diag(sqrt(t)), symmetrised or not.
@@ -325,8 +280,8 @@ class Covariance(Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
-            return Mu(float(np.linalg.norm(largest)) * self._squared_radius / self.records, True)
-        square, exact, _ = largest_form(precisions, directions, self.sides)
+            return Mu(float(np.linalg.norm(largest)) * self.gamma / self.records, True)
+        square, exact = largest_form(precisions, directions, self.sides)
         zeroed = square / self.records
         if self.adjacency == "add_remove":
             return Mu(zeroed, exact and (directions is None or self.domain.symmetric))
@@ -337,9 +292,7 @@ class Covariance(Query):
 
     def _splits(self, shares: Array) -> bool:
         """Whether sign vectors exist that are orthogonal under these shares: two equal halves."""
-        if not (isinstance(self.domain, Box) and self.domain.symmetric):
-            return False
-        if self.features > ENUMERABLE:
+        if not self.domain.symmetric or self.features > ENUMERABLE:
             return False
         return bool(np.abs(sign_vectors(self.features) @ shares).min() <= 1e-12 * shares.sum())
 
@@ -351,8 +304,12 @@ class Covariance(Query):
             raise InputError("value is not symmetric; second moments X X^T / n must be")
         _bounded("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)
-        _bounded("the mean squared norm of records", trace, 0.0, self._squared_radius * ROUNDING)
+        _bounded("the mean squared norm of records", trace, 0.0, self.gamma * ROUNDING)
         return moments
+
+
+#: Every query that there is; a mechanism says which of them it answers.
+Query = Identity | Covariance
 
 
 def _precisions(variances: ArrayLike, features: int) -> Array:

@@ -28,13 +28,14 @@ or underflows: relative errors stay below 1e-9 for rows up to 1e5 and deltas dow
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, log1p, logsumexp
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES
 
@@ -54,7 +55,7 @@ SLACK = 2e-10
 
 def delta(
     epsilon: ArrayLike, leverage: ArrayLike, rows: ArrayLike, adjacency: str = "replace"
-) -> Array:
+) -> Any:
     """Return the smallest delta for which a Gaussian sketch is (epsilon, delta)-DP.
 
     Args:
@@ -64,32 +65,28 @@ def delta(
         adjacency: ``replace`` (one record by another) or ``add_remove``.
 
     Returns:
-        The exact worst case over all data sets, in the arguments' common shape; for ``replace`` it
+        The exact worst case over all data sets, in the arguments' common shape, a float for
+        scalars; for ``replace`` it
         is attained where two records of full norm can be orthogonal, and is an upper bound
         elsewhere.
 
     Raises:
         InputError: an argument is out of range, or the shapes do not broadcast.
     """
-    budget = checks.array(epsilon=epsilon)
-    share = checks.array(leverage=leverage)
-    draws = checks.array(rows=rows)
     checks.choice(ADJACENCIES, adjacency=adjacency)
-    for name, value, good, allowed in (
-        ("epsilon", budget, budget >= 0, "at least 0"),
-        ("leverage", share, (share > 0) & (share < 1), "strictly between 0 and 1"),
-        ("rows", draws, (draws >= 1) & (draws == np.floor(draws)), "a whole number of at least 1"),
-    ):
-        if not good.all():
-            raise InputError(f"{name} is {value[~good].flat[0]:g}; it must be {allowed}")
-    try:
-        budget, share, draws = np.broadcast_arrays(budget, share, draws)
-    except ValueError:
-        raise InputError(
-            f"epsilon, leverage and rows have shapes {budget.shape}, {share.shape} and "
-            f"{draws.shape}; the shapes must broadcast"
-        ) from None
-    return np.exp(_log_delta(budget, share, draws, adjacency))
+
+    def compute(epsilon: Array, leverage: Array, rows: Array) -> Array:
+        return np.exp(_log_delta(epsilon, leverage, rows, adjacency))
+
+    def whole(x: Array) -> gaussian.Mask:
+        return (x >= 1) & (x < np.inf) & (x == np.floor(x))
+
+    return gaussian.elementwise(
+        compute,
+        epsilon=gaussian.at_least_0(epsilon=epsilon),
+        leverage=gaussian.inside_unit(leverage=leverage),
+        rows=gaussian.numbers(whole, "a whole number of at least 1", rows=rows),
+    )
 
 
 def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace") -> float:

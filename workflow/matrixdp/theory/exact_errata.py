@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from matrixdp.laws import Bingham
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
-from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi, precision_budget
+from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
@@ -40,7 +40,7 @@ def needless_gamma(_stream: np.random.Generator) -> Iterator[Number]:
         delta, s2 = 1 / query.records, query.paper_l2
         # omega is 4 H_r gamma s2.
         found = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
-        printed = precision_budget(query, epsilon=EPSILON, delta=delta)
+        printed = MVG().precision_budget(query, epsilon=EPSILON, delta=delta)
         gain = largest_phi(found.omega, found.beta, EPSILON) / printed
         yield Number(f"phi without gamma over phi of Theorem 2, experiment {name}", gain, ">=", 1)
 

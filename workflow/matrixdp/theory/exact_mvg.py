@@ -18,7 +18,6 @@ from matrixdp.mechanisms.mvg import (
     coefficients,
     harmonic_numbers,
     largest_phi,
-    precision_budget,
 )
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
@@ -209,7 +208,7 @@ def filled_optimum(_stream: np.random.Generator) -> Iterator[Number]:
 
 
 def _liver_budget() -> float:
-    phi = precision_budget(LIVER, epsilon=EPSILON, delta=1 / LIVER.records)
+    phi = MVG().precision_budget(LIVER, epsilon=EPSILON, delta=1 / LIVER.records)
     return phi**2 / np.sqrt(LIVER.records)
 
 

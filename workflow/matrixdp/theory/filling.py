@@ -15,7 +15,7 @@ from matrixdp import seeds
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import quadratic_filling, water_filling
-from matrixdp.mechanisms.mvg import precision_budget
+from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import LIVER
 
@@ -150,7 +150,7 @@ def _log_density(z: Array, variances: Array) -> Array:
 
 def _marks() -> dict[str, float]:
     delta = 1 / LIVER.records
-    phi = precision_budget(LIVER, epsilon=EPSILON, delta=delta)
+    phi = MVG().precision_budget(LIVER, epsilon=EPSILON, delta=delta)
     # Exact: sum_k w_k^2 u_k = mu^2, with equal widths w.
     return {
         "mvg": phi**2 / np.sqrt(LIVER.records),

@@ -28,7 +28,7 @@ from matrixdp.experiments.schemes.base import (
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
-from matrixdp.mechanisms.mvg import precision_budget
+from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import accountants, gaussian, kov, sampling
 from matrixdp.privacy.kov import Guarantee
 from matrixdp.privacy.sensitivity import Box, Identity
@@ -79,13 +79,13 @@ def _additive(mechanism: Mechanism, plan: Features, epsilon: float, delta: float
 
 
 def _mvg(plan: Features, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
-    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta)
+    phi = MVG().precision_budget(plan.query, epsilon=epsilon, delta=delta)
     return {"features": per_row(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
 
 
 def _mvg_code(plan: Features, epsilon: float, delta: float) -> Deviations:
     gamma = plan.query.l2 / 2
-    phi = precision_budget(plan.query, epsilon=epsilon, delta=delta, gamma=gamma)
+    phi = MVG(gamma=gamma).precision_budget(plan.query, epsilon=epsilon, delta=delta)
     # The variance, as if it were the standard deviation.
     return {"features": per_row(row_precisions(phi, plan.query.shape, IID) ** -1.0)}
 
