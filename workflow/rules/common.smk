@@ -9,8 +9,7 @@ from snakemake.exceptions import WorkflowError
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
-from matrixdp import config as configuration
-from matrixdp import products, sources
+from matrixdp import config as configuration, products, sources
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
@@ -37,7 +36,6 @@ STAND_INS = (
 
 EXPERIMENTS = config["experiments"]
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
-# The neural experiments, each on the data set of its name.
 TRAINING = config["training"]
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
@@ -57,7 +55,6 @@ wildcard_constraints:
     training="|".join(TRAINING) or "none",
     any_experiment="|".join([*EXPERIMENTS, *TRAINING]),
     mechanism="|".join(sources.mechanisms()),
-    scheme="[a-z0-9_]+",
     reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
     other="[a-z0-9_]+=[a-z0-9_=+]+",
 
