@@ -15,6 +15,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
+from matrixdp.report.statistics import LEVEL, holm
 from matrixdp.report.tables.audit import DOUBTFUL
 from matrixdp.report.tables.base import Table
 
@@ -38,9 +39,10 @@ def data(tables: Tables) -> pd.DataFrame:
 
     Returns:
         ``difference`` is the runner-up's mean minus the best one's, with its 95 % interval over
-        the shared trials and ``p``; ``clear`` whether it is one; ``tied`` how many mechanisms are
-        not clearly worse than the best; ``over_chance`` the best row's mean over that of chance,
-        and ``beats_chance`` whether it is clearly better.
+        the shared trials and ``p``; ``clear`` whether it is one, after Holm's correction over all
+        rows; ``tied`` how many mechanisms are not clearly worse than the best; ``over_chance`` the
+        best row's mean over that of chance, and ``beats_chance`` whether it is clearly better,
+        after Holm's correction too.
     """
     rows = [
         row
@@ -52,10 +54,15 @@ def data(tables: Tables) -> pd.DataFrame:
             tables[f"audit/{experiment}"],
         )
     ]
-    found = pd.DataFrame(rows, columns=[*COLUMNS])
+    found = pd.DataFrame(rows, columns=[*COLUMNS, "_p_chance"])
     # What may be released besides the records is of interest where it changes the answer.
     same = ["experiment", "guarantee", "epsilon", "best_mechanism", "runner_up_mechanism"]
-    return found.drop_duplicates(same, ignore_index=True)
+    found = found.drop_duplicates(same, ignore_index=True)
+    for says, p in (("clear", "p"), ("beats_chance", "_p_chance")):
+        # Of so many rows some differ by chance.
+        ran = found[p].notna()
+        found.loc[ran, says] = found.loc[ran, says] & (holm(found.loc[ran, p]) < LEVEL)
+    return found
 
 
 def _rows(
@@ -118,7 +125,7 @@ def _best(rows: pd.DataFrame, pairs: pd.DataFrame, chance: str) -> dict[str, Any
     if chance in own.index:
         against = own.loc[chance]
         row["over_chance"] = against["mean"] / against["mean_against"]
-        row["beats_chance"] = against["better"]
+        row |= {"beats_chance": against["better"], "_p_chance": against["p"]}
     return row
 
 
