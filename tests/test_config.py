@@ -5,7 +5,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from matrixdp import config
+from matrixdp import config, sources
 from matrixdp.checks import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -205,3 +205,23 @@ def test_an_experiment_and_a_training_have_names_of_their_own():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     with pytest.raises(InputError, match="experiments and training both have 'adult'; rename it"):
         config.resolve({**SHIPPED, "experiments": {"adult": own}})
+
+
+def test_a_job_refuses_settings_that_it_was_not_planned_with(tmp_path, monkeypatch):
+    planned = RESOLVED
+    config.write(planned, tmp_path)
+    monkeypatch.setenv(config.PLANNED, sources.stamp(planned))
+    assert sources.stamp(config.read(tmp_path)) == sources.stamp(planned)
+    # Another run, with other settings, has written its own in between.
+    config.write({**planned, "seed": planned["seed"] + 1}, tmp_path)
+    with pytest.raises(InputError, match="not the configuration that this job was planned with"):
+        config.read(tmp_path)
+    monkeypatch.delenv(config.PLANNED)
+    assert config.read(tmp_path)["seed"] == planned["seed"] + 1
+
+
+def test_schemes_are_bundled_in_their_order_and_none_is_lost():
+    own = {"schemes": ["a", "b", "c", "d", "e"]}
+    together = config.bundles({"training": {"adult": {**own, "per_job": 2}}})
+    assert together == [("adult", ["a", "b"]), ("adult", ["c", "d"]), ("adult", ["e"])]
+    assert len(config.bundles({"training": {"adult": {**own, "per_job": 1}}})) == 5
