@@ -27,7 +27,6 @@ KNOWN = ledger.Known(
     mechanisms={*sources.mechanisms(), *(n for one in TRAININGS for n in sources.schemes(one))},
     experiments=KINDS,
     checks=exact.names(),
-    theory=sources.theory(),
     shown=[
         *(f"tables/{name}" for name in tables.registry(KINDS)),
         *(f"figures/{name}" for name in figures.registry(KINDS)),
@@ -587,28 +586,6 @@ def test_exact_claims(run):
     assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
 
 
-def test_limits_on_tables_of_theory(run):
-    limit = {"table": "sampler_times", "where": {"method": "affine"}, "column": "slope"}
-
-    def judged(at_most, **other):
-        test = exact_entry(theory=[limit | {"at_most": at_most} | other])
-        return run([test])[0].loc["M0", "verdict"]
-
-    assert judged(3) == "undecided"
-    (run.folder / "theory").mkdir()
-    frame = pd.DataFrame({"method": ["affine", "kronecker"], "slope": [2.9, 5.0]})
-    frame.to_csv(run.folder / "theory/sampler_times.csv", index=False)
-    assert judged(3.0) == "reproduced"
-    assert judged(2.8) == "not reproduced"
-    # Of several rows the largest counts.
-    assert judged(4.0, where={}) == "not reproduced"
-    assert judged(5.0, where={}) == "reproduced"
-    with pytest.raises(InputError, match="claim M0: theory table sampler_times has no column 'x'"):
-        judged(3, column="x")
-    with pytest.raises(InputError, match="M0.*no row with method = y"):
-        judged(3, where={"method": "y"})
-
-
 @pytest.mark.parametrize(
     ("bad", "sentence"),
     [
@@ -621,7 +598,7 @@ def test_limits_on_tables_of_theory(run):
         (entry("laplace within of ppca"), "is no comparison; write 'A beats B'"),
         (entry(), "claim M0 compares nothing"),
         (exact_entry(exact=["M99"]), "claim M0: check is 'M99'"),
-        (exact_entry(theory=[{"table": "bound"}]), "claim M0: theory table is 'bound'; did you"),
+        (exact_entry(theory=[]), "claim M0 has no single test"),
         (exact_entry(), "claim M0 has no single test"),
         ({**entry("laplace beats ppca"), "shown_by": ["tables/table9"]}, "claim M0: shown_by is"),
         ({**entry("laplace beats ppca"), "paper": "XYZ"}, "claim M0: paper is 'XYZ'"),
