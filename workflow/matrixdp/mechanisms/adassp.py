@@ -14,7 +14,7 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.gaussian import delivered, independent_triangle
+from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import NormalEquations, Query
@@ -90,13 +90,11 @@ class AdaSSP(Mechanism):
         each = float(mu / np.sqrt(3))
         explaining = independent_triangle(query.explaining, each, epsilon=epsilon, delta=delta)
         d = query.features - 1
-        return RidgedEquations(
+        return RidgedEquations.by_mu(
+            mu,
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             eigenvalue_std=query.l2_eigenvalue / each,
             explaining=explaining,
             target_std=query.l2_target / each,

@@ -19,7 +19,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import BLOCK, Streams, normals
 from matrixdp.mechanisms.base import Entry, Mechanism, Release
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped
-from matrixdp.mechanisms.gaussian import delivered, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
@@ -108,13 +108,11 @@ class Centred(Mechanism):
         else:
             ball = clipped(apart, self.share)
             about = orthogonal_ensemble(ball, each, epsilon=epsilon, delta=delta)
-        return CentredMoments(
+        return CentredMoments.by_mu(
+            mu,
             query=records,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             centre_std=records.l2 / query.records / each,
             about=about,
         )

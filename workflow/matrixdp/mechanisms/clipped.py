@@ -18,7 +18,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.gaussian import GOE, delivered, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
@@ -211,13 +211,11 @@ class PrivatelyClipped(Mechanism):
             orthogonal_ensemble(clipped(query, 2.0**-j), rest, epsilon=epsilon, delta=delta)
             for j in range(self.radii)
         )
-        return ChosenByHistogram(
+        return ChosenByHistogram.by_mu(
+            mu,
             query=Identity(query.domain, query.records, query.adjacency),
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             candidates=tuple(candidates),
             count_std=float(np.sqrt(2 / self.share) / mu),
             tolerated=self.tolerated,

@@ -51,11 +51,7 @@ class KNorm(Mechanism):
         checks.choice(NORMS, norm=self.norm)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
-
-        Raises:
-            InputError: epsilon is not a finite number above 0, or the query is not the identity.
-        """
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         spent = epsilon / 2 if self.factor_two else epsilon
@@ -93,11 +89,7 @@ class PPCA(Mechanism):
     queries = frozenset({"covariance"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> PrincipalDirection:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
-
-        Raises:
-            InputError: epsilon is not a finite number above 0, or the query is not the covariance.
-        """
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         sides = 2 if query.adjacency == "replace" else 1

@@ -83,13 +83,7 @@ class JohnsonLindenstrauss(Mechanism):
         checks.choice(("exact", "2012"), calibration=self.calibration)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range, or the query is not ``covariance``.
-            NoGuarantee: the constants of 2012 are too small at this epsilon, which is decided by
-                the exact curve.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         epsilon, delta = checks.privacy(epsilon, delta)
         rows = round(self.rows * query.features)
