@@ -81,9 +81,6 @@ class SizedLaw(Law):
 
     Args:
         scale: above 0.
-
-    Raises:
-        InputError: the scale is not a finite number above 0.
     """
 
     scale: float
@@ -135,9 +132,6 @@ class MatrixNormal(GaussianLaw):
         row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
             or one per trial: diagonals as (trials, m, 1), matrices as (trials, m, m).
         column_factor: B, the same with n in place of m.
-
-    Raises:
-        InputError: when sampled, if a factor has another shape or is not finite.
     """
 
     row_factor: ArrayLike | None = None
@@ -440,19 +434,12 @@ class Bingham:
 
     Args:
         form: symmetric K, shape (m, m), or one per trial (trials, m, m).
-
-    Raises:
-        InputError: when sampled, if a form is not finite and symmetric.
     """
 
     form: ArrayLike
 
     def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m).
-
-        Raises:
-            InputError: there is not one form per stream.
-        """
+        """Return one draw per stream, shape (trials, m)."""
         envelope = _envelope(self.form)
         size = envelope.losses.shape[-1]
         stack = _stack(streams, (size,), out)

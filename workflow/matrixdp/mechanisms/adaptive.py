@@ -155,11 +155,8 @@ class AdaptiveCovariance(Mechanism):
     """The adaptive method of Dong, Liang & Yi, see the head of this file.
 
     Args:
-        failure: probability with which the bounds behind the choice may fail (beta); 0.1 is the
-            default of the authors' code.
-
-    Raises:
-        InputError: failure is not strictly between 0 and 1.
+        failure: probability with which the bounds behind the choice may fail (beta), between 0 and
+            1; 0.1 is the default of the authors' code.
     """
 
     failure: float = 0.1

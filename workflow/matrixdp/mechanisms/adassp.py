@@ -69,10 +69,8 @@ class AdaSSP(Mechanism):
     Its neighbours add or remove a record; here the sensitivities are those of the query's.
 
     Args:
-        failure: probability with which the ridge may be too small for the noise (the paper's rho).
-
-    Raises:
-        InputError: failure is not strictly between 0 and 1.
+        failure: probability with which the ridge may be too small for the noise (the paper's rho),
+            between 0 and 1.
     """
 
     failure: float = 0.05

@@ -79,11 +79,8 @@ class Centred(Mechanism):
     becomes zero is not zero about the mean.
 
     Args:
-        share: R^2 over the largest squared distance of two records; None for the radius that
-            :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
-
-    Raises:
-        InputError: the share is not above 0, or above 1.
+        share: R^2 over the largest squared distance of two records, at most 1; None for the
+            radius that :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
     """
 
     share: float | None = None

@@ -34,11 +34,8 @@ class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
     Args:
-        share: R^2 over the largest squared norm of a record; at 1 nothing is clipped, and the
-            release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
-
-    Raises:
-        InputError: the share is not above 0, or above 1.
+        share: R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
+            and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
     share: float = PUBLIC
@@ -176,13 +173,9 @@ class PrivatelyClipped(Mechanism):
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
     Args:
-        share: share of mu^2 for the histogram.
+        share: share of mu^2 for the histogram, between 0 and 1.
         tolerated: see above.
         radii: number of radii and of shells.
-
-    Raises:
-        InputError: share is not strictly between 0 and 1, tolerated is not above 0, or radii is not
-            a whole number above 0.
     """
 
     share: float = 0.1

@@ -38,9 +38,6 @@ class KNorm(Mechanism):
         norm: ``frobenius``, ``record_l2`` or ``record_linf``.
         factor_two: divide epsilon by 2, as the general exponential mechanism must for a
             normaliser that depends on the data. Here it does not, and half of epsilon is unused.
-
-    Raises:
-        InputError: the norm is unknown.
     """
 
     norm: str

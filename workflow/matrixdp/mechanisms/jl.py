@@ -68,9 +68,6 @@ class JohnsonLindenstrauss(Mechanism):
 
         Where records cannot be both orthogonal and of full norm, as in [0, 1]^m, the guarantee for
         ``replace`` may be stronger than the reported epsilon says.
-
-    Raises:
-        InputError: ``rows`` is below 1, or the calibration is unknown.
     """
 
     rows: float = 2.0
@@ -120,9 +117,6 @@ class NonPrivateCirculantSketch:
     Args:
         rows: number r of sketch rows.
         lift: w, by which singular values s are lifted to sqrt(s^2 + w^2).
-
-    Raises:
-        InputError: ``rows`` is not a whole number above 0, or ``lift`` is not above 0.
     """
 
     rows: int

@@ -129,9 +129,6 @@ class MVG(Mechanism):
         """Return phi, the square root of the precision budget of Theorems 2 and 3.
 
         It is that of Eqs. (1) and (12).
-
-        Raises:
-            InputError: epsilon, delta or a parameter is out of range.
         """
         epsilon, delta = checks.privacy(epsilon, delta)
         gamma = query.gamma if self.gamma is None else checks.positive(gamma=self.gamma)

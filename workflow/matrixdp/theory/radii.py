@@ -85,9 +85,6 @@ def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
         epsilon: at least 0, shape (...).
         d: dimension, at least 2.
         k: d for the right law, 1 for the exponential radius.
-
-    Raises:
-        InputError: d or k is not a whole number of at least 1.
     """
     d, k = checks.count(d=d), checks.count(k=k)
     epsilon = np.asarray(epsilon, dtype=float)

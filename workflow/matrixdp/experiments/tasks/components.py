@@ -88,9 +88,6 @@ class FirstComponent(Task):
         vector: ``symmetric`` for the eigenvector of the released matrix made symmetric,
             ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives
             a symmetric matrix in any case.)
-
-    Raises:
-        InputError: the vector is unknown.
     """
 
     vector: str = "symmetric"

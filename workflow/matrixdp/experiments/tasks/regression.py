@@ -77,9 +77,6 @@ class Regression(Task):
         kernel: ``linear``, or ``rbf`` with inverse width one over the number of other features.
         clip_released: clip released records to [-1, 1] before they are used.
         clip_predictions: clip predictions to [-1, 1].
-
-    Raises:
-        InputError: the kernel is unknown.
     """
 
     target: int

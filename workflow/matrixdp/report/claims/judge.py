@@ -185,11 +185,7 @@ class Judge:
         return f"by construction, {shown['statistic']}: {short(shown['value'], 2)}"
 
     def _asked(self, claim: Claim) -> Sequence[Comparison]:
-        """Return the comparisons of a claim, those alone that print separates if it is from print.
-
-        Raises:
-            NotRun: print separates none of them.
-        """
+        """Return the comparisons of a claim; if it is from print, those that print separates."""
         if not claim.test.get("read_off"):
             return claim.comparisons
         close = _unseparated(claim.comparisons)
@@ -280,11 +276,7 @@ class Judge:
         return {"verdict": verdict, "reason": reason, **told}
 
     def _numbers(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return the numbers of checks.
-
-        Raises:
-            NotRun: a check has none.
-        """
+        """Return the numbers of checks, all of which must have some (NotRun)."""
         path = self._root / "theory" / "exact.csv"
         if not path.is_file():
             raise NotRun("results/theory/exact.csv is missing")
