@@ -115,7 +115,4 @@ class Centred(Mechanism):
         )
 
 
-MECHANISMS = {
-    "centred_public": Entry(partial(Centred, PUBLIC)),
-    "centred_private": Entry(Centred),
-}
+MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

@@ -98,5 +98,5 @@ MECHANISMS = {
     "directional_gaussian": Entry(
         lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
         axes=("direction", "tau"),
-    ),
+    )
 }

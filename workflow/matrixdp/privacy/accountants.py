@@ -160,12 +160,7 @@ Accountant = Callable[..., float]
 
 @functools.lru_cache(maxsize=4096)
 def smallest_multiplier(
-    epsilon: float,
-    delta: float,
-    *,
-    rate: float,
-    steps: int,
-    accountant: Accountant = pld_epsilon,
+    epsilon: float, delta: float, *, rate: float, steps: int, accountant: Accountant = pld_epsilon
 ) -> float:
     """Return the smallest noise multiplier for which the steps are (epsilon, delta)-DP.
 

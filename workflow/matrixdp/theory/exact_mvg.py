@@ -17,12 +17,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.base import Additive, Release
-from matrixdp.mechanisms.mvg import (
-    MVG,
-    coefficients,
-    harmonic_numbers,
-    largest_phi,
-)
+from matrixdp.mechanisms.mvg import MVG, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
@@ -220,10 +215,7 @@ def over_box(factor: Array) -> float:
     },
 )
 def singular_values(
-    stream: Stream,
-    *,
-    orthogonal: bool = True,
-    worst: Callable[[Array], float] = over_ball,
+    stream: Stream, *, orthogonal: bool = True, worst: Callable[[Array], float] = over_ball
 ) -> Numbers:
     """Turning the noise keeps what (1) limits, and the largest mu over any change of the value."""
     deviations = np.arange(1.0, 7.0)
