@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks, laws
+from matrixdp.bingham import Bingham
 from matrixdp.checks import Array
 from matrixdp.laws import NormLaw, Streams
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
@@ -103,7 +104,7 @@ class PrincipalDirection(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return laws.Bingham(form).sample(streams, out)
+        return Bingham(form).sample(streams, out)
 
 
 MECHANISMS = {

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from matrixdp.laws import Bingham
+from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
