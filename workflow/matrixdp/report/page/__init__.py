@@ -60,7 +60,8 @@ def build(
         results: a run's folder; nothing in it needs to be there.
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
-        run: facts on the machine and the moment; by default those of here and now.
+        run: facts on the machine and the moment; by default those of here and now, and none for
+            a page that is the same everywhere.
 
     Raises:
         InputError: a file is damaged.
@@ -219,14 +220,15 @@ def _builtins(
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
     versions = appendix.listing("Packages", "The versions that made this page.", machine.versions())
     where = appendix.listing("Machine", "Where this page was made.", facts)
+    # Without facts on the run the page is the same everywhere.
+    of_run = [_own(where) | {"run": True}, _own(versions) | {"run": True}] if facts else []
     return {
         "privacy": [_own(appendix.delivered(compared, findings.titles()))],
         "gaps": [_own(appendix.gaps(summaries))],
         "provenance": [
             _own(data),
             {"kind": "text", "id": "configuration", "title": "Configuration", "text": text},
-            _own(where) | {"run": True},
-            _own(versions) | {"run": True},
+            *of_run,
         ],
     }
 
