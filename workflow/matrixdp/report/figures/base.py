@@ -58,18 +58,18 @@ class Figure(Entry):
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; simulated data and missing data come first."""
-        text = super().describe(frame.drop(columns="data_status"))
+        text = super().describe(frame)
         return " ".join(filter(None, (entries.warning(frame["data_status"].iloc[0]), text)))
 
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
-        """Return the drawing of a frame, with its title and, if so, the mark of simulated data.
+        """Return the drawing of a frame under its finding and topic, marked where simulated.
 
         Call it inside :func:`style.context`, and save the drawing there too.
         """
-        empty = entries.is_empty(frame.drop(columns="data_status"))
+        empty = entries.is_empty(frame)
         drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         simulated = bool(frame["data_status"].eq(summary.SIMULATED).any())
-        style.headline(drawing, self.title, simulated)
+        style.headline(drawing, self.headline(frame), self.title, simulated)
         return drawing
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,22 +90,45 @@ def _in_another_unit(experiment: str, mechanism: str) -> bool:
     return catalogue.experiment(experiment).setup.get("query") == "X" and mechanism in ON_MOMENTS
 
 
-def caption(frame: pd.DataFrame) -> str:
-    """Name the loudest and the quietest mechanism of each experiment."""
+def _ends(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the loudest and the quietest mechanism of each experiment, and their ratio."""
     found = []
     for experiment, rows in frame.groupby("experiment", sort=False):
         rows = rows[[not _in_another_unit(str(experiment), one) for one in rows["mechanism"]]]
         noise = rows.set_index("mechanism")["noise_std"].dropna()
         if len(noise) > 1:
-            name, times = catalogue.experiment(str(experiment)).name, noise.max() / noise.min()
-            loud, quiet = (catalogue.label(str(one)) for one in (noise.idxmax(), noise.idxmin()))
-            found.append(f"{name}: {loud} adds {markup.short(times)} times the noise of {quiet}")
+            times = noise.max() / noise.min()
+            found.append(
+                {"of": experiment, "loud": noise.idxmax(), "quiet": noise.idxmin(), "times": times}
+            )
+    return found
+
+
+def finding(frame: pd.DataFrame) -> str:
+    """Say how far apart the noise of mechanisms lies, and whether one family is always loudest."""
+    ends = _ends(frame)
+    families = {catalogue.family(str(one["loud"])) for one in ends}
+    if len(families) != 1:
+        return ""
+    times = markup.span(pd.Series([one["times"] for one in ends]))
+    (family,) = families
+    return catalogue.finding("noise_levels", nominal=NOMINAL, family=family, times=times)
+
+
+def caption(frame: pd.DataFrame) -> str:
+    """Name the loudest and the quietest mechanism of each experiment."""
+    found = (
+        f"{catalogue.experiment(one['of']).name}: {catalogue.label(one['loud'])} adds "
+        f"{markup.short(one['times'])} times the noise of {catalogue.label(one['quiet'])}"
+        for one in _ends(frame)
+    )
     return catalogue.caption("noise_levels", nominal=NOMINAL, found="; ".join(found))
 
 
 FIGURES = {
     "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
+        finding=finding,
         caption=caption,
         inputs=("summary/{experiment}", "tables/table2"),
         data=tidy,
