@@ -11,7 +11,7 @@ import pytest
 import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import catalogue, cli, templates
+from matrixdp import catalogue, cli, config, templates
 from matrixdp.checks import InputError
 from matrixdp.report import figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
@@ -265,7 +265,7 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
     html = (tmp_path / "results/page.html").read_text()
     assert Reader(html).run == []
     assert "Processor" not in html
-    assert html == page.build(root, config=CONFIG, run={})
+    assert html == page.build(root, config=config.read(root), run={})
 
 
 def test_commands_end_with_the_arguments_of_the_run(make):
