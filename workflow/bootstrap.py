@@ -4,6 +4,7 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py mutants [arguments]         the tests, with errors injected
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py page [arguments]            the page on the kept results
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
     python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
@@ -283,7 +284,8 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"redraw": verb("figure"), "verify": verb("verify"), "keep": verb("keep")})
+COMMANDS.update({"page": verb("report"), "redraw": verb("figure")})
+COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 
 def main(arguments: Sequence[str]) -> int | None:

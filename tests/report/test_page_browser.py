@@ -34,7 +34,9 @@ def load(browser, html, tmp_path):
     def run(change=lambda text: text, width=1280):
         file = tmp_path / "report.html"
         file.write_text(change(html), encoding="utf-8")
-        return browser.open(file.as_uri(), width)
+        shown = browser.open(file.as_uri(), width)
+        shown.run("document.querySelectorAll('.evidence').forEach((one) => { one.open = true; })")
+        return shown
 
     return run
 
