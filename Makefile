@@ -39,7 +39,7 @@ lint: ## check style, types and the workflow's form
 	@.ci/run lint
 
 clean: ## delete what runs have made; kept are results/reference and .venv
-	@mkdir -p results && find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	@$(BOOTSTRAP) clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile

@@ -8,6 +8,7 @@
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
     python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
     python3 workflow/bootstrap.py setup                       only the environment
+    python3 workflow/bootstrap.py clean                       delete what runs have made
 
 The environment is the folder .venv, made from workflow/requirements.lock by venv and pip (by uv
 where it is installed) and made again when the lock, the Python or the place changes. A run locks
@@ -152,6 +153,11 @@ class Project:
             return
         execute = execute or self.execute
         check_modules("venv", *([] if uv else ["ensurepip"]))
+        if self.venv.is_symlink():
+            raise SetupError(
+                f"{self.venv} is a link to {self.venv.resolve()}, which is not the environment of "
+                f"{self.requirements.name} and is left as it is: remove the link and start again."
+            )
         print(f"Setting up .venv with {'uv' if uv else 'pip'} ...", flush=True)
         library = self.venv / "lib" / f"python{self.version[0]}.{self.version[1]}"
         options = ["--clear"] if self.stamp.exists() or not library.is_dir() else []
@@ -213,17 +219,21 @@ class Project:
             os.set_inheritable(descriptor, True)
         os.execve(self.python, [str(self.python), *arguments], self.environment(**extra))
 
-    def unlock(self, arguments: Sequence[str]) -> int:
-        """Take away the locks that a killed Snakemake left behind; return the exit code."""
-        locks = self.root / ".snakemake" / "locks"
-        if not (locks.is_dir() and any(locks.iterdir())):
-            return 0
+    def refuse_company(self) -> None:
+        """Raise SetupError while a Snakemake that was started by hand works in the folder."""
         running = snakemakes(self.root)
         if running:
             raise SetupError(
                 f"A snakemake started by hand (process {running[0]}) is still at work in "
                 f"{self.root}: wait until it ends or stop it."
             )
+
+    def unlock(self, arguments: Sequence[str]) -> int:
+        """Take away the locks that a killed Snakemake left behind; return the exit code."""
+        locks = self.root / ".snakemake" / "locks"
+        if not (locks.is_dir() and any(locks.iterdir())):
+            return 0
+        self.refuse_company()
         print("The last run was interrupted; continuing it.", flush=True)
         return self.call("-m", "snakemake", "--quiet", "all", "--unlock", *arguments)
 
@@ -243,7 +253,7 @@ def run(project: Project, arguments: Sequence[str]) -> int:
     with project.locked():
         project.prepare(shutil.which("uv"))
         code = 0 if dry else project.unlock(arguments) or project.refresh()
-        return code or project.become("-m", "snakemake", *arguments)
+        return code or project.become("-m", "snakemake_logger_plugin_plain", *arguments)
 
 
 def setup(project: Project, arguments: Sequence[str] = ()) -> None:
@@ -251,6 +261,18 @@ def setup(project: Project, arguments: Sequence[str] = ()) -> None:
     if not project.ready():
         with project.locked():
             project.prepare(shutil.which("uv"))
+
+
+def clean(project: Project, arguments: Sequence[str] = ()) -> None:
+    """Delete what runs have made; the kept results and .venv stay."""
+    with project.locked():
+        project.refuse_company()
+        results = project.root / "results"
+        for made in results.iterdir() if results.is_dir() else ():
+            if made.is_symlink() or made.is_file():
+                made.unlink()
+            elif made.name != "reference":
+                shutil.rmtree(made)
 
 
 def test(project: Project, arguments: Sequence[str]) -> None:
@@ -283,7 +305,8 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"redraw": verb("figure"), "verify": verb("verify"), "keep": verb("keep")})
+COMMANDS.update({"clean": clean, "redraw": verb("figure")})
+COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 
 def main(arguments: Sequence[str]) -> int | None:
@@ -300,8 +323,11 @@ def main(arguments: Sequence[str]) -> int | None:
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"{error.filename or ROOT}: {error.strerror}; mend that first.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
-        print("\nInterrupted; the next start continues from here.", file=sys.stderr)
+        print("\nStopped. The same command goes on from here.", file=sys.stderr)
         return 130
 
 
