@@ -120,7 +120,8 @@ def test_ctrl_c_ends_with_a_sentence(folder):
 
 
 @pytest.fixture
-def handler():
+def handler(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     settings = {"verbose": False, "printshellcmds": False, "debug_dag": False, "dryrun": False}
     return plain.LogHandler(SimpleNamespace(**settings), None)
 

@@ -143,8 +143,9 @@ class LogHandler(LogHandlerBase):
         times = [one for some in self.took.values() for one in some]
         if len(times) < max(3, self.total / 20):
             return ""
-        now, mean = time.monotonic(), sum(times) / len(times)
+        now = time.monotonic()
         usual = {of: sum(some) / len(some) for of, some in self.took.items()}
+        mean = sum(usual.values()) / len(usual)
         ages = [(now - start, usual.get(of, mean)) for _, of, start in self.running.values()]
         work = sum(count * usual.get(of, mean) for of, count in self.left.items())
         at_once = (sum(times) + sum(age for age, _ in ages)) / (now - self.start)
