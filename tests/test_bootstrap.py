@@ -90,7 +90,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("'tset' is no command: choose from run, test, mutants, bench, setup,")
-    assert said.endswith("clean, redraw, verify, keep.\n")
+    assert said.endswith("slurm, clean, redraw, verify, keep.\n")
 
 
 # When .venv is made anew
@@ -333,6 +333,18 @@ def test_tests_run_in_two_processes_unless_told_otherwise(started):
     assert started("test", "-n0", "-k", "x")[1] == ["-m pytest -n 2 -n0 -k x"]
 
 
+@pytest.mark.parametrize("uv", [None, "/opt/uv"])
+def test_what_slurm_needs_is_added_with_what_made_the_environment(uv, project, monkeypatch):
+    prepared(project, uv)
+    executed = []
+    monkeypatch.setattr(shutil, "which", lambda name: uv)
+    monkeypatch.setattr(Project, "execute", lambda self, command: executed.append(command))
+    bootstrap.slurm(project)
+    start = ["/opt/uv", "pip"] if uv else [str(project.python), "-m", "pip"]
+    assert executed[0][: len(start)] == start
+    assert executed[0][-1].startswith("snakemake-executor-plugin-slurm")
+
+
 def test_mutants_are_judged_in_the_environment(started):
     assert started("mutants", "--group", "study")[1] == ["tests/mutants/mutate.py --group study"]
 
@@ -360,6 +372,7 @@ def test_children_see_no_other_python_path(project, monkeypatch):
         ("mutants", "mutants"),
         ("bench", "bench"),
         ("clean", "clean"),
+        ("slurm", "slurm"),
     ],
 )
 def test_make_targets(target, command):

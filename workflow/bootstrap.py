@@ -8,6 +8,7 @@
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
     python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
     python3 workflow/bootstrap.py setup                       only the environment
+    python3 workflow/bootstrap.py slurm                       also what SLURM needs
     python3 workflow/bootstrap.py clean                       delete what runs have made
 
 The environment is the folder .venv, made from workflow/requirements.lock by venv and pip (by uv
@@ -42,6 +43,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MINIMUM = (3, 11)
 #: What the stamp says while an environment is being filled.
 UNFINISHED = "unfinished"
+SLURM = "snakemake-executor-plugin-slurm>=2.8,<3"
 
 
 class SetupError(Exception):
@@ -163,15 +165,18 @@ class Project:
         options = ["--clear"] if self.stamp.exists() or not library.is_dir() else []
         if uv:
             options.append("--without-pip")
-            install = [uv, "pip", "install", "--python", str(self.python)]
-        else:
-            install = [str(self.python), "-m", "pip", "install", "--no-input"]
         # The interpreter beneath an activated .venv, which --clear would wipe.
         base = getattr(sys, "_base_executable", sys.executable)
         execute([base, "-m", "venv", *options, str(self.venv)])
         self.stamp.write_text(UNFINISHED)
-        execute([*install, "--require-hashes", "-r", str(self.requirements)])
+        execute([*self.installer(uv), "--require-hashes", "-r", str(self.requirements)])
         self.stamp.write_text(self.fingerprint())
+
+    def installer(self, uv: str | None) -> list[str]:
+        """Return the command that installs into .venv what is added to it."""
+        if uv:
+            return [uv, "pip", "install", "--python", str(self.python)]
+        return [str(self.python), "-m", "pip", "install", "--no-input"]
 
     def execute(self, command: Sequence[str]) -> None:
         """Run one command of the set-up, show how far it is, raise SetupError if it fails."""
@@ -263,6 +268,13 @@ def setup(project: Project, arguments: Sequence[str] = ()) -> None:
             project.prepare(shutil.which("uv"))
 
 
+def slurm(project: Project, arguments: Sequence[str] = ()) -> None:
+    """Add the executor for SLURM, which imports much and is not for every start of Snakemake."""
+    setup(project)
+    with project.locked():
+        project.execute([*project.installer(shutil.which("uv")), SLURM])
+
+
 def clean(project: Project, arguments: Sequence[str] = ()) -> None:
     """Delete what runs have made; the kept results and .venv stay."""
     with project.locked():
@@ -305,7 +317,7 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"clean": clean, "redraw": verb("figure")})
+COMMANDS.update({"slurm": slurm, "clean": clean, "redraw": verb("figure")})
 COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 
