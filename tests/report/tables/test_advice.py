@@ -106,13 +106,13 @@ def test_a_row_says_in_a_sentence_what_it_comes_to(advised):
     found = advised(*ROWS)
     assert found["advice"].tolist() == [
         "Do not release records: not even Laplace clearly beats the zero predictor",
-        "Gaussian, analytic = IMGM",
-        "Gaussian orthogonal ensemble",
+        "Best: Gaussian, analytic = IMGM",
+        "Best: Gaussian orthogonal ensemble",
     ]
     tied = advised(*ROWS[:2], row("zero", 2.0, 9, epsilon="", delta=np.nan))
-    assert {*tied["advice"]} == {"Laplace; not clearly worse: K-norm, l-infinity per record"}
+    assert {*tied["advice"]} == {"Best: Laplace; not clearly worse: K-norm, l-infinity per record"}
     (_, rows), *_ = grid(found).groups
-    assert rows[1][2] == "Gaussian, analytic = IMGM"
+    assert rows[1][2] == "Best: Gaussian, analytic = IMGM"
     assert rows[1][3].startswith("0.")
 
 
@@ -163,7 +163,7 @@ def test_of_many_recommendations_some_differ_by_chance(advised, epsilons, clear)
         found = advised(*rows, trials("zero", SPLIT + chance, epsilon="", delta=np.nan))
         assert {*found["epsilon"]} == {*epsilons}
         assert {*found[column]} == {clear}
-        assert column != "clear" or found["p"].tolist() == pytest.approx([0.02] * len(epsilons))
+        assert column != "clear" or found["p"].between(0.0199999, 0.0200001).all()
 
 
 def test_training_is_advised_by_what_is_private_in_it(saved):

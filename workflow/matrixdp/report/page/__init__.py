@@ -25,7 +25,17 @@ from matrixdp.report.claims.tally import tally
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
-from matrixdp.report.page import appendix, layout, machine, pictures, prose, strip
+from matrixdp.report.page import (
+    appendix,
+    chooser,
+    dashboard,
+    explorer,
+    layout,
+    machine,
+    pictures,
+    prose,
+    strip,
+)
 
 FOLDER = Path(__file__).parent
 
@@ -97,6 +107,12 @@ def build(
     builtins = _builtins(
         root, config, compared, data, dict(machine.facts() if run is None else run)
     )
+    places = {
+        name.rpartition("/")[2]: _slug(name)
+        for one in reversed(placed)
+        for name in reversed(one.found)
+    }
+    builtins |= _views(root, environment, experiments, commands, arguments, places)
     filled = []
     for one in placed:
         about = one.section
@@ -113,7 +129,7 @@ def build(
                 "about": about,
                 "text": prose.html(text),
                 "outcome": outcomes.get(about.table or 0),
-                "items": [*items, *builtins.get(about.builtin, ())],
+                "items": [*builtins.get(about.builtin, ()), *items],
                 # Patterns stand for results that may come; only names are promises.
                 "missing": [name for name in one.missing if "*" not in name],
                 "bare": bool(one.missing) and not one.found,
@@ -121,11 +137,7 @@ def build(
         )
     return environment.get_template("page.html.j2").render(
         sections=filled,
-        places={
-            name.rpartition("/")[2]: _slug(name)
-            for one in reversed(placed)
-            for name in reversed(one.found)
-        },
+        places=places,
         parts=list(dict.fromkeys(one.section.part for one in placed)),
         outcomes=[*outcomes.values()],
         strips=strip.strips([*outcomes.values()]),
@@ -139,8 +151,8 @@ def build(
         paper_trials=PAPER_TRIALS,
         epsilon=config["table_epsilon"],
         timing=_timing(root),
-        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
-        script=Markup((FOLDER / "page.js").read_text(encoding="utf-8")),
+        style=_together("style.css", "interaction.css"),
+        script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
     )
 
 
@@ -229,6 +241,41 @@ def _builtins(
             _own(versions) | {"run": True},
         ],
     }
+
+
+def _views(
+    root: Path,
+    environment: jinja2.Environment,
+    experiments: Collection[str],
+    commands: dict[str, str],
+    arguments: str,
+    places: Mapping[str, str],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the page's scripts work on, of what has been made, by the same names."""
+    views = {}
+    for name, template, view in (
+        ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
+        ("tables/claims", "dashboard", dashboard.view),
+    ):
+        if not inputs.missing([name], root):
+            with inputs.whole(root / f"{name}.csv"):
+                views[template] = view(inputs.read(name, root))
+    if curves := explorer.view(root, experiments):
+        views["explorer"] = {"experiments": curves}
+    shared = {"places": places, "warning": markup.SIMULATED}
+    return {
+        name: [
+            {
+                "kind": "html",
+                "html": Markup(environment.get_template(f"{name}.html.j2").render(view | shared)),
+            }
+        ]
+        for name, view in views.items()
+    }
+
+
+def _together(*names: str) -> Markup:
+    return Markup("\n").join(Markup((FOLDER / name).read_text(encoding="utf-8")) for name in names)
 
 
 def _own(table: Grid) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
-from matrixdp.report.statistics import ENOUGH, LEVEL, holm
+from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
 from matrixdp.report.tables.audit import DOUBTFUL
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("task", "released", "guarantee", "epsilon", "delta", "advice", "best", "error"),
+    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
     *("runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
     *("tied_with", "chance", "over_chance", "beats_chance", "nonprivate", "metric"),
     *("noise_std", "epsilon_actual", "how", "n_trials"),
@@ -46,8 +46,9 @@ def data(tables: Tables) -> pd.DataFrame:
     releases these, and anything; or what a training is private in.
 
     Returns:
-        ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best
-        one's, with its 95 % interval over the shared trials and ``p``; ``tied_with`` names the
+        ``advice`` is the row in a sentence, and ``outcome`` of which kind: ``clear``, ``tied``,
+        ``none`` (chance is not beaten) or ``few`` (trials). ``difference`` is the runner-up's mean
+        minus the best one's, with its 95 % interval and ``p``; ``tied_with`` names the
         mechanisms that are not clearly worse than the best, after Holm's correction over all
         comparisons with the best rows of an experiment, ``tied`` counts them, and ``clear`` says
         that there are none.
@@ -72,7 +73,9 @@ def data(tables: Tables) -> pd.DataFrame:
     found["tied"] = as_good.groupby(level=0).sum()
     found["clear"] = found["tied"].eq(0)
     found["tied_with"] = named.reindex(found.index, fill_value="")
-    found["advice"] = [_advice(row) for row in found.to_dict("records")]
+    rows = found.to_dict("records")
+    found["outcome"] = [_outcome(row) for row in rows]
+    found["advice"] = [_said(row, _outcome(row)) for row in rows]
     return found[[*COLUMNS]]
 
 
@@ -103,6 +106,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     kept &= shown["epsilon_actual"] <= nominal * (1 + 1e-6)
     rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
     levels = shown.set_index("mechanism")["mean"]
+    levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
     given = {
         "experiment": experiment,
         "chance": levels.get(about.chance, nan),
@@ -171,18 +175,20 @@ def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
     return " = ".join(catalogue.label(name) for name in names)
 
 
-def _advice(row: Mapping[str, Any]) -> str:
-    """Return what a row comes to, one sentence; too few trials name no winner."""
-    chance = catalogue.label(catalogue.experiment(row["experiment"]).chance).lower()
-    named = row["tied_with"].split("; ")
-    others = " or ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+def _outcome(row: Mapping[str, Any]) -> str:
+    """Return ``few``, ``none``, ``clear`` or ``tied``; too few trials name no winner."""
     if row["n_trials"] < ENOUGH:
-        kind = "few"
-    elif not pd.isna(row["beats_chance"]) and not row["beats_chance"]:
-        kind = "none"
-    else:
-        kind = "clear" if row["clear"] else "tied"
-    return catalogue.caption(f"advice_{kind}", **row, level=chance, others=others)
+        return "few"
+    if not pd.isna(row["beats_chance"]) and not row["beats_chance"]:
+        return "none"
+    return "clear" if row["clear"] else "tied"
+
+
+def _said(row: Mapping[str, Any], outcome: str) -> str:
+    level = catalogue.label(catalogue.experiment(row["experiment"]).chance).lower()
+    *names, last = row["tied_with"].split("; ")
+    others = " or ".join(filter(None, (", ".join(names), last)))
+    return catalogue.caption(f"advice_{outcome}", **row, level=level, others=others)
 
 
 def grid(found: pd.DataFrame) -> Grid:
