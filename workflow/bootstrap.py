@@ -318,8 +318,7 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"page": verb("report"), "slurm": slurm, "clean": clean})
-COMMANDS["redraw"] = verb("figure")
+COMMANDS.update({"slurm": slurm, "clean": clean, "page": verb("report"), "redraw": verb("figure")})
 COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 
