@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
+    from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
+    from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
     from matrixdp.practice.recommend import options as options
     from matrixdp.practice.recommend import recommend as recommend
     from matrixdp.privacy.domain import Ball as Ball
@@ -45,6 +47,8 @@ _PUBLIC = {
     "InputError": ("checks", "InputError"),
     "Laplace": ("mechanisms.laplace", "Laplace"),
     "Mean": ("privacy.sensitivity", "Mean"),
+    "PrivatePCA": ("practice.estimators", "PrivatePCA"),
+    "PrivateRidge": ("practice.estimators", "PrivateRidge"),
     "Records": ("privacy.sensitivity", "Identity"),
     "SecondMoments": ("privacy.sensitivity", "Covariance"),
     "options": ("practice.recommend", "options"),
