@@ -151,8 +151,8 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         if mechanism in catalogue.section("papers")["MVG"]
     )
     assert "ask for [23 to 1,200 times]" in text
-    assert "reproduced [2 of 2](#claims) on theorems and identities and 0 of 1 on exp" in text
-    assert "reproduced [1 of 2](#claims) on theorems" in text
+    assert "Reproduced of MVG: [2 of 2](#claims) theorems and identities, and 0 of 1 claims" in text
+    assert "Reproduced: [1 of 2](#claims) theorems" in text
     assert shows(re.search(r"at most (\S+) from MVG", text)[1], of_mvg)
     assert shows(re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_actual)
     assert "[really 83 to 241]" in text
