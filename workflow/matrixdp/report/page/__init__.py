@@ -25,7 +25,18 @@ from matrixdp.report import figures, findings, inputs, markup, summary, tables, 
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
-from matrixdp.report.page import answers, appendix, cards, layout, machine, pictures, prose
+from matrixdp.report.page import (
+    answers,
+    appendix,
+    cards,
+    chooser,
+    dashboard,
+    explorer,
+    layout,
+    machine,
+    pictures,
+    prose,
+)
 from matrixdp.report.statistics import ENOUGH
 
 FOLDER = Path(__file__).parent
@@ -98,7 +109,13 @@ def build(
     plain = environment.overlay(autoescape=False)
     texts = {file.stem: plain.get_template(file.name) for file in FOLDER.glob("texts/*.md")}
     facts = dict(machine.facts() if run is None else run)
+    places = {
+        name.rpartition("/")[2]: _slug(name)
+        for one in reversed(placed)
+        for name in reversed(one.found)
+    }
     builtins = _builtins(told, compared, data, facts)
+    builtins |= _views(root, environment, experiments, commands, arguments, places)
     filled = []
     for one in placed:
         about = one.section
@@ -125,11 +142,7 @@ def build(
         )
     return environment.get_template("page.html.j2").render(
         sections=filled,
-        places={
-            name.rpartition("/")[2]: _slug(name)
-            for one in reversed(placed)
-            for name in reversed(one.found)
-        },
+        places=places,
         at={name: one.id for one in sections for name in one.claims},
         parts=list(dict.fromkeys(one.section.part for one in placed)),
         answers=answers.answers(told),
@@ -141,8 +154,8 @@ def build(
         ),
         warning=markup.SIMULATED,
         timing=_timing(root) if facts else {},
-        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
-        script=Markup((FOLDER / "page.js").read_text(encoding="utf-8")),
+        style=_together("style.css", "interaction.css"),
+        script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
     )
 
 
@@ -241,6 +254,41 @@ def _builtins(
             *of_run,
         ],
     }
+
+
+def _views(
+    root: Path,
+    environment: jinja2.Environment,
+    experiments: Collection[str],
+    commands: dict[str, str],
+    arguments: str,
+    places: Mapping[str, str],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the page's scripts work on, of what has been made, by the same names."""
+    views = {}
+    for name, template, view in (
+        ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
+        ("tables/claims", "dashboard", dashboard.view),
+    ):
+        if not inputs.missing([name], root):
+            with inputs.whole(root / f"{name}.csv"):
+                views[template] = view(inputs.read(name, root))
+    if curves := explorer.view(root, experiments):
+        views["explorer"] = {"experiments": curves}
+    shared = {"places": places, "warning": markup.SIMULATED}
+    return {
+        name: [
+            {
+                "kind": "html",
+                "html": Markup(environment.get_template(f"{name}.html.j2").render(view | shared)),
+            }
+        ]
+        for name, view in views.items()
+    }
+
+
+def _together(*names: str) -> Markup:
+    return Markup("\n").join(Markup((FOLDER / name).read_text(encoding="utf-8")) for name in names)
 
 
 def _own(table: Grid) -> dict[str, Any]:
