@@ -10,7 +10,7 @@ from numbertexts import shows
 from samplerun import regression, settle
 from test_published import PRINTED
 
-from matrixdp.report import findings, inputs, summary, tables
+from matrixdp.report import comparisons, findings, inputs, summary, tables
 
 
 @pytest.fixture
@@ -18,7 +18,9 @@ def judge(saved, tmp_path):
     """Return a function from trial rows of Table 3, and claims, to its outcome."""
 
     def run(*parts, claims=None):
-        summary.write([saved(*parts)], tmp_path / "summary/regression.csv")
+        made = [saved(*parts)], tmp_path / "summary/regression.csv"
+        summary.write(*made)
+        comparisons.write(*made, tmp_path / "comparisons/regression.csv")
         settle(tmp_path)
         tables.write(["table3"], results=tmp_path)
         return findings.outcome(3, inputs.read("tables/table3", tmp_path), claims)

@@ -155,8 +155,8 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "inline": prose.inline,
         "slug": _slug,
-        "number": prose.number,
-        "numeric": prose.numeric,
+        "number": markup.number,
+        "numeric": markup.numeric,
     }
     return environment
 
