@@ -19,14 +19,15 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypedDict
 
 import matplotlib.figure
 import pandas as pd
 from PIL import Image
 
-from matrixdp import files
+from matrixdp import catalogue, files
 from matrixdp.report import entries, summary
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures import style
@@ -71,6 +72,21 @@ class Figure(Entry):
         simulated = bool(frame["data_status"].eq(summary.SIMULATED).any())
         style.headline(drawing, self.headline(frame), self.title, simulated)
         return drawing
+
+
+class Told(TypedDict):
+    """What a figure says, from its frame."""
+
+    finding: Callable[[pd.DataFrame], str]
+    caption: Callable[[pd.DataFrame], str]
+
+
+def told(name: str, words: Callable[[pd.DataFrame], Mapping[str, Any]]) -> Told:
+    """Return finding and caption of the catalogue, both filled with the words of a frame."""
+    return {
+        "finding": lambda frame: catalogue.finding(name, **words(frame)),
+        "caption": lambda frame: catalogue.caption(name, **words(frame)),
+    }
 
 
 def save(

@@ -18,6 +18,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import comparisons, markup, statistics, summary
+from matrixdp.report.comparisons import BETTER, ROW, WORSE
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
@@ -26,19 +27,17 @@ from matrixdp.report.tables.base import Table
 #: Columns of the CSV, in order.
 COLUMNS = (
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
-    *("published_value", "mean", "ci95", "ratio", "mean_conjectured", "ratio_conjectured"),
+    *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
     *("implied_epsilon", "implied_noise_std", "note"),
 )
-_KEYS = ["mechanism", "direction", "variant", "epsilon"]
 
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
-#: How an error lies to the published one, and to that of chance.
-WITHIN, BETTER, WORSE, AT_CHANCE = "within", "better", "worse", "at chance"
-_SAID = {"lower": BETTER, "higher": WORSE}
+#: How an error lies to the published one.
+WITHIN, _SAID = "within", {"lower": BETTER, "higher": WORSE}
 
 
 class Base(NamedTuple):
@@ -86,13 +85,11 @@ def comparison(
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
     ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
-    ``mean_conjectured`` is our mean in the unit that we suspect behind the paper's
-    (``about.conjecture``), comparable with ``published_value``. ``over_base`` is the ratio to
-    ``level``, its half-width as if the two shared no trials. ``against_paper`` is by these ratios
-    where we suspect another unit, else by the values; ``against_chance`` by the differences of
-    trials. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std``
-    say where our curve of the same mechanism has what is printed, as it is compared (see
-    :func:`matrixdp.report.statistics.implied`).
+    ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
+    ``against_paper`` is by these ratios where we suspect another unit, else by the values;
+    ``against_chance`` is that of :func:`matrixdp.report.comparisons.against_chance`. Both are empty
+    below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the
+    mechanism has what is printed, as it is compared (:func:`matrixdp.report.statistics.implied`).
 
     Args:
         about: the experiment, or the one whose unit it shares.
@@ -136,9 +133,6 @@ def comparison(
     table[text] = table[text].astype(object).fillna("")
     value = table["published_value"].where(table["published_value"] > 0)
     table["ratio"] = table["mean"] / value
-    if about.conjecture:
-        table["mean_conjectured"] = table["mean"] * about.conjecture
-        table["ratio_conjectured"] = table["mean_conjectured"] / value
     table["over_base"] = table["mean"] / level.mean
     half = np.hypot(table["ci95"], table["over_base"] * level.ci95) / level.mean
     table["over_base_ci"] = half.where(table["mean"].ne(level.mean))
@@ -158,15 +152,10 @@ def comparison(
 
 
 def against(chance: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
-    """Return how each row lies to that of chance; empty for what was not held against it."""
-    pairs = comparisons.oriented(compared[compared["kind"].eq(comparisons.PAIR)])
-    pairs = pairs.loc[pairs["against"].eq(chance), [*_KEYS, "clear", "better"]]
-    rows, pairs = (
-        one.assign(epsilon=pd.to_numeric(one["epsilon"])) for one in (table[_KEYS], pairs)
-    )
-    found = rows.merge(pairs, how="left", on=_KEYS)
-    words = found["better"].map({True: BETTER, False: WORSE})
-    return words.where(found["clear"].ne(False), AT_CHANCE).fillna("")
+    """Return how each row stands to that of chance; empty for what was not held against it."""
+    rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
+    stands = comparisons.against_chance(compared, chance)
+    return rows.merge(stands, how="left", on=ROW)["stands"].fillna("")
 
 
 def finding(table: pd.DataFrame) -> str:
@@ -218,7 +207,7 @@ def caption(table: pd.DataFrame) -> str:
 def verdicts(table: pd.DataFrame) -> str:
     """Return what the verdicts are on, of those that there are."""
     printed = table[table["published"].ne("")]
-    in_doubt = table["mean_conjectured"].notna().any()
+    in_doubt = catalogue.experiment(table["_experiment"].iloc[0]).conjecture
     told = {
         "against_chance": "comparison_chance",
         "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
