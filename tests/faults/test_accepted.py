@@ -25,9 +25,10 @@ ENDS = {
     "small training set": {"train": 2.0, "trials": "1.0"},
     "large training set": {"train": "344", "seed": 2**63 - 1},
 }
-MIDDLE = {
-    "trials": 1, "epsilons": [1], "table_epsilon": 1.0, "taus": [0.75], "rows": [4], "radii": [0.25],
-}  # fmt: skip
+MIDDLE = {"trials": 1, "epsilons": [1], "table_epsilon": 1.0, "taus": [0.75], "rows": [4]}
+MIDDLE["radii"] = [0.25]
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
