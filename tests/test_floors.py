@@ -10,7 +10,7 @@ import pytest
 import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
-MECHANISMS = [*GROUND, "laws", "privacy*", "mechanisms*"]
+MECHANISMS = [*GROUND, "laws", "bingham", "privacy*", "mechanisms*"]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
@@ -26,6 +26,7 @@ FLOORS = {
     "sources": ["checks", "files"],
     "files": ["checks"],
     "laws": ["checks"],
+    "bingham": ["checks", "laws"],
     "privacy*": ["checks", "privacy*"],
     "mechanisms*": MECHANISMS,
     "experiments": [],

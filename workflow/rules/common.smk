@@ -41,9 +41,10 @@ TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
 METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
-# What a job may take: memory in MB, minutes.
-SMALL = {"mem_mb": 2000, "runtime": 240}
-LARGE = {"mem_mb": 4000, "runtime": 480}
+# What a job may take: memory in MB, minutes. Twice the memory that a full run was seen to take, and
+# ten times its time; `--set-resources` where trials are many.
+SMALL = {"mem_mb": 1200, "runtime": 30}
+LARGE = {"mem_mb": 2000, "runtime": 60}
 # Where tables of results go: those of the default reading are never replaced by those of another.
 RESULTS = os.path.dirname(products.place("tables/any", "results", config["reading"]))
 

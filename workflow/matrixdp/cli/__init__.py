@@ -55,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"matrixdp {verb}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

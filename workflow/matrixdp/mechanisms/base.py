@@ -10,11 +10,14 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Law, Streams
+from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
 
 
@@ -46,6 +49,12 @@ class Release(abc.ABC):
     mu_exact: bool = True
     noise_std: float = float("nan")
     ridge: float = 0.0
+
+    @classmethod
+    def by_mu(cls, mu: float, exact: bool = False, *, delta: float, **others: Any) -> Self:
+        """Return the release of Gaussian noise with this mu; of several, mu^2 of all adds up."""
+        actual = gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
+        return cls(mu=mu, mu_exact=exact, delta=delta, epsilon_actual=actual, **others)
 
     @property
     def kind(self) -> str:

@@ -64,9 +64,6 @@ class _Query:
         domain: public bounds of one record.
         records: public number of records, n.
         adjacency: ``replace`` or ``add_remove``.
-
-    Raises:
-        InputError: ``records`` is not a whole number above 0, or the adjacency is unknown.
     """
 
     domain: Box | Ball
@@ -323,9 +320,6 @@ class NormalEquations(Covariance):
 
     Args:
         target: index of y among the features.
-
-    Raises:
-        InputError: there is no such feature, or no other one.
     """
 
     target: int = 0
