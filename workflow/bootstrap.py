@@ -4,6 +4,7 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py mutants [arguments]         the tests, with errors injected
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py page [arguments]            the page on the kept results
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
     python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
@@ -242,14 +243,22 @@ class Project:
         print("The last run was interrupted; continuing it.", flush=True)
         return self.call("-m", "snakemake", "--quiet", "all", "--unlock", *arguments)
 
-    def refresh(self) -> int:
+    def check(self, arguments: Sequence[str]) -> int:
+        """Check a configuration that is new before Snakemake reads it; return the exit code."""
+        config, last = (self.root / name for name in ("config.yaml", "results/settings.yaml"))
+        times = [file.stat().st_mtime if file.exists() else 0 for file in (config, last)]
+        if times[0] <= times[1] and not any(re.match("--config|-C", one) for one in arguments):
+            return 0
+        return self.call("-m", "matrixdp", "check", "--", *arguments)
+
+    def refresh(self, arguments: Sequence[str]) -> int:
         """Try again for originals where earlier runs took simulated data; return the exit code."""
         described = [p.read_text() for p in self.root.glob("results/data/*/provenance.json")]
         wanted = ('"status": "simulated"', '"requested": "auto"')
         # Python starts for it only where there is something to try.
         if not any(all(one in text for one in wanted) for text in described):
             return 0
-        return self.call("-m", "matrixdp", "refresh")
+        return self.call("-m", "matrixdp", "refresh", *(["--", *arguments] if arguments else []))
 
 
 def run(project: Project, arguments: Sequence[str]) -> int:
@@ -257,7 +266,8 @@ def run(project: Project, arguments: Sequence[str]) -> int:
     dry = any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", one) for one in arguments)
     with project.locked():
         project.prepare(shutil.which("uv"))
-        code = 0 if dry else project.unlock(arguments) or project.refresh()
+        code = project.check(arguments)
+        code = code or (0 if dry else project.unlock(arguments) or project.refresh(arguments))
         return code or project.become("-m", "snakemake_logger_plugin_plain", *arguments)
 
 
@@ -317,7 +327,7 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"slurm": slurm, "clean": clean, "redraw": verb("figure")})
+COMMANDS.update({"slurm": slurm, "clean": clean, "page": verb("report"), "redraw": verb("figure")})
 COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 

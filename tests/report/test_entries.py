@@ -68,3 +68,16 @@ def test_every_table_names_inputs_that_have_a_place(tmp_path):
     for name, table in tables.registry(entries.experiments(tmp_path)).items():
         assert "{" not in name + table.title + "".join(table.inputs)
         assert isinstance(inputs.missing(table.inputs, tmp_path), list)
+
+
+def test_the_headline_is_the_finding_of_rows_with_enough_trials():
+    one = entry(title="Topic", finding=lambda frame: f"best is {frame['a'].max()}")
+    frame = pd.DataFrame({"a": [1, 2, 3, 9], "n_trials": [100, 10, 0, 9]})
+    assert one.headline(frame) == "best is 3"
+    assert one.headline(frame.assign(a=5)) == "best is 5"
+    # Fewer than ten trials crown nobody, nor do rows without any.
+    assert one.headline(frame[frame["n_trials"].lt(10)]) == "Topic"
+    assert one.headline(frame[["a"]]) == "best is 9"
+    assert one.headline(pd.DataFrame({"note": ["missing"], "data_status": ["x"]})) == "Topic"
+    assert entry(title="Topic").headline(frame) == "Topic"
+    assert entry(title="Topic", finding=lambda frame: "").headline(frame) == "Topic"

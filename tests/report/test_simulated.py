@@ -54,6 +54,7 @@ def stub(entry):
         entry,
         data=lambda given: pd.DataFrame({"shown": [1.0]}),
         caption="Words.",
+        finding=None,
         **(
             {"draw": lambda frame: style.message("a drawing")}
             if isinstance(entry, Figure)
@@ -68,7 +69,7 @@ def told(entry, root):
         frame = entry.frame(root)
         drawing = entry.render(frame)
         texts = [text.get_text() for text in drawing.texts]
-        return [entry.describe(frame), drawing.get_suptitle(), *texts], {*frame["data_status"]}
+        return [entry.describe(frame), texts[0], texts[-1]], {*frame["data_status"]}
     frame, status = entry.collect(root)
     grid = entry.show(frame, status)
     latex = markup.latex(grid).partition(r"\caption{\textbf{")[2]

@@ -137,6 +137,11 @@ def caption(name: str, **words: object) -> str:
     return section("captions")[name].format(**words)
 
 
+def finding(name: str, **words: object) -> str:
+    """Return the headline of a table or a figure, with the words of a run put in."""
+    return section("findings")[name].format(**words)
+
+
 @functools.cache
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""

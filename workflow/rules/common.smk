@@ -4,8 +4,6 @@ import functools
 import os
 import sys
 
-from snakemake.exceptions import WorkflowError
-
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
@@ -14,11 +12,12 @@ from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
 try:
-    config = configuration.resolve(config)
+    config = configuration.resolve(config, workflow.configfiles)
+    if os.path.lexists("results") and not os.access("results/.", os.W_OK):
+        raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:
-    raise WorkflowError(str(error)) from None
-if os.path.lexists("results") and not (os.path.isdir("results") and os.access("results", os.W_OK)):
-    raise WorkflowError("results is not a folder that you may write to; move it out of the way")
+    # One sentence and no more: Snakemake would add this file and line, twice.
+    sys.exit(str(error))
 
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(

@@ -205,20 +205,24 @@ def holm(p):
     return out
 
 
-def test_advice_names_the_smallest_error_and_holds_it_against_the_next(root, cells):
+def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
     frame, rows = read(root, "advice")
     chosen = {
         key: cell
         for key, cell in distinctrun.chosen(cells).items()
-        if distinctrun.KINDS[key.experiment] == "releases" and key.experiment != "section10_2"
+        if key.experiment != "section10_2"
+        # What is over its budget is no advice.
+        and not cell.epsilon_actual > float(key.epsilon or "nan")
     }
     assert {*frame["experiment"]} == {key.experiment for key in chosen}
-    told, p_next, p_chance = [], [], []
+    p_chance, told = [], {name: [] for name in frame["experiment"]}
     for row, shown in zip(frame.to_dict("records"), rows, strict=True):
+        experiment = row["experiment"]
+        larger = catalogue.metric(distinctrun.METRICS[experiment]).larger
         own = {
             key.mechanism: cell
             for key, cell in chosen.items()
-            if key.experiment == row["experiment"]
+            if key.experiment == experiment
             and key.epsilon == row["epsilon"]
             and key.direction in ("", "a")
             # What was chosen on the data is no advice.
@@ -226,38 +230,44 @@ def test_advice_names_the_smallest_error_and_holds_it_against_the_next(root, cel
             and (key.mechanism in distinctrun.PURE or row["guarantee"] == "approximate")
         }
         own.pop("imgm", None) if "analytic_gaussian" in own else None
-        first, second, *_ = sorted(own, key=lambda name: own[name].mean)
+        first, second, *_ = ranked = sorted(own, key=lambda one: own[one].mean, reverse=larger)
         assert (row["best_mechanism"], row["runner_up_mechanism"]) == (first, second)
         twin = {"analytic_gaussian": "Gaussian, analytic = IMGM"}
-        names = [twin.get(one, catalogue.label(one)) for one in (first, second)]
-        assert [row["best"], row["runner_up"]] == names
-        for column, one in (("Best", first), ("Runner-up", second)):
-            label, _, value = shown[column].rpartition(": ")
-            assert label == twin.get(one, catalogue.label(one))
-            assert shows(value, own[one].mean)
+        names = [twin.get(one, catalogue.label(one)) for one in ranked]
+        assert [row["best"], row["runner_up"]] == names[:2]
+        assert names[0] in shown["Advice"]
+        assert shows(shown["Error"], own[first].mean)
+        label, _, value = shown["Runner-up"].rpartition(": ")
+        assert label == names[1]
+        assert shows(value, own[second].mean)
         test = ttest_rel(own[second].report, own[first].report)
         low, high = test.confidence_interval(0.95)
-        difference = own[second].mean - own[first].mean
-        assert shows(shown["Difference"], difference, low, high)
-        worse = [
-            ttest_rel(own[one].report, own[first].report).pvalue < 0.05
-            for one in own
-            if one != first
-        ]
-        assert shown["Others as good"] == str(worse.count(False))
-        chance = {"regression": "zero"}.get(row["experiment"], "random")
-        level = cells[Key(row["experiment"], chance, "", "", "")]
-        p_next.append(test.pvalue)
-        better = level.mean > own[first].mean
-        p_chance.append(ttest_rel(level.report, own[first].report).pvalue)
-        assert row["over_chance"] == pytest.approx(own[first].mean / level.mean, rel=1e-5)
+        assert shows(shown["Difference"], own[second].mean - own[first].mean, low, high)
+        assert shows(shown["True epsilon"], own[first].epsilon_actual)
+        assert shown["Noise (std)"] == "" or shows(shown["Noise (std)"], own[first].noise_std)
+        p_values = [ttest_rel(own[one].report, own[first].report).pvalue for one in ranked[1:]]
+        told[experiment].append((row, names[1:], p_values))
         assert shown["epsilon"] == row["epsilon"]
-        assert catalogue.experiment(row["experiment"]).title in shown["_group"]
-        told.append((shown["Clear"], shown["Beats chance"], better))
-    for (clear, beats, better), near, far in zip(told, holm(p_next), holm(p_chance), strict=True):
-        assert clear == ("yes" if near < 0.05 else "no")
-        assert beats == ("yes" if far < 0.05 and better else "no")
-    assert {clear for clear, *_ in told} == {"yes", "no"}
+        assert catalogue.experiment(experiment).title in shown["_group"]
+        guess = {"regression": "zero"}.get(experiment, "random")
+        level = cells.get(Key(experiment, guess, "", "", ""))
+        if level is None:
+            assert shown["Chance"] == ""
+            continue
+        assert shows(shown["Chance"], level.mean)
+        better = own[first].mean > level.mean if larger else level.mean > own[first].mean
+        p_chance.append((ttest_rel(level.report, own[first].report).pvalue, better, row, shown))
+        assert row["over_chance"] == pytest.approx(own[first].mean / level.mean, rel=1e-5)
+    for (_, better, row, shown), p in zip(p_chance, holm([p for p, *_ in p_chance]), strict=True):
+        assert row["beats_chance"] == (better and p < 0.05)
+        assert row["beats_chance"] != shown["Advice"].startswith("Do not release")
+    for its in told.values():
+        corrected = iter(holm([p for row, _, p_values in its for p in p_values]))
+        for row, names, _ in its:
+            as_good = [name for name in names if next(corrected) >= 0.05]
+            assert row["tied_with"] == "; ".join(as_good) or (not as_good, row["tied"]) == (True, 0)
+            assert (row["tied"], row["clear"]) == (len(as_good), not as_good)
+    assert {*frame["clear"]} == {True, False}
 
 
 COLUMNS = {

@@ -57,9 +57,6 @@ class Shares(FixedShares):
 
     Args:
         theta: m shares above 0 that sum to 1; None gives every direction the same.
-
-    Raises:
-        InputError: a share is not above 0, or they do not sum to 1.
     """
 
     theta: tuple[float, ...] | None = None
@@ -87,9 +84,6 @@ class Binary(FixedShares):
     Args:
         important: indices of the important directions; none of them means equal shares for all.
         tau: their joint share, strictly between 0 and 1.
-
-    Raises:
-        InputError: tau is out of range or an index is repeated.
     """
 
     important: tuple[int, ...] = ()

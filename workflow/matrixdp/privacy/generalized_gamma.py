@@ -66,9 +66,6 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
         scale: a, above 0.
         power: p, at least 1.
         dimension: T.
-
-    Raises:
-        InputError: an argument is out of range, or the shapes do not broadcast.
     """
     size = checks.count(dimension=dimension)
 
@@ -93,9 +90,6 @@ def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int
         delta: from ``SMALLEST`` to below 1.
         power: p, at least 1.
         dimension: T.
-
-    Raises:
-        InputError: an argument is out of range, or the shapes do not broadcast.
     """
     size = checks.count(dimension=dimension)
 

@@ -18,6 +18,7 @@ import pandas as pd
 from matrixdp import catalogue, templates
 from matrixdp.checks import InputError
 from matrixdp.report import inputs, markup, summary
+from matrixdp.report.statistics import ENOUGH
 
 #: From the name of an input to what :func:`matrixdp.report.inputs.read` returns.
 Tables = Mapping[str, Any]
@@ -31,7 +32,9 @@ class Entry:
     """How a table or figure is made, but for what it looks like.
 
     Attributes:
-        title: its name, or a headline.
+        title: its topic.
+        finding: from the frame to one short sentence, what one finds in it; empty for nothing. It
+            sees no rows of too few trials (see :data:`matrixdp.report.statistics.ENOUGH`).
         caption: plain sentences; a function of the frame, where the words depend on the numbers.
         inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, one that holds
             ``{experiment}`` stands for those of all the run's experiments on releases, one that
@@ -51,6 +54,7 @@ class Entry:
     data: Callable[..., pd.DataFrame]
     optional: tuple[str, ...] = ()
     each: str = ""
+    finding: Callable[[pd.DataFrame], str] | None = None
 
     def collect(
         self, results: str | os.PathLike, reading: str = "default"
@@ -90,6 +94,16 @@ class Entry:
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
         return self.caption(frame) if callable(self.caption) else self.caption
+
+    def headline(self, frame: pd.DataFrame) -> str:
+        """Return what one finds in a frame; the title where that is nothing."""
+        if self.finding is None or is_empty(frame):
+            return self.title
+        if "n_trials" in frame:
+            frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
+            if not frame["n_trials"].ge(ENOUGH).any():
+                return self.title
+        return self.finding(frame) or self.title
 
 
 E = TypeVar("E", bound=Entry)
@@ -145,7 +159,7 @@ def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
 
 def is_empty(frame: pd.DataFrame) -> bool:
     """Return whether :meth:`Entry.collect` found nothing to show."""
-    return list(frame.columns) == ["note"]
+    return list(frame.columns.drop("data_status", errors="ignore")) == ["note"]
 
 
 def warning(status: str) -> str:

@@ -27,6 +27,9 @@ POWER = 0.8
 #: paper).
 LARGE_SAMPLE = 30
 
+#: Fewer trials order nothing: what rests on them has no winner and no headline.
+ENOUGH = 10
+
 #: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
 ROUNDING = 1e-12
 

@@ -102,14 +102,14 @@ def _deviations(frame: pd.DataFrame) -> dict[str, tuple[float, float]]:
     return {str(name): tuple(_along(part, both)) for name, part in parts}
 
 
-def caption_left(frame: pd.DataFrame) -> str:
+def words_left(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how well the ellipse fits and how long its axes are."""
     longer, shorter = np.linalg.norm(_points(frame, "axis"), axis=1)
     long, small = short(longer), short(shorter)
-    return catalogue.caption("figure3_left", longer=long, shorter=small, factor=longer / shorter)
+    return {"longer": long, "shorter": small, "factor": longer / shorter}
 
 
-def caption_middle(frame: pd.DataFrame) -> str:
+def words_middle(frame: pd.DataFrame) -> dict[str, Any]:
     """Say what directional noise gains along the utility direction, as the paper and exactly."""
     found = _deviations(frame)
     along, across = np.divide(found["mvg_directional"], found["mvg_iid"])
@@ -117,35 +117,35 @@ def caption_middle(frame: pd.DataFrame) -> str:
     gain = 1 - np.abs(_points(frame, "utility")).sum() / np.sqrt(2)
     wasted = found["mvg_directional"][0] / found["exact_iid"][0]
     less, more = 1 - along, across - 1
-    return catalogue.caption("figure3_middle", less=less, more=more, wasted=wasted, gain=gain)
+    return {"less": less, "more": more, "wasted": wasted, "gain": gain}
 
 
-def caption_right(frame: pd.DataFrame) -> str:
+def words_right(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how much smaller the noise by Theorem 3 is, and how much too large it still is."""
     found = _deviations(frame)
     gain = min(np.divide(found["mvg_thm2"], found["mvg_thm3"]))
     low, high = sorted(np.divide(found["mvg_thm3"], found["exact_directional"]))
-    return catalogue.caption("figure3_right", gain=gain, low=low, high=high)
+    return {"gain": gain, "low": low, "high": high}
 
 
 FIGURES = {
     "figure3_left": base.Figure(
         title="Figure 3, left: directional noise has an ellipse and principal axes",
-        caption=caption_left,
+        **base.told("figure3_left", words_left),
         inputs=("theory/ellipses",),
         data=partial(panel, "left"),
         draw=draw,
     ),
     "figure3_middle": base.Figure(
         title="Figure 3, middle: directional against i.i.d. noise",
-        caption=caption_middle,
+        **base.told("figure3_middle", words_middle),
         inputs=("theory/ellipses",),
         data=partial(panel, "middle"),
         draw=draw,
     ),
     "figure3_right": base.Figure(
         title="Figure 3, right: two covariances with the same guarantee",
-        caption=caption_right,
+        **base.told("figure3_right", words_right),
         inputs=("theory/ellipses",),
         data=partial(panel, "right"),
         draw=draw,

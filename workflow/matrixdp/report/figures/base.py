@@ -19,14 +19,15 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypedDict
 
 import matplotlib.figure
 import pandas as pd
 from PIL import Image
 
-from matrixdp import files
+from matrixdp import catalogue, files
 from matrixdp.report import entries, summary
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures import style
@@ -58,19 +59,34 @@ class Figure(Entry):
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Return the caption for a frame; simulated data and missing data come first."""
-        text = super().describe(frame.drop(columns="data_status"))
+        text = super().describe(frame)
         return " ".join(filter(None, (entries.warning(frame["data_status"].iloc[0]), text)))
 
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
-        """Return the drawing of a frame, with its title and, if so, the mark of simulated data.
+        """Return the drawing of a frame under its finding and topic, marked where simulated.
 
         Call it inside :func:`style.context`, and save the drawing there too.
         """
-        empty = entries.is_empty(frame.drop(columns="data_status"))
+        empty = entries.is_empty(frame)
         drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
         simulated = bool(frame["data_status"].eq(summary.SIMULATED).any())
-        style.headline(drawing, self.title, simulated)
+        style.headline(drawing, self.headline(frame), self.title, simulated)
         return drawing
+
+
+class Told(TypedDict):
+    """What a figure says, from its frame."""
+
+    finding: Callable[[pd.DataFrame], str]
+    caption: Callable[[pd.DataFrame], str]
+
+
+def told(name: str, words: Callable[[pd.DataFrame], Mapping[str, Any]]) -> Told:
+    """Return finding and caption of the catalogue, both filled with the words of a frame."""
+    return {
+        "finding": lambda frame: catalogue.finding(name, **words(frame)),
+        "caption": lambda frame: catalogue.caption(name, **words(frame)),
+    }
 
 
 def save(

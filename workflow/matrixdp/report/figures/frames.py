@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, summary
+from matrixdp.report import comparisons, markup, summary
 
 #: Below this a metric is an exact 0, which has no place on a logarithmic axis.
 NOTHING = 1e-12
@@ -45,6 +45,43 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that a table would show (see :func:`matrixdp.report.summary.shown`)."""
     return summary.shown(cells(table)).reset_index(drop=True)
+
+
+def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out mechanisms that are one law with an earlier one; ``also`` names them there.
+
+    Args:
+        rows: of one experiment.
+        table: the summary that they are from.
+    """
+    laws = comparisons.same_laws(table[table["reading"].eq(summary.DEFAULT)])
+    names = sorted({*rows["mechanism"]}, key=catalogue.rank)
+    first: dict[str, str] = {}
+    for name in names:
+        same = [one for one in names if frozenset((one, name)) in laws and one in first.values()]
+        first[name] = same[0] if same else name
+    others = {
+        kept: "; ".join(one for one in names if first[one] == kept != one)
+        for kept in first.values()
+    }
+    rows = rows[rows["mechanism"].map(first).eq(rows["mechanism"])]
+    return rows.assign(also=rows["mechanism"].map(others))
+
+
+def named(rows: pd.DataFrame) -> str:
+    """Return the label of a mechanism's rows, with those that are one law with it."""
+    also = rows["also"].iloc[0] if "also" in rows else ""
+    names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
+    return ", and ".join(map(catalogue.label, names)) + ": one law" * (len(names) > 1)
+
+
+def count(number: float, digits: int = 2) -> str:
+    """Return a number for a picture: few digits, thousands apart, millions in words."""
+    for size, word in ((1e9, " billion"), (1e6, " million")):
+        if number >= size:
+            return markup.short(number / size, digits) + word
+    rounded = float(f"{number:.{digits}g}")
+    return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(rounded, digits)
 
 
 def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -91,7 +128,7 @@ def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; what one lacks is empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = joined.columns.intersection(["direction", "variant", "mu_exact", "note"])
+    text = joined.columns.intersection(["direction", "variant", "mu_exact", "note", "also"])
     joined[text] = joined[text].fillna("")
     return joined
 

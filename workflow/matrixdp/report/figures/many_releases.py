@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
@@ -50,23 +51,22 @@ def draw_compositions(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_compositions(frame: pd.DataFrame) -> str:
+def words_compositions(frame: pd.DataFrame) -> dict[str, Any]:
     """Say what each accountant costs at the most releases."""
     most = frame["releases"].max()
     over = frame[frame["releases"].eq(most)].set_index(["sampled", "accountant"])["over_pld"]
     wrong = frame[frame["accountant"].eq("linear")].set_index("releases")["epsilon_actual"]
-    return catalogue.caption(
-        "imgm_composition",
-        nominal=NOMINAL,
-        delta=short(frame["delta"].iloc[0]),
-        most=most,
-        plain=over[False]["theorem_4"],
-        general=short(over[False]["kov_3.4_analytic"]),
-        sampled=over[True].map(short),
-        at_most=short(wrong.loc[most], 4),
-        worst=short(wrong.max()),
-        where=wrong.idxmax(),
-    )
+    return {
+        "nominal": NOMINAL,
+        "delta": short(frame["delta"].iloc[0]),
+        "most": most,
+        "plain": over[False]["theorem_4"],
+        "general": short(over[False]["kov_3.4_analytic"]),
+        "sampled": over[True].map(short),
+        "at_most": short(wrong.loc[most], 4),
+        "worst": short(wrong.max()),
+        "where": wrong.idxmax(),
+    }
 
 
 def draw_noise(frame: pd.DataFrame) -> style.Drawing:
@@ -90,22 +90,21 @@ def draw_noise(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_noise(frame: pd.DataFrame) -> str:
+def words_noise(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how both grow, by the last decade of each axis."""
     mvg = frame[frame["zeta"].eq("sqrt")]
     entries = mvg[mvg["case"].eq("entries")].sort_values("entries")
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
     last = small.iloc[-1]
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
-    return catalogue.caption(
-        "imgm_noise",
-        grows=_slope(entries, "entries"),
-        falls=-_slope(small, "epsilon"),
-        imgm=short(entries["imgm_std"].iloc[-1]),
-        limit=short(limit),
-        epsilon=short(last["epsilon"]),
-        times=short(last["mvg_std"] / last["imgm_std"]),
-    )
+    return {
+        "grows": _slope(entries, "entries"),
+        "falls": -_slope(small, "epsilon"),
+        "imgm": short(entries["imgm_std"].iloc[-1]),
+        "limit": short(limit),
+        "epsilon": short(last["epsilon"]),
+        "times": short(last["mvg_std"] / last["imgm_std"]),
+    }
 
 
 def draw_correlated(frame: pd.DataFrame) -> style.Drawing:
@@ -135,24 +134,23 @@ def correlated(tables: Tables) -> pd.DataFrame:
     return rows.assign(over_pld=rows["prefix"] / least)
 
 
-def caption_correlated(frame: pd.DataFrame) -> str:
+def words_correlated(frame: pd.DataFrame) -> dict[str, Any]:
     """Say where correlation over the steps has less noise than sampling, and by how much."""
     fixed = frame[frame["scheme"].eq("banded")]
     by_epsilon = fixed[fixed["case"].eq("epsilon")].set_index("epsilon")["over_pld"]
     by_lot = fixed[fixed["case"].eq("lot")].set_index("lot")["over_pld"]
     wins = by_epsilon.index[by_epsilon < 1]
     first = frame.iloc[0]
-    return catalogue.caption(
-        "imgm_correlated",
-        records=first["records"],
-        epochs=first["epochs"],
-        delta=short(first["delta"]),
-        wins=f"from epsilon = {short(wins.min())} on" if len(wins) else "nowhere",
-        most=short(by_epsilon.iloc[-1]),
-        at=short(by_epsilon.index[-1]),
-        smallest=short(by_lot.iloc[0]),
-        largest=short(by_lot.iloc[-1]),
-    )
+    return {
+        "records": first["records"],
+        "epochs": first["epochs"],
+        "delta": short(first["delta"]),
+        "wins": f"from epsilon = {short(wins.min())} on" if len(wins) else "nowhere",
+        "most": short(by_epsilon.iloc[-1]),
+        "at": short(by_epsilon.index[-1]),
+        "smallest": short(by_lot.iloc[0]),
+        "largest": short(by_lot.iloc[-1]),
+    }
 
 
 def _slope(rows: pd.DataFrame, by: str) -> float:
@@ -166,20 +164,20 @@ def _slope(rows: pd.DataFrame, by: str) -> float:
 FIGURES = {
     "imgm_correlated": base.Figure(
         title="Private training: correlation over the steps against sampling",
-        caption=caption_correlated,
+        **base.told("imgm_correlated", words_correlated),
         inputs=("theory/correlated",),
         data=correlated,
         draw=draw_correlated,
     ),
     "imgm_noise": base.Figure(
         title="Section 4.2: noise of MVG and IMGM",
-        caption=caption_noise,
+        **base.told("imgm_noise", words_noise),
         inputs=("theory/dimension",),
         draw=draw_noise,
     ),
     "imgm_composition": base.Figure(
         title="Theorem 4: the noise of one of T releases, by accountant",
-        caption=caption_compositions,
+        **base.told("imgm_composition", words_compositions),
         inputs=("theory/composition",),
         data=compositions,
         draw=draw_compositions,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
@@ -49,14 +48,14 @@ def draw_samplers(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_samplers(frame: pd.DataFrame) -> str:
+def words_samplers(frame: pd.DataFrame) -> dict[str, Any]:
     """Say whether the samplers pass the tests that the wrong one fails."""
     tests = frame[frame["kind"].eq("test")]
     p = tests.groupby("sampler")["p_value"]
     right = min(p.min()[["affine", "kronecker"]])
     verdict = "agree with the law" if right > 0.05 / 6 else "DO NOT agree with the law"
     wrong = short(max(p.max()["wrong_order"], 1e-99), 2)
-    return catalogue.caption("samplers", verdict=verdict, right=right, wrong=wrong)
+    return {"verdict": verdict, "right": right, "wrong": wrong}
 
 
 def draw_times(frame: pd.DataFrame) -> style.Drawing:
@@ -75,10 +74,10 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_times(frame: pd.DataFrame) -> str:
+def words_times(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how the fitted slopes lie to those of section 6.4."""
     slopes = frame.groupby(["case", "method"])["slope"].first()
-    return catalogue.caption("sampler_times", square=slopes["m = n"], wide=slopes["m = 6"])
+    return {"square": slopes["m = n"], "wide": slopes["m = 6"]}
 
 
 def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:
@@ -88,14 +87,14 @@ def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: A
 
 FIGURES = {
     "samplers": base.Figure(
-        title="Section 6.3: both samplers draw the same law",
-        caption=caption_samplers,
+        title="Section 6.3: draws of two samplers against the law",
+        **base.told("samplers", words_samplers),
         inputs=("theory/samplers",),
         draw=draw_samplers,
     ),
     "sampler_times": base.Figure(
         title="Section 6.4: what a draw costs",
-        caption=caption_times,
+        **base.told("sampler_times", words_times),
         inputs=("theory/sampler_times",),
         draw=draw_times,
     ),

@@ -8,6 +8,7 @@ family of mechanisms markers and lines differ too.
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ from matrixdp import catalogue
 from matrixdp.catalogue import Look, Named, look
 
 WIDTH = 9.0
+#: Letters in a line of a headline.
+LETTERS = 76
 #: Of the PNG: 900 pixels at half its size.
 DPI = 200
 
@@ -60,9 +63,13 @@ def canvas(
         rows, columns: number of panels.
         options: for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
-    layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06)
-    figure = Drawing(figsize=(WIDTH, height), layout=layout)
+    figure = Drawing(figsize=(WIDTH, height), layout=_layout())
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
+    """Return what arranges panels in the lower share of a figure."""
+    return ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, rect=(0, 0, 1, share))
 
 
 def legends(name: str) -> dict[str, Named]:
@@ -242,13 +249,27 @@ def message(text: str) -> Drawing:
     return figure
 
 
-def headline(figure: Drawing, title: str, simulated: bool = False) -> None:
-    """Write the title above all panels; simulated data are named first, in red, and across."""
-    text = f"{SIMULATED}\n{title}" if simulated else title
-    colour = ALARM if simulated else INK
-    figure.suptitle(text, x=0.01, ha="left", fontsize=11.5, fontweight="bold", color=colour)
+def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False) -> None:
+    """Write what is found above all panels, and under it, smaller, what the figure is about.
+
+    The figure grows by what is written. Simulated data are named first, in red, and across.
+    """
+    lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, LETTERS)]
     if simulated:
-        width, height = figure.get_size_inches()
+        lines.insert(0, (SIMULATED, 11.5, "bold", ALARM))
+    if topic != finding:
+        lines.append((topic, 9.5, "normal", "#555555"))
+    width, height = figure.get_size_inches()
+    header = 0.08 + sum(size for _, size, *_ in lines) * 1.4 / 72
+    height += header
+    figure.set_size_inches(width, height)
+    figure.set_layout_engine(_layout(1 - header / height))
+    top = height - 0.08
+    for text, size, weight, colour in lines:
+        words: dict[str, Any] = {"fontsize": size, "fontweight": weight, "color": colour}
+        figure.text(0.01, top / height, text, va="top", **words)
+        top -= size * 1.4 / 72
+    if simulated:
         style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
         style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
         angle = float(np.degrees(np.arctan2(height, width)))

@@ -84,7 +84,7 @@ def _ranks(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(limit=(2 * np.sqrt(2) - 1) * rows["harmonic"])
 
 
-def caption_bounds(frame: pd.DataFrame) -> str:
+def words_bounds(frame: pd.DataFrame) -> dict[str, Any]:
     """Say where the theorem holds, and what it does not need."""
     rows = _ranks(frame)
     threshold = rows.index[(rows["root_harmonic"] < rows["limit"]) & (rows.index > 1)].max()
@@ -96,7 +96,7 @@ def caption_bounds(frame: pd.DataFrame) -> str:
     near = grid[grid["ratio"].ge(0.1) & grid["r"].ge(4)]
     differ = (near["phi_thm3"] / near["phi_thm2"] - 1).abs().max()
     at, after = rows.loc[threshold], rows.loc[threshold + 1]
-    return catalogue.caption("theorem4", holds=holds, at=at, after=after, gain=gain, differ=differ)
+    return {"holds": holds, "at": at, "after": after, "gain": gain, "differ": differ}
 
 
 #: Of the directions, from the most to the least informative.
@@ -147,7 +147,7 @@ def draw_filling(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_filling(frame: pd.DataFrame) -> str:
+def words_filling(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how near water-filling is to the optimum, and where Eq. (25) is defined."""
     marks = frame[frame["kind"].eq("mark")].set_index("allocation")["budget"]
     rows = frame[frame["kind"].eq("gain")]
@@ -155,20 +155,24 @@ def caption_filling(frame: pd.DataFrame) -> str:
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
     over = marks["printed"] / marks
-    return catalogue.caption(
-        "theorem7",
-        off=_bound((gains["numerical"] / gains["water"] - 1).abs().max()),
-        residual=_bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
-        apart=_bound((exact - gains["water"]).abs().max()),
-        printed=marks["printed"],
-        mvg=short(over["mvg"], 2),
-        exact=over["exact"],
-    )
+    return {
+        "off": _bound((gains["numerical"] / gains["water"] - 1).abs().max()),
+        "residual": _bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
+        "apart": _bound((exact - gains["water"]).abs().max()),
+        "printed": marks["printed"],
+        "mvg": short(over["mvg"], 2),
+        "exact": over["exact"],
+    }
 
 
 def _bound(error: float) -> str:
     """Return a power of ten that the error is below, not lower than rounding errors are."""
     return f"1e{max(-12, int(np.ceil(np.log10(max(error, 1e-300)))))}"
+
+
+#: How a curve of true delta carries its dimension.
+ON_CURVE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5}
+ON_CURVE |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
 
 
 def draw_radii(frame: pd.DataFrame) -> style.Drawing:
@@ -187,8 +191,9 @@ def draw_radii(frame: pd.DataFrame) -> style.Drawing:
         ):
             rows, shade = by[law, kind], style.mix(colour, 0.6 - 0.2 * place)
             deltas.plot(rows["x"], rows["value"], line, color=shade)
-        at = by["exponential", "delta"][["x", "value"]].iloc[0]
-        deltas.annotate(f"d = {d}", at, (1, -4), textcoords="offset points", va="top", fontsize=8.5)
+        curve = by["exponential", "delta"]
+        at = curve.loc[curve["value"].le(0.8 * curve["value"].max()).idxmax(), ["x", "value"]]
+        deltas.text(*at, f"d = {d}", **ON_CURVE)
         if place == 0:
             _density(laws, by["exponential", "density"], wrong, "--", "x")
     style.log_axis(laws, "x", "λ |z|")
@@ -225,7 +230,7 @@ def _density(axes: Axes, rows: pd.DataFrame, colour: str, line: str, marker: str
     axes.plot(some["x"], some["value"] / peak, marker, color=colour, markersize=3)
 
 
-def caption_radii(frame: pd.DataFrame) -> str:
+def words_radii(frame: pd.DataFrame) -> dict[str, Any]:
     """Say what delta the wrong radius really has, and why it is tempting."""
     rows = frame[frame["kind"].eq("sampled_delta")].set_index(["law", "d"])["expected"]
     wrong, right = rows["exponential"], rows["gamma"].max()
@@ -234,7 +239,8 @@ def caption_radii(frame: pd.DataFrame) -> str:
     )
     error = frame[frame["kind"].eq("error")].set_index(["law", "d"])["expected"].unstack("law")
     most = (error["gamma"] / error["exponential"]).max()
-    return catalogue.caption("vector_noise", right=short(right), most=most, shown=shown)
+    worst = f"{short(wrong.max(), 5)} (d = {wrong.idxmax()})"
+    return {"right": short(right), "most": most, "shown": shown, "worst": worst}
 
 
 def draw_rank_one(frame: pd.DataFrame) -> style.Drawing:
@@ -264,7 +270,7 @@ def draw_rank_one(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def caption_rank_one(frame: pd.DataFrame) -> str:
+def words_rank_one(frame: pd.DataFrame) -> dict[str, Any]:
     """Say where it is private, and what it would be in the MVG paper's experiments."""
     curves = frame[frame["case"].eq("claimed")]
     private = curves[curves["delta"] <= curves["claimed"]].groupby("claimed")["dimension"].max()
@@ -274,31 +280,32 @@ def caption_rank_one(frame: pd.DataFrame) -> str:
         for row in cases.itertuples()
     )
     most = int(private.max()) if len(private) else 0
-    return catalogue.caption("rank_one", most=most, shown=shown)
+    largest = curves["dimension"].max()
+    return {"most": most, "shown": shown, "least": cases["delta"].min(), "largest": largest}
 
 
 FIGURES = {
     "rank_one": base.Figure(
-        title="Noise along one random direction is not private",
-        caption=caption_rank_one,
+        title="Noise along one random direction (R1SMG): true δ by dimension",
+        **base.told("rank_one", words_rank_one),
         inputs=("theory/rank_one",),
         draw=draw_rank_one,
     ),
     "theorem4": base.Figure(
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
-        caption=caption_bounds,
+        **base.told("theorem4", words_bounds),
         inputs=("theory/bounds",),
         draw=draw_bounds,
     ),
     "theorem7": base.Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
-        caption=caption_filling,
+        **base.told("theorem7", words_filling),
         inputs=("theory/filling",),
         draw=draw_filling,
     ),
     "vector_noise": base.Figure(
-        title="Vector-valued noise: the radius is not exponential",
-        caption=caption_radii,
+        title="Vector-valued noise: the law of its radius",
+        **base.told("vector_noise", words_radii),
         inputs=("theory/radii",),
         draw=draw_radii,
     ),

@@ -11,6 +11,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[4]
 UNKNOWN = "unknown"
 
@@ -53,6 +55,19 @@ def commit(root: Path = ROOT) -> str:
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN
     return done.stdout.strip().replace("-dirty", ", with changes that are not committed")
+
+
+def citation(name: str, root: Path = ROOT) -> str:
+    """Return how to cite a figure of this project; empty where the file that says so is missing."""
+    try:
+        told = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+        authors = ", ".join(
+            one.get("name") or f"{one['given-names']} {one['family-names']}"
+            for one in told["authors"]
+        )
+        return f"{authors}: {told['title']}, version {told['version']}, {name}."
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return ""
 
 
 def _version(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from markupsafe import Markup, escape
 
@@ -40,6 +41,29 @@ def inline(text: str) -> Markup:
     for pattern, replacement in _INLINE:
         marked = pattern.sub(replacement, marked)
     return Markup(marked)
+
+
+def explained(text: str, glossary: Mapping[str, str]) -> Markup:
+    """Return HTML in which each word of a glossary links, where it first stands, to its meaning.
+
+    Only running text counts: nothing inside a tag, a link or code.
+    """
+    parts = re.split(
+        r"(<(?:a|code|pre|h3)\b.*?</(?:a|code|pre|h3)>|<[^>]*>)", str(text), flags=re.S
+    )
+    left = dict(glossary)
+
+    def link(found: re.Match[str]) -> str:
+        word = found[0].lower().replace("ε", "epsilon")
+        if (meaning := left.pop(word, None)) is None:
+            return found[0]
+        anchor = re.sub(r"[^a-z0-9]+", "-", word)
+        return f'<a class="term" href="#term-{anchor}" title="{escape(meaning)}">{found[0]}</a>'
+
+    words = "|".join(re.escape(word).replace("epsilon", "(?:epsilon|ε)") for word in glossary)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(rf"\b(?:{words})(?!\w)", link, parts[i], flags=re.IGNORECASE)
+    return Markup("".join(parts))
 
 
 def number(text: str) -> float | None:
