@@ -1,5 +1,6 @@
 # Reproduction of the MVG and IMGM papers on matrix-valued differential privacy. `snakemake` makes
 # every table, every figure and the report; name a target (`snakemake table4`) for a part.
+import atexit
 import os
 
 from snakemake.utils import min_version
@@ -55,4 +56,5 @@ onsuccess:
 
 if MAIN:
     keep_records(started=False)
-sources.remember()
+# Rules ask for some digests only when their jobs are planned.
+atexit.register(sources.remember)

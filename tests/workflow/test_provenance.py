@@ -47,7 +47,8 @@ def emptied(lines):
 
 
 def changed(lines):
-    at = lines[0].split(",").index("value")
+    names = lines[0].split(",")
+    at = names.index("value" if "value" in names else "mean")
     cells = lines[1].split(",")
     cells[at] = "0.5"
     return [lines[0], ",".join(cells), *lines[2:]]
