@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,9 @@ from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
 from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 
 EPSILON, DELTA = 1.0, 1e-5
 BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
