@@ -90,10 +90,7 @@ def trials(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
 
-    Args:
-        part: the experiment's settings (see :func:`prepared`).
-        names: mechanisms and reference rows.
-        folder: of the prepared data set.
+    ``part`` has its settings (see :func:`prepared`), ``folder`` the prepared data set.
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
@@ -106,10 +103,7 @@ def specifications(
 ) -> Rows:
     """Return the trial rows of mechanisms and reference rows under all their readings.
 
-    Args:
-        part: the experiment's settings (see :func:`prepared`), under the default reading.
-        names: mechanisms and reference rows, in the order of the rows.
-        folder: of the prepared data set, with its scalings.
+    Arguments are those of :func:`trials`, under the default reading; the folder has all scalings.
     """
 
     @functools.cache
@@ -181,12 +175,8 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     """Return the trial rows of one mechanism under all its readings (see :func:`run`).
 
     All readings share their base draws, and those that differ in the task alone the releases.
-
-    Args:
-        task: as in the default reading.
-        mechanism: a mechanism or a reference row.
-        scaled: returns the data in the scaling of that name.
-        settings: ``reading`` and ``changes`` are not used.
+    ``task`` is that of the default reading, ``scaled`` returns the data in the scaling of that
+    name, and ``reading`` and ``changes`` of the settings are not used.
     """
     things: list[object] = [task]
     if mechanism in registry():

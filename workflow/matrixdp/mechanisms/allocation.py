@@ -154,9 +154,7 @@ class MaxPNR(Allocation):
 def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
     """Return u >= 0 that maximises sum ln(1 + lambda u) subject to sum u = total.
 
-    Args:
-        eigenvalues: lambda, above 0, descending along the last axis, shape (..., m).
-        total: the limit, above 0.
+    The eigenvalues lambda are above 0 and descend along the last axis, shape (..., m).
     """
     floor = 1 / np.asarray(eigenvalues, dtype=float)
     filled = np.arange(1, floor.shape[-1] + 1)
@@ -179,14 +177,10 @@ def printed_formula(eigenvalues: ArrayLike, total: ArrayLike) -> Array:
 
 
 def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:
-    """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm.
+    """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm, shape (..., m).
 
     Stationarity gives u = (lambda / v) / (1 + sqrt(1 + 2 lambda^2 / v)) for a multiplier v, whose
     norm falls monotonically in v; v is bisected in log space.
-
-    Args:
-        eigenvalues: lambda, above 0, shape (..., m).
-        norm: the limit, above 0.
     """
     eigenvalues = np.asarray(eigenvalues, dtype=float)
 

@@ -216,14 +216,10 @@ class PrivatelyClipped(Mechanism):
 
 
 def shells(records: Array, radius: float, count: int) -> Array:
-    """Return how many records lie in each dyadic shell, shape (..., count).
+    """Return how many of the records (..., m, n) lie in each dyadic shell, shape (..., count).
 
-    Shell j holds squared norms in (2^-(j + 1), 2^-j] of ``radius`` squared, the last one all below.
-
-    Args:
-        records: shape (..., m, n).
-        radius: no record is longer.
-        count: number of shells.
+    Shell j holds squared norms in (2^-(j + 1), 2^-j] of ``radius`` squared, which no record
+    exceeds, the last one all below.
     """
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):

@@ -154,10 +154,8 @@ def classical_multiplier(guarantees: kov.Guarantee) -> float:
 def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Array:
     """Return MVG's precision of each row, shape (m,), for unimodal noise (Algorithm 1, Psi = I).
 
-    Args:
-        phi: the bound of Theorem 2; the l2 norm of the precisions is phi^2 / sqrt(n).
-        shape: (m, n).
-        allocation: of the rows; a matrix with too few of them for it gets equal shares.
+    The l2 norm of the precisions is phi^2 / sqrt(n), phi the bound of Theorem 2. A matrix with too
+    few rows for the allocation gets equal shares.
     """
     m, n = shape
     shares = allocation if m > len(allocation.important) else IID

@@ -45,13 +45,9 @@ def _features(file: str | os.PathLike) -> LearningSet:
 
 
 def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
-    """Return arrays of which those named after ``part`` keep at most so many rows.
+    """Return arrays of which those named after ``part`` keep at most so many rows, by chance.
 
-    Args:
-        arrays: by name.
-        most: how many rows; None for all.
-        stream: chooses them.
-        part: ``train`` or ``test``.
+    None keeps all; ``part`` is ``train`` or ``test``.
     """
     chosen = [name for name in arrays if name.startswith(part)]
     available = len(arrays[chosen[0]])

@@ -106,11 +106,8 @@ def extract(params: Params, tokens: Array) -> Array:
 def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
-    Args:
-        part: the experiment's settings in the resolved configuration: ``experiment``, ``dataset``,
-            ``seed``, ``extractor_epochs`` and, if not all, ``records``.
-        folder: of the prepared data set.
-        out: the file.
+    ``part`` has the experiment's settings: ``experiment``, ``dataset``, ``seed``,
+    ``extractor_epochs`` and, if not all, ``records``; ``folder`` the prepared data set.
     """
     found = run(
         load(folder, part["dataset"]),
