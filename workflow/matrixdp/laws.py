@@ -440,20 +440,11 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
 def kronecker_normal(
     streams: Streams, row_covariance: ArrayLike, column_covariance: ArrayLike
 ) -> Array:
-    """Return draws of :class:`MatrixNormal` through its mn x mn covariance, for comparison only.
+    """Return draws (trials, m, n) of :class:`MatrixNormal` through its mn x mn covariance.
 
-    The second sampling method of the MVG paper (section 6): a multivariate normal with Kronecker
-    covariance. It needs (mn)^2 numbers and (mn)^3 operations.
-
-    Args:
-        streams: as for every ``sample``.
-        row_covariance, column_covariance: Sigma (m, m) and Psi (n, n), positive definite.
-
-    Returns:
-        Shape (trials, m, n).
-
-    Raises:
-        InputError: a covariance is not a positive definite matrix.
+    For comparison only: the second sampling method of the MVG paper (section 6), a multivariate
+    normal with Kronecker covariance of Sigma (m, m) and Psi (n, n), positive definite (else
+    InputError). It needs (mn)^2 numbers and (mn)^3 operations.
     """
     sigma = checks.array(shape=(None, None), row_covariance=row_covariance)
     psi = checks.array(shape=(None, None), column_covariance=column_covariance)

@@ -138,8 +138,7 @@ class Reading:
 def find(reading: str | Mapping[str, str]) -> Reading:
     """Return a reading from its name in readings.yaml, its canonical name, or its choices.
 
-    Raises:
-        InputError: the name, a knob or a value is unknown.
+    InputError: the name, a knob or a value is unknown, or a knob is there twice.
     """
     if isinstance(reading, Mapping):
         return Reading(reading)

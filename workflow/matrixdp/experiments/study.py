@@ -54,8 +54,7 @@ class Variant:
 def variants(entry: Entry, settings: Settings) -> list[Variant]:
     """Return a mechanism's variants over its axes, in the order of the settings.
 
-    Raises:
-        InputError: an axis of the mechanism has no values in the settings.
+    InputError: an axis of the mechanism has no values in the settings.
     """
     found = []
     given = {
@@ -161,12 +160,9 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     """Return the tidy trial rows of one mechanism, or of one of the task's reference rows.
 
     A budget without a guarantee, or a mechanism that cannot serve the task, is one row whose
-    ``note`` says why. Where a direction has several variants, ``select`` trials on streams of
-    their own come with the ``report`` trials, to choose between the variants. The phase ``claims``
+    ``note`` says why. Where a direction has several variants, ``select`` trials on streams of their
+    own come with the ``report`` trials, to choose between the variants. The phase ``claims``
     continues the ``report`` trials at the tables' epsilon.
-
-    Raises:
-        InputError: a setting or the mechanism's name is not valid.
     """
     return _run({settings.reading: task}, mechanism, data, settings)
 

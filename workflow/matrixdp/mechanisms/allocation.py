@@ -28,14 +28,10 @@ class Allocation(abc.ABC):
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
         """Return the precision of each direction, shape (m,), or (trials, m) with a spectrum.
 
-        Args:
-            budget: limit on the l2 norm of the precisions.
-            features: number of directions, m.
-            spectrum: eigenvalues of X X^T along the directions, shape (trials, m), in descending
-                order and above 0; None if there are none that may be used.
-
-        Raises:
-            InputError: the allocation does not fit, or needs a spectrum that is not there.
+        ``budget`` limits the l2 norm of the precisions. ``spectrum`` has the eigenvalues of X X^T
+        along the directions, shape (trials, m), in descending order and above 0; None if there are
+        none that may be used. InputError: the allocation does not fit, or needs a spectrum that is
+        not there.
         """
 
 

@@ -123,10 +123,7 @@ class MVG(Mechanism):
         )
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
-        """Return phi, the square root of the precision budget of Theorems 2 and 3.
-
-        It is that of Eqs. (1) and (12).
-        """
+        """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
         epsilon, delta = checks.privacy(epsilon, delta)
         gamma = query.gamma if self.gamma is None else checks.positive(gamma=self.gamma)
         if self.theorem not in (2, 3):

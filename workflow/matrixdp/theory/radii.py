@@ -65,7 +65,7 @@ def radii(seed: int) -> pd.DataFrame:
 def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
     """Return draws of the mechanism's noise on a sum of vectors in [0, 1]^d, shape (d, draws).
 
-    Each column is one draw, epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
+    It is epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
     """
     query = Identity(Box.cube(d, 0, 1), draws)
     release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)

@@ -117,9 +117,7 @@ class Scheme:
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
         """Return the noise for a plan and a nominal budget, with the privacy that it really has.
 
-        Raises:
-            InputError: epsilon or delta is out of range.
-            NoGuarantee: the scheme claims to be private, and cannot be at this budget.
+        NoGuarantee: the scheme claims to be private, and cannot be at this budget.
         """
         epsilon, delta = checks.privacy(epsilon, delta)
         plan = self.arrange(plan, epsilon, delta)
@@ -143,8 +141,7 @@ def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
 def classical_multiplier(guarantees: kov.Guarantee) -> float:
     """Return the smallest multiplier, by the classical constant 1.25, of one of the guarantees.
 
-    Raises:
-        NoGuarantee: the classical formula gives too little noise there.
+    NoGuarantee: the classical formula gives too little noise there.
     """
     formula = np.sqrt(np.log(1.25 / guarantees.delta)) / guarantees.epsilon
     epsilon, delta = guarantees.item(int(np.argmin(formula)))

@@ -101,11 +101,7 @@ class Regression(Task):
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
-        """Return the number of training records.
-
-        Raises:
-            InputError: no records would be left for testing.
-        """
+        """Return the number of training records; some must be left for testing (InputError)."""
         train = checks.count(train=self.train)
         if train >= matrix.shape[1]:
             raise InputError(
