@@ -116,11 +116,9 @@ def run(
 ) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
-    Args:
-        mechanism: its name.
-        queries: the queries of the experiment's task by name, its own first.
-        settings: those of the experiment; its seed makes the rows reproducible.
-        most: limit on the black box's runs per neighbour; None: as many as its power needs.
+    ``queries`` are those of the experiment's task by name, its own first; the seed of the settings
+    makes the rows reproducible. ``most`` limits the black box's runs per neighbour; None: as many
+    as its power needs.
     """
     rows: list[dict[str, object]] = []
     for variant in variants(find(mechanism), settings):

@@ -117,16 +117,12 @@ def specifications(
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
-    Args:
-        part: its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
-            ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of
-            its own name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``,
-            ``directions`` (names of features by name of the direction), ``taus``, ``rows``,
-            ``radii``, ``claim_trials`` and ``table_epsilon``.
-        data: the prepared data set, in the scaling of the reading.
-
-    Raises:
-        InputError: the task or a feature is unknown, or the data are not those of the experiment.
+    ``part`` has its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
+    ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of its own
+    name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``, ``directions``
+    (names of features by name of the direction), ``taus``, ``rows``, ``radii``, ``claim_trials``
+    and ``table_epsilon``. The data are in the scaling of the reading. InputError: the task or a
+    feature is unknown, or the data are not those of the experiment.
     """
     name, reading = part["experiment"], readings.find(part["reading"])
     if data.name != part["dataset"]:
