@@ -31,14 +31,9 @@ def standard_deviation(
 ) -> float:
     """Return the standard deviation of Gaussian noise for an l2 sensitivity.
 
-    Args:
-        calibration: ``analytic`` for the smallest one that is private, or the year of a classical
-            constant (see ``CONSTANTS``).
-
-    Raises:
-        InputError: epsilon, delta or the calibration is out of range.
-        NoGuarantee: the classical formula gives too little noise at this epsilon, which is decided
-            by the exact curve.
+    ``calibration`` is ``analytic`` for the smallest one that is private, or the year of a classical
+    constant (see ``CONSTANTS``). NoGuarantee: the classical formula gives too little noise at this
+    epsilon, which is decided by the exact curve.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     checks.choice((*CONSTANTS, "analytic"), calibration=calibration)

@@ -161,11 +161,8 @@ def smallest_multiplier(
 ) -> float:
     """Return the smallest noise multiplier for which the steps are (epsilon, delta)-DP.
 
-    It is rounded up by at most 1e-6 of itself, and infinite if none up to ``LARGEST_MULTIPLIER``
-    is large enough for the accountant.
-
-    Args:
-        accountant: :func:`pld_epsilon` or :func:`rdp_epsilon`.
+    It is rounded up by at most 1e-6 of itself, and infinite if none up to ``LARGEST_MULTIPLIER`` is
+    large enough for the accountant, :func:`pld_epsilon` or :func:`rdp_epsilon`.
     """
     from scipy.optimize import brentq
 
