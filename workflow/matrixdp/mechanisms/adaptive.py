@@ -146,9 +146,8 @@ def losses(squares: Array, steps: Array) -> Array:
 class AdaptiveCovariance(Mechanism):
     """The adaptive method of Dong, Liang & Yi, see the head of this file.
 
-    Args:
-        failure: probability with which the bounds behind the choice may fail (beta), between 0 and
-            1; 0.1 is the default of the authors' code.
+    The bounds behind the choice may fail with the probability ``failure`` (beta), between 0 and 1;
+    0.1 is the default of the authors' code.
     """
 
     failure: float = 0.1

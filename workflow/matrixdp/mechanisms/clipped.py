@@ -33,9 +33,8 @@ PUBLIC = 1 / 16
 class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
-    Args:
-        share: R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
-            and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
+    ``share`` is R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
+    and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
     share: float = PUBLIC

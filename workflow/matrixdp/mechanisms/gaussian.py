@@ -55,8 +55,7 @@ def standard_deviation(
 class Gaussian(Mechanism):
     """I.i.d. Gaussian noise on every entry of the value.
 
-    Args:
-        calibration: ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
+    Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
     """
 
     calibration: str = "analytic"
@@ -111,11 +110,8 @@ class IMGM(Mechanism):
 class AnalyzeGauss(Mechanism):
     """Symmetric Gaussian noise on second moments (Dwork, Talwar, Thakurta & Zhang, STOC 2014).
 
-    The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and
-    is mirrored.
-
-    Args:
-        calibration: as for :class:`Gaussian`; the paper's constant is ``2014``.
+    The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
+    mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
     """
 
     calibration: str = "2014"

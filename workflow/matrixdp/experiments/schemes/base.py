@@ -106,9 +106,8 @@ def as_planned(plan: Any, epsilon: float, delta: float) -> Any:
 class Scheme:
     """A way to spend a privacy budget.
 
-    Args:
-        deviations: called with a plan, epsilon and delta, returns the standard deviations.
-        arrange: called in the same way before, returns the plan as the scheme wants it.
+    ``deviations``, called with a plan, epsilon and delta, returns the standard deviations; before,
+    ``arrange`` returns in the same way the plan as the scheme wants it.
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
