@@ -84,7 +84,9 @@ def changed(outcome):
     found = re.findall(
         r"params have changed since last execution:?\s+([\w, ]+)", outcome.output, re.I
     )
-    return {rule(name) for names in found for name in re.split(r",\s*", names.strip())}
+    named = {rule(name) for names in found for name in re.split(r",\s*", names.strip())}
+    # The same words introduce the reasons of single jobs.
+    return {name for name in named if name.isidentifier()}
 
 
 def rule(name):
