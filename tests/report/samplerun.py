@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 from trialrows import around, reason, trials
 
-from matrixdp.report import summary, tables
+from matrixdp.report import comparisons, summary, tables
 
 CONFIG = {
     "seed": 1,
@@ -65,6 +65,8 @@ def write(root: Path, rows: list[pd.DataFrame] | None = None, status: str = "ori
     root.mkdir(parents=True, exist_ok=True)
     pd.concat(rows).to_csv(file, index=False)
     summary.write([file], root / "summary/regression.csv")
+    made = root / "summary/regression.csv", root / "comparisons/regression.csv"
+    comparisons.write([file], *made)
     settle(root)
     tables.write(["table3"], results=root)
     provenance = {

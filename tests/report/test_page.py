@@ -106,7 +106,7 @@ def test_words_of_the_glossary_lead_to_their_meaning(make):
 def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make):
     html = section(make(), "regression")
     assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
-    assert '<span class="badge higher">higher</span>' in html
+    assert '<span class="badge better">better</span>' in html
     assert "Beyond the paper" in html
     assert "Experiment I: regression, Liver data." in html
     assert 'data-copy="snakemake table3"' in html

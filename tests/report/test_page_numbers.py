@@ -179,7 +179,7 @@ def test_what_the_rows_deliver_is_that_of_the_run(written):
             cell, pure = own[mechanism], mechanism in distinctrun.PURE
             assert row["Nominal epsilon"] == "1"
             assert shows(row["delta"], 0 if pure else 1e-3)
-            assert shows(row["Actual epsilon"], cell.epsilon_actual)
+            assert shows(row["True epsilon"], cell.epsilon_actual)
             assert shows(row["mu"], cell.mu_actual)
             assert shows(row["Noise std"], cell.noise_std)
             advantage = row["Attacker's advantage"]
