@@ -134,7 +134,7 @@ def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     # Directions that cost a budget of their own have no noise of a known size.
     own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
     kappa = noise.loc[own, "kappa"]
-    return {"least": short(kappa.min(), 2), "most": short(kappa.max(), 2)} if len(kappa) else None
+    return {"least": short(kappa.min()), "most": short(kappa.max())} if len(kappa) else None
 
 
 def _mvg_claims(run: Run, entry: Words) -> Words | None:
