@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -11,6 +12,13 @@ from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short, span
 from matrixdp.report.tables.base import Table
+
+#: What the queries of the audit release, in words.
+RELEASED = {
+    "identity": "records",
+    "covariance": "second moments",
+    "normal_equations": "second moments",
+}
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Excess noise (times)"
@@ -99,7 +107,7 @@ def sensitivity_finding(table: pd.DataFrame) -> str:
 
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
-    cells: Cells = {"Query": "query", "Sensitivity": "measure"}
+    cells: Cells = {"Query": _released, "Sensitivity": "measure"}
     cells |= {name.capitalize(): name for name in ("declared", "found", "replayed", "verdict")}
     return markup.grid(table, "experiment", cells)
 
@@ -127,7 +135,7 @@ def noise_grid(table: pd.DataFrame) -> Grid:
     """Return the noise; MVG's rows are the paper's shapes, rescaled."""
     cells: Cells = {
         "Mechanism": markup.mechanism,
-        "Query": "query",
+        "Released": _released,
         "Noise": "noise_std",
         EXCESS: _excess,
         "Would do": "rescaled_std",
@@ -143,6 +151,11 @@ def _exact(rows: pd.DataFrame) -> str:
     if attained.max() == 0 and rows["mu"].notna().any():
         return f"0 (mu = {span(rows['mu'])})"
     return span(pd.concat([attained, bound]))
+
+
+def _released(row: Any) -> str:
+    query = pd.Series(row["query"])
+    return markup.said(query.map(RELEASED).fillna(query))
 
 
 def _excess(rows: pd.DataFrame) -> str:

@@ -18,7 +18,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import comparisons, markup, statistics, summary
-from matrixdp.report.comparisons import BETTER, ROW, WORSE
+from matrixdp.report.comparisons import BETTER, ROW
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
@@ -37,7 +37,7 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 #: How an error lies to the published one.
-WITHIN, _SAID = "within", {"lower": BETTER, "higher": WORSE}
+WITHIN, _SAID = "within", {"lower": "less error", "higher": "more error"}
 
 
 class Base(NamedTuple):
