@@ -44,16 +44,10 @@ def caption(table: pd.DataFrame) -> str:
 
 def audit_finding(table: pd.DataFrame) -> str:
     """Say how many releases failed, and how much too much noise the loudest adds."""
-    loudest = table.loc[table["kappa"].idxmax()] if table["kappa"].notna().any() else None
-    if loudest is None:
-        return ""
-    return catalogue.finding(
-        "audit",
-        failed=_failed(table) or "None",
-        releases=len(table),
-        most=short(loudest["kappa"]),
-        mechanism=markup.mechanism(loudest).partition(",")[0],
-    )
+    loudest = table.nlargest(1, "kappa")
+    name = markup.mechanism(loudest).partition(",")[0]
+    words = {"failed": _failed(table) or "None", "releases": len(table), "mechanism": name}
+    return catalogue.finding("audit", most=markup.said(loudest["kappa"]), **words)
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -74,16 +68,6 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
 
 
-def canary_caption(table: pd.DataFrame) -> str:
-    """Return what canaries are, and how many were tried."""
-    return catalogue.caption("canaries", tried=len(table), failed=_missed(table))
-
-
-def canary_finding(table: pd.DataFrame) -> str:
-    """Say how many of the known mistakes are caught."""
-    return catalogue.finding("canaries", caught=len(table) - _missed(table), tried=len(table))
-
-
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
     cells: Cells = {
@@ -99,12 +83,6 @@ def canary_grid(table: pd.DataFrame) -> Grid:
     return replace(grid, warning=warning)
 
 
-def sensitivity_finding(table: pd.DataFrame) -> str:
-    """Say how many of the declared sensitivities hold."""
-    holds = int(table["verdict"].str.startswith("holds").sum())
-    return catalogue.finding("sensitivities", holds=holds, of=len(table))
-
-
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
     cells: Cells = {"Query": _released, "Sensitivity": "measure"}
@@ -118,11 +96,6 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     columns += ["delta", "noise_std", "kappa", "rescaled_std"]
     table = data(tables)
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
-
-
-def noise_caption(table: pd.DataFrame) -> str:
-    """Return what the sizes of noise are."""
-    return catalogue.caption("effective_noise", epsilon=span(table["epsilon"]))
 
 
 def noise_finding(table: pd.DataFrame) -> str:
@@ -192,15 +165,21 @@ TABLES = {
     ),
     "canaries": Table(
         title="Canaries",
-        finding=canary_finding,
-        caption=canary_caption,
+        finding=lambda table: catalogue.finding(
+            "canaries", caught=len(table) - _missed(table), tried=len(table)
+        ),
+        caption=lambda table: catalogue.caption(
+            "canaries", tried=len(table), failed=_missed(table)
+        ),
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        finding=sensitivity_finding,
+        finding=lambda table: catalogue.finding(
+            "sensitivities", holds=table["verdict"].str.startswith("holds").sum(), of=len(table)
+        ),
         caption=catalogue.caption("sensitivities"),
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
@@ -209,7 +188,7 @@ TABLES = {
     "effective_noise": Table(
         title="Excess noise",
         finding=noise_finding,
-        caption=noise_caption,
+        caption=lambda table: catalogue.caption("effective_noise", epsilon=span(table["epsilon"])),
         inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,
