@@ -128,13 +128,13 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         assert row["over_base_ci"] == pytest.approx(half)
         gap = cell.mean / same.mean - float(value) / float(theirs)
         if name == "table4":
-            assert row["against_paper"] == {"higher": "worse", "lower": "better"}.get(
+            assert row["against_paper"] == {"higher": "more error", "lower": "less error"}.get(
                 row["verdict"], "within"
             )
         else:
             within = abs(gap) <= np.hypot(half, float(half_printed or 0) / float(theirs))
             assert row["against_paper"] == (
-                "within" if within else "worse" if gap > 0 else "better"
+                "within" if within else "more error" if gap > 0 else "less error"
             )
     assert ran > 6
 

@@ -18,7 +18,7 @@ from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
 from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
-from matrixdp.report.tables.audit import DOUBTFUL
+from matrixdp.report.tables.audit import DOUBTFUL, RELEASED
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -30,13 +30,6 @@ COLUMNS = (
 )
 
 PURE, APPROXIMATE = "pure", "approximate"
-
-#: What the queries of the audit release, in words.
-RELEASED = {
-    "identity": "records",
-    "covariance": "second moments",
-    "normal_equations": "second moments",
-}
 
 
 def data(tables: Tables) -> pd.DataFrame:
