@@ -5,13 +5,16 @@ PYTHON ?= python3
 ARGS ?=
 BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
 
-.PHONY: all quick verify reference figures test mutants bench lint clean help
+.PHONY: all quick page verify reference figures test mutants bench lint slurm clean help
 
 all: ## compute every table, figure and the report
 	@$(BOOTSTRAP) run $(ARGS)
 
 quick: ## the same with few trials: minutes, to see that everything works
 	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+
+page: ## the page on the kept results, without a run: results/page.html, in seconds
+	@$(BOOTSTRAP) page $(ARGS)
 
 verify: ## run, then compare with the kept results of a full run on the original data
 	@$(BOOTSTRAP) run $(ARGS)
@@ -38,8 +41,11 @@ bench: ## measure speed
 lint: ## check style, types and the workflow's form
 	@.ci/run lint
 
+slurm: ## add to .venv what `snakemake --workflow-profile profiles/slurm` needs
+	@$(BOOTSTRAP) slurm
+
 clean: ## delete what runs have made; kept are results/reference and .venv
-	@mkdir -p results && find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} +
+	@$(BOOTSTRAP) clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile

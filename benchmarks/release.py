@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 from matrixdp import laws
+from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
@@ -146,13 +147,13 @@ def bingham(epsilon: float, count: int) -> list[Case]:
         Case(
             f"Bingham, d = 21, {count} draws of one stream",
             21 * count,
-            lambda: laws.Bingham(form).draws(stream, count),
+            lambda: Bingham(form).draws(stream, count),
             10,
         ),
         Case(
             "Bingham, d = 21, one draw of 1000 streams",
             21_000,
-            lambda: laws.Bingham(form).sample(each),
+            lambda: Bingham(form).sample(each),
         ),
     ]
 

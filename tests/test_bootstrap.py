@@ -90,7 +90,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("'tset' is no command: choose from run, test, mutants, bench, setup,")
-    assert said.endswith("redraw, verify, keep.\n")
+    assert said.endswith("slurm, clean, page, redraw, verify, keep.\n")
 
 
 # When .venv is made anew
@@ -121,6 +121,21 @@ def test_setup_is_done_anew_after_a_change_of(change, project, tmp_path):
         project = Project(tmp_path / "moved", project.version)
     assert not project.ready()
     assert "--clear" in prepared(project)[0]
+
+
+def test_what_a_linked_environment_leads_to_is_left_alone(project, tmp_path):
+    elsewhere = Project(tmp_path / "elsewhere", project.version)
+    make_venv(elsewhere)
+    project.venv.symlink_to(elsewhere.venv)
+    # Also where it bears our stamp, as after a copy of the folder.
+    for stamped in (False, True):
+        with pytest.raises(SetupError, match=r"\.venv is a link to .*elsewhere.*left as it is"):
+            project.prepare(None, Runner(project))
+        assert elsewhere.python.exists()
+        if not stamped:
+            project.stamp.write_text("another lock")
+    project.stamp.write_text(project.fingerprint())
+    assert prepared(project) == []
 
 
 @pytest.mark.parametrize("step", ["-m venv", "-m pip"])
@@ -221,6 +236,44 @@ def test_a_folder_that_cannot_be_written_is_named(project):
     assert_locked(project, f"{project.root} cannot be written .*copy the project")
 
 
+def test_a_full_disk_is_no_traceback(monkeypatch, capsys):
+    def full(project, arguments):
+        raise OSError(28, "No space left on device", "results")
+
+    monkeypatch.setitem(bootstrap.COMMANDS, "run", full)
+    assert bootstrap.main(["run"]) == 1
+    assert capsys.readouterr().err == "results: No space left on device; mend that first.\n"
+
+
+# Deleting what runs have made
+
+
+@pytest.fixture
+def results(project, tmp_path):
+    for name in ("reference/tables", "tables"):
+        (project.root / "results" / name).mkdir(parents=True)
+    (project.root / "results" / "report.html").touch()
+    (tmp_path / "elsewhere").mkdir()
+    (project.root / "results" / "linked").symlink_to(tmp_path / "elsewhere")
+    return project.root / "results"
+
+
+def test_cleaning_spares_what_is_kept(project, results, tmp_path):
+    bootstrap.clean(project)
+    assert [path.name for path in results.iterdir()] == ["reference"]
+    assert (results / "reference" / "tables").is_dir()
+    assert (tmp_path / "elsewhere").is_dir()
+
+
+def test_nothing_is_cleaned_while_a_run_is_on(project, results, monkeypatch):
+    with project.locked(), pytest.raises(SetupError, match="still at work"):
+        bootstrap.clean(Project(project.root))
+    monkeypatch.setattr(bootstrap, "snakemakes", lambda folder: [77])
+    with pytest.raises(SetupError, match=r"by hand \(process 77\) is still at work"):
+        bootstrap.clean(project)
+    assert (results / "report.html").exists()
+
+
 # What is started
 
 
@@ -240,8 +293,11 @@ def started(project, monkeypatch):
     return start
 
 
+RUN = f"workflow/{bootstrap.SHOWN}"
+
+
 def test_a_first_run_starts_snakemake_alone(started):
-    assert started("run", "table4", "-c1") == (None, ["-m snakemake table4 -c1"])
+    assert started("run", "table4", "-c1") == (None, [f"{RUN} table4 -c1"])
 
 
 def described(project, requested):
@@ -253,18 +309,18 @@ def described(project, requested):
 
 def test_a_run_on_simulated_data_that_were_asked_for_tries_nothing(started, project):
     described(project, requested="simulated")
-    assert started("run")[1] == ["-m snakemake"]
+    assert started("run")[1] == [RUN]
 
 
 def test_a_later_run_tries_again_for_original_data(started, project):
     described(project, requested="auto")
-    assert started("run")[1] == ["-m matrixdp refresh", "-m snakemake"]
+    assert started("run")[1] == ["-m matrixdp refresh", RUN]
 
 
 @pytest.mark.parametrize("flag", ["-n", "-np", "--dry-run", "--dryrun"])
 def test_a_dry_run_changes_nothing(flag, started, project):
     described(project, requested="auto")
-    assert started("run", flag)[1] == [f"-m snakemake {flag}"]
+    assert started("run", flag)[1] == [f"{RUN} {flag}"]
 
 
 def test_a_failing_refresh_ends_the_run(started, project, monkeypatch):
@@ -275,6 +331,18 @@ def test_a_failing_refresh_ends_the_run(started, project, monkeypatch):
 
 def test_tests_run_in_two_processes_unless_told_otherwise(started):
     assert started("test", "-n0", "-k", "x")[1] == ["-m pytest -n 2 -n0 -k x"]
+
+
+@pytest.mark.parametrize("uv", [None, "/opt/uv"])
+def test_what_slurm_needs_is_added_with_what_made_the_environment(uv, project, monkeypatch):
+    prepared(project, uv)
+    executed = []
+    monkeypatch.setattr(shutil, "which", lambda name: uv)
+    monkeypatch.setattr(Project, "execute", lambda self, command: executed.append(command))
+    bootstrap.slurm(project)
+    start = ["/opt/uv", "pip"] if uv else [str(project.python), "-m", "pip"]
+    assert executed[0][: len(start)] == start
+    assert executed[0][-1].startswith("snakemake-executor-plugin-slurm")
 
 
 def test_mutants_are_judged_in_the_environment(started):
@@ -303,6 +371,8 @@ def test_children_see_no_other_python_path(project, monkeypatch):
         ("test", "test"),
         ("mutants", "mutants"),
         ("bench", "bench"),
+        ("clean", "clean"),
+        ("slurm", "slurm"),
     ],
 )
 def test_make_targets(target, command):
@@ -330,7 +400,7 @@ def test_a_snakemake_started_by_hand_is_left_alone(started, project):
             started("run", "table4")
     assert started("run", "table4")[1] == [
         "-m snakemake --quiet all --unlock table4",
-        "-m snakemake table4",
+        f"{RUN} table4",
     ]
 
 
@@ -348,6 +418,8 @@ def test_a_killed_run_is_continued(tmp_path):
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     (tmp_path / "workflow").mkdir()
     shutil.copy(ROOT / "workflow" / "bootstrap.py", tmp_path / "workflow")
+    shown = Path("workflow", bootstrap.SHOWN)
+    shutil.copytree(ROOT / shown, tmp_path / shown)
     (tmp_path / "workflow" / "requirements.lock").write_text("a==1\n")
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     project = Project(tmp_path)

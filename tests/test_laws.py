@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from matrixdp import laws
+from matrixdp.bingham import Bingham
 from matrixdp.checks import InputError
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
@@ -319,7 +320,7 @@ LAWS = {
 SAMPLERS = {
     "normals": partial(laws.normals, shape=(3, 5)),
     **{name: law.sample for name, law in LAWS.items()},
-    "bingham": laws.Bingham(np.diag([0.0, -30.0, -50.0, -80.0])).sample,
+    "bingham": Bingham(np.diag([0.0, -30.0, -50.0, -80.0])).sample,
 }
 
 
@@ -358,9 +359,9 @@ def test_out_is_filled(sampler):
         (partial(laws.FrobeniusExponential, (3, 5), 0.0), "scale is 0"),
         (partial(laws.ColumnL2Exponential, (3, 5), -1.0), "scale is -1"),
         (partial(laws.ColumnLinfExponential, (3, 5), 1.0, [1.0]), "weights has shape"),
-        (partial(laws.Bingham, [[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
-        (partial(laws.Bingham, np.ones((2, 3))), "must end in 3 x 3"),
-        (partial(laws.Bingham, np.stack([np.eye(3)] * 3)), "for 2 streams"),
+        (partial(Bingham, [[1.0, 2.0], [0.0, 1.0]]), "not a symmetric"),
+        (partial(Bingham, np.ones((2, 3))), "must end in 3 x 3"),
+        (partial(Bingham, np.stack([np.eye(3)] * 3)), "for 2 streams"),
     ],
 )
 def test_bad_input_is_named(build, message):

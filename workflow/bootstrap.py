@@ -4,10 +4,13 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py mutants [arguments]         the tests, with errors injected
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py page [arguments]            the page on the kept results
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
     python3 workflow/bootstrap.py keep [arguments]            the last run, kept in their place
     python3 workflow/bootstrap.py setup                       only the environment
+    python3 workflow/bootstrap.py slurm                       also what SLURM needs
+    python3 workflow/bootstrap.py clean                       delete what runs have made
 
 The environment is the folder .venv, made from workflow/requirements.lock by venv and pip (by uv
 where it is installed) and made again when the lock, the Python or the place changes. A run locks
@@ -41,6 +44,9 @@ ROOT = Path(__file__).resolve().parents[1]
 MINIMUM = (3, 11)
 #: What the stamp says while an environment is being filled.
 UNFINISHED = "unfinished"
+#: What shows a run, and starts it.
+SHOWN = "snakemake_logger_plugin_plain"
+SLURM = "snakemake-executor-plugin-slurm>=2.8,<3"
 
 
 class SetupError(Exception):
@@ -152,20 +158,28 @@ class Project:
             return
         execute = execute or self.execute
         check_modules("venv", *([] if uv else ["ensurepip"]))
+        if self.venv.is_symlink():
+            raise SetupError(
+                f"{self.venv} is a link to {self.venv.resolve()}, which is not the environment of "
+                f"{self.requirements.name} and is left as it is: remove the link and start again."
+            )
         print(f"Setting up .venv with {'uv' if uv else 'pip'} ...", flush=True)
         library = self.venv / "lib" / f"python{self.version[0]}.{self.version[1]}"
         options = ["--clear"] if self.stamp.exists() or not library.is_dir() else []
         if uv:
             options.append("--without-pip")
-            install = [uv, "pip", "install", "--python", str(self.python)]
-        else:
-            install = [str(self.python), "-m", "pip", "install", "--no-input"]
         # The interpreter beneath an activated .venv, which --clear would wipe.
         base = getattr(sys, "_base_executable", sys.executable)
         execute([base, "-m", "venv", *options, str(self.venv)])
         self.stamp.write_text(UNFINISHED)
-        execute([*install, "--require-hashes", "-r", str(self.requirements)])
+        execute([*self.installer(uv), "--require-hashes", "-r", str(self.requirements)])
         self.stamp.write_text(self.fingerprint())
+
+    def installer(self, uv: str | None) -> list[str]:
+        """Return the command that installs into .venv what is added to it."""
+        if uv:
+            return [uv, "pip", "install", "--python", str(self.python)]
+        return [str(self.python), "-m", "pip", "install", "--no-input"]
 
     def execute(self, command: Sequence[str]) -> None:
         """Run one command of the set-up, show how far it is, raise SetupError if it fails."""
@@ -213,28 +227,40 @@ class Project:
             os.set_inheritable(descriptor, True)
         os.execve(self.python, [str(self.python), *arguments], self.environment(**extra))
 
-    def unlock(self, arguments: Sequence[str]) -> int:
-        """Take away the locks that a killed Snakemake left behind; return the exit code."""
-        locks = self.root / ".snakemake" / "locks"
-        if not (locks.is_dir() and any(locks.iterdir())):
-            return 0
+    def refuse_company(self) -> None:
+        """Raise SetupError while a Snakemake that was started by hand works in the folder."""
         running = snakemakes(self.root)
         if running:
             raise SetupError(
                 f"A snakemake started by hand (process {running[0]}) is still at work in "
                 f"{self.root}: wait until it ends or stop it."
             )
+
+    def unlock(self, arguments: Sequence[str]) -> int:
+        """Take away the locks that a killed Snakemake left behind; return the exit code."""
+        locks = self.root / ".snakemake" / "locks"
+        if not (locks.is_dir() and any(locks.iterdir())):
+            return 0
+        self.refuse_company()
         print("The last run was interrupted; continuing it.", flush=True)
         return self.call("-m", "snakemake", "--quiet", "all", "--unlock", *arguments)
 
-    def refresh(self) -> int:
+    def check(self, arguments: Sequence[str]) -> int:
+        """Check a configuration that is new before Snakemake reads it; return the exit code."""
+        config, last = (self.root / name for name in ("config.yaml", "results/settings.yaml"))
+        times = [file.stat().st_mtime if file.exists() else 0 for file in (config, last)]
+        if times[0] <= times[1] and not any(re.match("--config|-C", one) for one in arguments):
+            return 0
+        return self.call("-m", "matrixdp", "check", "--", *arguments)
+
+    def refresh(self, arguments: Sequence[str]) -> int:
         """Try again for originals where earlier runs took simulated data; return the exit code."""
         described = [p.read_text() for p in self.root.glob("results/data/*/provenance.json")]
         wanted = ('"status": "simulated"', '"requested": "auto"')
         # Python starts for it only where there is something to try.
         if not any(all(one in text for one in wanted) for text in described):
             return 0
-        return self.call("-m", "matrixdp", "refresh")
+        return self.call("-m", "matrixdp", "refresh", *(["--", *arguments] if arguments else []))
 
 
 def run(project: Project, arguments: Sequence[str]) -> int:
@@ -242,8 +268,9 @@ def run(project: Project, arguments: Sequence[str]) -> int:
     dry = any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", one) for one in arguments)
     with project.locked():
         project.prepare(shutil.which("uv"))
-        code = 0 if dry else project.unlock(arguments) or project.refresh()
-        return code or project.become("-m", "snakemake", *arguments)
+        code = project.check(arguments)
+        code = code or (0 if dry else project.unlock(arguments) or project.refresh(arguments))
+        return code or project.become(str(Path("workflow", SHOWN)), *arguments)
 
 
 def setup(project: Project, arguments: Sequence[str] = ()) -> None:
@@ -251,6 +278,25 @@ def setup(project: Project, arguments: Sequence[str] = ()) -> None:
     if not project.ready():
         with project.locked():
             project.prepare(shutil.which("uv"))
+
+
+def slurm(project: Project, arguments: Sequence[str] = ()) -> None:
+    """Add the executor for SLURM, which imports much and is not for every start of Snakemake."""
+    setup(project)
+    with project.locked():
+        project.execute([*project.installer(shutil.which("uv")), SLURM])
+
+
+def clean(project: Project, arguments: Sequence[str] = ()) -> None:
+    """Delete what runs have made; the kept results and .venv stay."""
+    with project.locked():
+        project.refuse_company()
+        results = project.root / "results"
+        for made in results.iterdir() if results.is_dir() else ():
+            if made.is_symlink() or made.is_file():
+                made.unlink()
+            elif made.name != "reference":
+                shutil.rmtree(made)
 
 
 def test(project: Project, arguments: Sequence[str]) -> None:
@@ -283,7 +329,8 @@ def verb(name: str) -> Callable:
 
 
 COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"redraw": verb("figure"), "verify": verb("verify"), "keep": verb("keep")})
+COMMANDS.update({"slurm": slurm, "clean": clean, "page": verb("report"), "redraw": verb("figure")})
+COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
 
 
 def main(arguments: Sequence[str]) -> int | None:
@@ -300,8 +347,11 @@ def main(arguments: Sequence[str]) -> int | None:
     except SetupError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"{error.filename or ROOT}: {error.strerror}; mend that first.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
-        print("\nInterrupted; the next start continues from here.", file=sys.stderr)
+        print("\nStopped. The same command goes on from here.", file=sys.stderr)
         return 130
 
 

@@ -52,11 +52,13 @@ def test_what_the_runs_left_could_still_refute_is_not_futile():
         assert blackbox._futile(counts, 1.0, 0.01, 10_001)
 
 
+@pytest.mark.filterwarnings("error")
 def test_what_cannot_be_proved_is_named():
     proof = judged(shifted(1e-6), runs=10_000)
     assert proof.epsilon == 0
     assert 3 < proof.largest < 8
     assert not proof.refuted
+    assert not judged(shifted(50.0), runs=3).refuted
     few = judged(shifted(50.0), runs=1000)
     assert 1 < few.epsilon <= few.largest < 6
 

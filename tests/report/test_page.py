@@ -11,7 +11,7 @@ import pytest
 import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import templates
+from matrixdp import catalogue, cli, config, templates
 from matrixdp.checks import InputError
 from matrixdp.report import figures, markup, page, tables
 from matrixdp.report.page import layout, machine, pictures
@@ -75,21 +75,38 @@ def section(html: str, name: str) -> str:
     return f'<section class="{found}'
 
 
-def test_the_first_screen_says_what_came_out_on_which_data_and_how_long_it_took(make):
+def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it_took(make):
     top = make().split('<section class="chapter')[0].split("<main")[1]
-    assert "0 of 5" in top
-    assert "of the private rows 0 of 3" in top
-    assert ">original<" in top
-    assert "0 of 8 published values are met." in top
-    assert ">60 s<" in top
-    assert "1 job, 30 s of processor time, at most 99 MB" in top
+    assert "<b>Data:</b> original (liver)." in top
+    assert "<b>Trials:</b> 100 in Experiment I." in top
+    assert "1 job, 60 s, 30 s of processor time, at most 99 MB." in top
+    assert "Nothing has been judged yet." in top
     assert "alarm" not in top
+    assert "0 of 8 published values are met." in section(make(), "regression")
+
+
+def test_evidence_is_folded_under_what_it_comes_to(make):
+    html = section(make(), "regression")
+    box, evidence = html.split('<details class="evidence"><summary>')
+    assert "0 of 8 published values are met." in box
+    assert 'id="tables-table3"' not in box
+    assert 'id="tables-table3"' in evidence.split("</details>\n  <p")[0]
+    assert html.count("<details") == html.count("</details>")
+
+
+def test_words_of_the_glossary_lead_to_their_meaning(make):
+    html = make()
+    words = catalogue.section("glossary")
+    explained = section(html, "glossary")
+    assert all(f"<dt>{word}</dt><dd>{markup_of(words[word])}" in explained for word in words)
+    text = section(html, "privacy").split("<table")[0]
+    assert text.count('class="term" href="#term-mu"') == 1
 
 
 def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make):
     html = section(make(), "regression")
     assert '<td class="number" data-value="1.624">1.624 ± 0.026</td>' in html
-    assert '<span class="badge higher">higher</span>' in html
+    assert '<span class="badge better">better</span>' in html
     assert "Beyond the paper" in html
     assert "Experiment I: regression, Liver data." in html
     assert 'data-copy="snakemake table3"' in html
@@ -97,9 +114,10 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert unquote(data).startswith("method,mechanism,")
 
 
-def test_a_figure_carries_its_finding_as_alternative_text_and_caption(make, monkeypatch):
+def test_a_figure_carries_its_finding_and_its_caption_and_says_how_to_cite_it(make, monkeypatch):
     drawing = figures.Figure(
         title="Directions",
+        finding=lambda frame: f"It is <{frame['mean'].iloc[0]:.1f}>",
         caption=lambda frame: f"The error is <{frame['mean'].iloc[0]:.3f}>.",
         inputs=("summary/regression",),
         data=lambda tables: tables["summary/regression"][["mean"]].iloc[[0]],
@@ -108,8 +126,11 @@ def test_a_figure_carries_its_finding_as_alternative_text_and_caption(make, monk
     monkeypatch.setattr(figures, "registry", lambda experiments: {"figure4_left": drawing})
     html = section(make(), "regression")
     (picture,) = Reader(html).attributes("img")
-    assert re.fullmatch(r"The error is <0\.\d{3}>\.", picture["alt"])
-    assert f"<figcaption>{markup_of(picture['alt'])}</figcaption>" in html
+    assert picture["alt"] == "It is <0.2>"
+    assert picture["aria-describedby"] == "figures-figure4-left-caption"
+    assert re.search(r'-left-caption">The error is &lt;0\.\d{3}&gt;\.</figcaption>', html)
+    assert '<a href="#figures-figure4-left">It is &lt;0.2&gt;</a>' in html
+    assert "figures/figure4_left.</p></details>" in html
     assert (picture["width"], picture["height"]) == ("133", "67")
     assert 'data-copy="snakemake results/figures/figure4_left.svg"' in html
     assert 'download="figure4_left.csv"' in html
@@ -134,7 +155,7 @@ def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
     assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
     counts = "1 of 1 theorems and identities reproduced, 0 of 1 claims on experiments reproduced"
     assert '<a href="#tables-table3">table3</a> nowhere</td>' in section(html, "claims")
-    assert counts in html.split('<section class="chapter')[0]
+    assert counts in section(html, "claims")
     assert "Audit curves" in section(html, "audit")
     assert "everything-else" in html
     assert "Audit curves" not in section(html, "everything-else")
@@ -144,8 +165,8 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     (tmp_path / "empty").mkdir()
     html = make(tmp_path / "empty", config=CONFIG)
     assert "tables/table3, figures/figure4_left" in section(html, "regression")
-    assert "No table of results has been built yet." in html
-    assert "not measured" in html
+    assert "Nothing has been judged yet." in html
+    assert "processor time" not in html
     assert "everything-else" not in html
     assert "<b>Not built.</b>" in section(html, "readings")
 
@@ -155,10 +176,9 @@ def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path
     assert "<title>SIMULATED DATA:" in html
     assert 'role="alert"><strong>Simulated data: liver.</strong>' in html
     assert html.count(markup.SIMULATED) >= 2
-    assert "none judged" in html
-    cards = html.split('<div class="cards">')[1].split('<section class="chapter')[0]
-    assert "nothing is compared with the paper" in cards
-    assert "strip" not in cards
+    assert "Nothing that rests on simulated data is compared with the papers." in html
+    assert "nothing is compared with the paper" in section(html, "regression")
+    assert 'class="card"' not in html
     assert "published values are met" not in html
 
 
@@ -173,9 +193,13 @@ def test_an_experiment_without_gaps_and_a_learning_set_have_their_places(make, t
 
 
 def test_few_trials_are_told(make, tmp_path):
-    few = [rows[rows["trial"].isna() | rows["trial"].lt(40)] for rows in regression()]
-    assert "fewer than the paper's 100" in make(write(tmp_path / "few", few))
-    assert "fewer than the paper" not in make(write(tmp_path / "many"))
+    few = [rows[rows["trial"].isna() | rows["trial"].lt(9)] for rows in regression()]
+    html = make(write(tmp_path / "few", few))
+    assert "9 in Experiment I; with fewer than 10 nobody is named the winner." in html
+    assert "9 trials: too few to name a winner" in section(html, "cards")
+    many = make(write(tmp_path / "many"))
+    assert "named the winner" not in many
+    assert "too few" not in section(many, "cards")
 
 
 def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
@@ -233,6 +257,17 @@ def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(make, tmp_
     assert Reader(first).run != Reader(second).run
 
 
+def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
+    root = write(tmp_path / "kept")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    assert cli.main(["report", "--results", str(root)]) == 0
+    html = (tmp_path / "results/page.html").read_text()
+    assert Reader(html).run == []
+    assert "Processor" not in html
+    assert html == page.build(root, config=config.read(root), run={})
+
+
 def test_commands_end_with_the_arguments_of_the_run(make):
     html = make(arguments="--configfile config.yaml quick.yaml")
     assert 'data-copy="snakemake table3 --configfile config.yaml quick.yaml"' in html
@@ -263,8 +298,10 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, 
 def test_a_slim_drawing_is_the_same_within_a_hundredth_of_a_point():
     slim = pictures.slim(SVG)
     assert "metadata" not in slim
-    assert "d='M 10.99 20 L -30.5 0 z '" in slim
-    assert "id='m#1' d='M 0.12 1.5 L 5 6'" in slim
+    assert "<path d='M10.99 20L-30.5 0z' class='s0'/>" in slim
+    assert "<path id='i0' d='M0.12 1.5L5 6'/>" in slim
+    assert "<use href='#i0' x='62.5' class='s0'/>" in slim
+    assert slim.count("fill: #ff0000") == 1
     quoted = SVG.replace("fill:", "font: 'A b'; fill:")
     assert "font: 'A b'" in pictures.slim(quoted)
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 
 import distinctrun
 import numpy as np
 import pytest
 from distinctrun import Key
 from numbertexts import shows
-from scipy.stats import norm
+from samplerun import put
+from scipy.stats import norm, ttest_1samp
 from test_published import FACTORS, PRINTED
 
 from matrixdp import catalogue
-from matrixdp.report import findings, inputs, summary, tables
-from matrixdp.report.page import appendix, strip
+from matrixdp.report import inputs, summary, tables
+from matrixdp.report.page import answers, appendix, cards
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
-CONJECTURES = {3: 248**-0.5, 5: 0.01}
 
 
 @pytest.fixture(scope="module")
@@ -43,44 +45,128 @@ def shown(experiment):
     }
 
 
-def test_marks_of_the_first_picture_can_be_read_off_its_axis(written):
-    outcomes = [findings.outcome(number, table) for number, table in written.items()]
-    for number, one in zip(TABLES, strip.strips(outcomes), strict=True):
-        ticks = [(at, math.log10(float(label))) for at, label in one["ticks"]]
-        (start, low), (end, high) = ticks[0], ticks[-1]
+def read_off(one):
+    """Return the value that a dot stands at; an end of the scale for one that is beyond it."""
+    zero, full = cards.dot(0).at, cards.dot(1).at
+    return (one.at - zero) / (full - zero)
 
-        def place(ratio, start=start, low=low, end=end, high=high):
-            return start + (end - start) * (math.log10(ratio) - low) / (high - low)
 
-        assert one["one"] == pytest.approx(place(1), abs=0.02)
-        own, printed = shown(TABLES[number]), PRINTED[f"table{number}"]
-        assert [mark["label"] for mark in one["marks"]] == [
-            catalogue.label(name) for name in printed
-        ]
-        drawn = 0
-        for name, mark in zip(printed, one["marks"], strict=True):
-            value, _, half = printed[name].partition(" ")
-            unit = float(FACTORS[f"table{number}"])
-            if name not in own or not float(value):
-                assert mark["at"] is None
+def test_dots_of_the_cards_can_be_read_off_their_scale(root):
+    found = {card.about.id: card for card in cards.cards(answers.Run(root))}
+    # Of Adult there is no row of chance.
+    assert found.keys() == {*TABLES.values(), "imdb"}
+    for number, experiment in (*TABLES.items(), (None, "imdb")):
+        own = shown(experiment)
+        guess, best = own[catalogue.experiment(experiment).chance].mean, own["nonprivate"].mean
+        texts = PRINTED[f"table{number}"].items() if number else ()
+        printed = {name: float(text.split()[0]) for name, text in texts}
+        papers = [name for names in catalogue.section("papers").values() for name in names]
+        marks = {mark.label: mark for mark in found[experiment].marks}
+        assert marks.keys() == {catalogue.label(name) for name in papers if name in own}
+        for name in papers:
+            if name not in own:
                 continue
-            ratio = own[name].mean / (float(value) * unit)
-            assert mark["at"] == pytest.approx(place(ratio), abs=0.02)
-            assert float(mark["ratio"].replace(",", "")) == pytest.approx(ratio, rel=0.051)
-            if number in CONJECTURES:
-                expected = place(ratio * CONJECTURES[number])
-                assert mark["conjectured"] == pytest.approx(expected, abs=0.02)
-            else:
-                assert mark["conjectured"] is None
-            gap = abs(own[name].mean - float(value) * unit)
-            met = gap <= np.hypot(own[name].ci95, float(half or 0) * unit)
-            assert (mark["verdict"] == "within") == met
-            drawn += 1
-        assert drawn > 3
+            mark = marks[catalogue.label(name)]
+            share = (guess - own[name].mean) / (guess - best)
+            values = [(mark.ours, share)]
+            assert (mark.printed is None) == (name not in printed)
+            if name in printed:
+                way = (printed["random"] - printed[name]) / (
+                    printed["random"] - printed["nonprivate"]
+                )
+                in_ours = own["random"].mean + way * (best - own["random"].mean)
+                values.append((mark.printed, (guess - in_ours) / (guess - best)))
+            for one, value in values:
+                assert float(one.said.replace("−", "-")) == pytest.approx(value, abs=0.0051)
+                assert one.beyond == (value > cards.HIGH) - (value < cards.LOW)
+                drawn = min(max(value, cards.LOW), cards.HIGH)
+                assert read_off(one) == pytest.approx(drawn, abs=0.001)
+            apart = own[name].report - own[catalogue.experiment(experiment).chance].report
+            if mark.stands != "at chance":
+                assert ttest_1samp(apart, 0).pvalue < 0.05
+                larger = distinctrun.METRICS[experiment] == "accuracy"
+                assert (mark.stands == "better") == ((apart.mean() > 0) == larger)
+
+
+def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(root, tmp_path):
+    folder = shutil.copytree(root, tmp_path / "run")
+    tables.write(["advice"], results=folder)
+    run = answers.Run(folder)
+    advised = {name: row["best_mechanism"] for name, row in run.advice().items()}
+    assert advised.keys() == {*TABLES.values(), "adult", "imdb"}
+    for card in cards.cards(run):
+        best = [mark.label for mark in card.marks if mark.best]
+        assert best == [catalogue.label(advised[one]) for one in [card.about.id] if one in advised]
+    summaries = folder / "summary/regression.csv"
+    summaries.write_text(re.sub(r",30,(?=[^,]*,(?:True|False),)", ",9,", summaries.read_text()))
+    (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
+    assert not any(mark.best or mark.stands for mark in card.marks)
+    assert card.headline == "9 trials: too few to name a winner"
+    assert "regression" not in run.advice()
+
+
+def test_the_unit_that_is_in_doubt_is_told_once(root):
+    factors = {}
+    for number in (3, 5):
+        own, printed = shown(TABLES[number]), PRINTED[f"table{number}"]
+        unit = float(FACTORS[f"table{number}"])
+        factors[f"Table {number}"] = max(
+            own[name].mean / (float(printed[name].split()[0]) * unit)
+            for name in ("nonprivate", "random")
+            if float(printed[name].split()[0])
+        )
+    told = cards.scale(answers.Run(root))
+    values, names = re.search(r"are (.*) times what (.*) prints?\.", told).groups()
+    assert names.split(" and ") == [*factors]
+    for said, factor in zip(values.split(" and "), factors.values(), strict=True):
+        assert float(said.replace(",", "")) == pytest.approx(factor, rel=0.051)
+
+
+def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
+    folder = shutil.copytree(root, tmp_path / "run")
+    noise = "experiment,mechanism,epsilon,noise_std,kappa\n"
+    noise += "a,mvg_binary,1,5,1234.5\na,mvg_thm3,1,5,23.4\na,mvg_maxpnr,1,,4\n"
+    put(folder / "tables/effective_noise.csv", noise + "a,mvg_thm2,10,5,9\na,laplace,1,5,1\n")
+    settings = "dataset,kind,scheme,epsilon,epsilon_actual\n"
+    settings += "x,features,imgm_amplified,1,83.2\ny,features,imgm_amplified,1,241\n"
+    settings += "x,gradients,imgm_amplified,1,1.2\nx,gradients,imgm_code,1,222\n"
+    put(folder / "theory/settings.csv", settings + "x,features,imgm_amplified,3,999\n")
+    ledger = "id,paper,kind,verdict\nM2,MVG,theorem,reproduced\nM3,MVG,identity,reproduced\n"
+    ledger += "I13,IMGM,theorem,reproduced\nI1,IMGM,theorem,undecided\n"
+    ledger += "M12,MVG,experiment,undecided\n"
+    put(folder / "claims.csv", ledger)
+    tables.write(["advice"], results=folder)
+
+    def said():
+        found = answers.answers(answers.Run(folder))
+        return " ".join(text for texts in found.values() for text in texts)
+
+    text = said()
+    own = {name: shown(name) for name in distinctrun.KINDS}
+    of_mvg = max(
+        cell.epsilon_actual
+        for name, some in own.items()
+        if name != "section10_2"
+        for mechanism, cell in some.items()
+        if mechanism in catalogue.section("papers")["MVG"]
+    )
+    assert "ask for [23 to 1,200 times]" in text
+    assert "Reproduced of MVG: [2 of 2](#claims) theorems and identities, and 0 of 1 claims" in text
+    assert "Reproduced: [1 of 2](#claims) theorems" in text
+    assert shows(re.search(r"at most (\S+) from MVG", text)[1], of_mvg)
+    assert shows(re.search(r"of (\S+) from IMGM's", text)[1], own["adult"]["imgm"].epsilon_actual)
+    assert "[really 83 to 241]" in text
+    assert "code up to 222." in text
+    assert text.count("; ") >= 2
+    # Without what it rests on a sentence is not said.
+    put(folder / "claims.csv", ledger.replace("M3,MVG,identity,repro", "M3,MVG,identity,not repro"))
+    assert "at a price" not in said()
+    put(folder / "theory/settings.csv", settings.replace("83.2", "0.9"))
+    assert "not private" not in said()
 
 
 def test_what_the_rows_deliver_is_that_of_the_run(written):
-    grid = appendix.delivered(written, findings.titles())
+    grid = appendix.delivered({TABLES[number]: table for number, table in written.items()})
     assert [title for title, _ in grid.groups] == [
         catalogue.experiment(name).title for name in TABLES.values()
     ]
@@ -93,7 +179,7 @@ def test_what_the_rows_deliver_is_that_of_the_run(written):
             cell, pure = own[mechanism], mechanism in distinctrun.PURE
             assert row["Nominal epsilon"] == "1"
             assert shows(row["delta"], 0 if pure else 1e-3)
-            assert shows(row["Actual epsilon"], cell.epsilon_actual)
+            assert shows(row["True epsilon"], cell.epsilon_actual)
             assert shows(row["mu"], cell.mu_actual)
             assert shows(row["Noise std"], cell.noise_std)
             advantage = row["Attacker's advantage"]

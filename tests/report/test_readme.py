@@ -12,6 +12,7 @@ import pytest
 
 from matrixdp import catalogue
 from matrixdp.report import findings, page
+from matrixdp.report.page import answers
 from matrixdp.report.statistics import LEVEL
 
 ROOT = Path(__file__).parents[2]
@@ -216,6 +217,21 @@ def test_every_number_of_the_results_is_that_of_the_kept_run():
         assert found[start] == right, f"README should say:\n\n{right}"
 
 
+def test_the_first_screen_says_what_that_of_the_page_says():
+    def plain(text):
+        return " ".join(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).split())
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^## In six sentences\n(.*?)^It is for", text, re.M | re.S)
+    said = answers.answers(answers.Run(KEPT))
+    assert sum(map(len, said.values())) == 6
+    expected = "".join(
+        f" **{question}** " + " ".join(f"- {plain(sentence)}" for sentence in sentences)
+        for question, sentences in said.items()
+    )
+    assert plain(found).endswith(expected.strip()), f"README should say:\n\n{expected}"
+
+
 def test_a_wrong_number_is_seen():
     text = "RMSE .199 (Theorem 3), [5](a5.md) 1,790 times, 8.10e-6, 2.27, 64"
     values = [0.19873, 5, 1792.03, 8.1034e-6, 2.2745, 64]
@@ -266,10 +282,9 @@ def test_the_orderings_in_words_are_those_of_the_comparisons():
 
 def test_the_page_and_the_tables_count_the_claims_as_readme_does(tmp_path):
     claims = ledger()
-    for number in findings.titles():
-        about = next(one for one in catalogue.experiments().values() if one.table == number)
+    for about in (one for one in catalogue.experiments().values() if one.table):
         own = [about.id in str(names).split() for names in claims["experiments"]]
-        told = findings.outcome(number, kept(f"tables/table{number}"), claims)
+        told = findings.outcome([about.id], kept(f"tables/{about.results}"), claims)
         assert len(told.findings) >= sum(own)
         for claim in claims[own].itertuples():
             opening = f"{claim.id}, {claim.verdict}: "

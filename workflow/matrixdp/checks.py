@@ -11,8 +11,9 @@ in the form that the caller works with::
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import SupportsFloat, cast
 
 import numpy as np
@@ -23,6 +24,38 @@ Array = NDArray[np.float64]
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message is one sentence that names the remedy."""
+
+
+@contextlib.contextmanager
+def said(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
+    """Turn whatever a parser or a reader raises into one sentence; an InputError is one already.
+
+    Args:
+        sentence: what to say; ``{why}`` in it stands for the reason.
+        kind: what to raise.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise kind(sentence.replace("{why}", why(error))) from error
+
+
+def why(error: Exception) -> str:
+    """Return the reason that an error gives, in a few words on one line."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start} is not UTF-8"
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    mark = getattr(error, "problem_mark", None)
+    text = f"line {mark.line + 1}: {getattr(error, 'problem', '')}" if mark else str(error)
+    return short(" ".join(text.split()).rstrip(".") or type(error).__name__, 200)
+
+
+def short(text: str, most: int = 100) -> str:
+    """Return a text, its middle left out where it is longer than a line holds."""
+    return text if len(text) <= most else f"{text[: most - 30]}...{text[-25:]}"
 
 
 def _single(named: dict) -> tuple[str, object]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import copy
 import functools
 import math
 import os
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
 from matrixdp import checks, files, sources
-from matrixdp.checks import InputError, nearest
+from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
-from matrixdp.trials import OF_RELEASES, OF_TRAINING
+from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
@@ -36,32 +38,132 @@ _ASIDE = ("data", "audit_runs")
 #: What only the trials that claims are judged by depend on.
 _CLAIMS = ("claim_trials", "table_epsilon")
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: How a text may write a number.
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+#: Values in one file: more than these are one that refers to itself, or means no good.
+_MOST = 100_000
 
 
-def parse(text: str) -> dict[str, Any]:
-    """Return the configuration that a text in YAML or JSON holds (see :func:`resolve`).
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Refuses what YAML takes for something else than what stands there."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._checked: set[yaml.Node] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge what ``<<`` names, after a look at the keys that stand there."""
+        seen = set()
+        for key in [key for key, _ in node.value] if node not in self._checked else ():
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                _refuse(key, f"the key {key.value} stands there twice")
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
+        self._checked.add(node)
+        super().flatten_mapping(node)
+
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        """Return a number; those of base 60 and 8 and those with underscores are refused."""
+        whole = node.tag.endswith("int")
+        read = self.construct_yaml_int if whole else self.construct_yaml_float
+        number: float = read(node)
+        if not re.fullmatch("[-+]?(0|[1-9][0-9]*)" if whole else "[^:_]+", node.value):
+            _refuse(node, f"{node.value} stands for {number}; write it in decimal or in quotes")
+        return number
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
+
+
+def _refuse(node: yaml.Node, problem: str) -> NoReturn:
+    raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+
+def load(file: str | os.PathLike) -> Any:
+    """Return what a YAML (or JSON) file says, unless that is not what a reader takes it for.
 
     Raises:
-        InputError: the text is not YAML, or what it says is not allowed.
+        InputError: it is missing, not UTF-8 or not YAML, has a key twice, a number that is not
+            decimal, or refers to itself.
     """
-    try:
-        return resolve(yaml.load(text, Loader=_Loader))
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"config.yaml is not valid YAML ({reason}); correct it") from None
+    if not Path(file).is_file():
+        raise InputError(f"{file} is not there, or no file; correct its name")
+    with said(f"{file} is not valid YAML ({{why}}); correct it"):
+        value = yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_Loader)
+        pending, count = [value], 0
+        while pending:
+            one = pending.pop()
+            below = one.values() if isinstance(one, dict) else one
+            pending += below if isinstance(one, dict | list) else ()
+            if (count := count + 1) > _MOST:
+                raise InputError(f"{file} refers to itself, or holds too much; correct it")
+        return value
 
 
-def resolve(config: dict[str, Any]) -> dict[str, Any]:
+def planned(arguments: Sequence[str], file: str | os.PathLike = "config.yaml") -> dict[str, Any]:
+    """Return the configuration that Snakemake runs with these arguments.
+
+    Args:
+        arguments: of Snakemake, of which those that give a configuration count.
+        file: what they change.
+
+    Raises:
+        InputError: as for :func:`load` and :func:`resolve`, or a setting is not ``NAME=VALUE``.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="*", default=[])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    given, _ = parser.parse_known_args(list(arguments))
+    merged: dict[str, Any] = {}
+    for one in dict.fromkeys([*([file] if Path(file).is_file() else []), *given.configfile]):
+        _merge(merged, _mapping(load(one), one))
+    for setting in given.config:
+        name, equals, text = setting.partition("=")
+        if not (equals and re.fullmatch(r"[a-zA-Z_]\w+", name)):
+            raise InputError(
+                f"--config {short(setting)} is not NAME=VALUE; quote lists and mappings, as in "
+                '--config trials=20 "epsilons=[0.1, 1]" "data={source: auto}"'
+            )
+        value: object = text
+        with contextlib.suppress(yaml.YAMLError):
+            value = yaml.load(text, Loader=yaml.BaseLoader)
+        _merge(merged, {name: value})
+    return resolve(merged)
+
+
+def _merge(into: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def _mapping(value: object, source: object) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise InputError(f"{source} is {short(repr(value))}; it must be a mapping of settings")
+
+
+def resolve(config: dict[str, Any], files: Iterable[str | os.PathLike] = ()) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
+        files: what it was read from, to be checked (see :func:`load`).
 
     Raises:
         InputError: a key is unknown or missing, or a value is not allowed; the message names the
             key, the value, what is allowed and, for a misspelt name, the nearest valid one.
     """
+    for file in files:
+        load(file)
+    with said("config.yaml cannot be used ({why}); correct it"):
+        return _resolved(_mapping(config, "config.yaml"))
+
+
+def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     import jsonschema
 
     schema = _schema()
@@ -83,6 +185,9 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         resolved["reading"] = readings.find(resolved["reading"]).name
         for name, experiment in resolved["experiments"].items():
             _check_experiment(f"experiments.{name}", experiment)
+        for name, training in resolved["training"].items():
+            _check_training(f"training.{name}", training, name)
+        _check_shown(resolved)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
     for name in resolved["experiments"].keys() & resolved["training"]:
@@ -93,7 +198,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
 @functools.cache
 def datasets() -> dict[str, Any]:
     """Return what workflow/datasets.yaml says, by data set."""
-    return _load(DATASETS)
+    return _mapping(load(DATASETS), DATASETS)
 
 
 def write(config: Mapping[str, Any], results: str | os.PathLike = "results") -> None:
@@ -111,12 +216,11 @@ def read(results: str | os.PathLike = "results") -> dict[str, Any]:
         InputError: it is not there or damaged.
     """
     file = place("settings", os.fspath(results))
-    try:
-        settings = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
-    except OSError:
-        raise InputError(f"{file} does not exist; run `snakemake`, which writes it") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        settings = None
+    if not file.is_file():
+        raise InputError(f"{file} does not exist; run `snakemake`, which writes it")
+    settings = None
+    with contextlib.suppress(InputError):
+        settings = load(file)
     if not isinstance(settings, dict) or "experiments" not in settings:
         raise InputError(f"{file} is damaged; delete it and run again")
     if os.environ.get(PLANNED, "") not in ("", sources.stamp(settings)):
@@ -225,13 +329,9 @@ def _chosen(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: source[key] for key in keys if key in source}
 
 
-def _load(file: Path) -> dict[str, Any]:
-    return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
-
-
 def _schema() -> dict[str, Any]:
     """Return the schema with the names that the sources and datasets.yaml have."""
-    schema = _load(SCHEMA)
+    schema: dict[str, Any] = load(SCHEMA)
     experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
     experiment["task"]["enum"] = [*sources.tasks()]
     experiment["dataset"]["enum"] = [name for name, d in datasets().items() if "scalings" in d]
@@ -251,19 +351,61 @@ def _token(value: object) -> str:
 
 def _check_experiment(where: str, experiment: Mapping[str, Any]) -> None:
     """Raise InputError unless the data set has the features and the task has what it needs."""
-    for key in sources.tasks()[experiment["task"]].words.get("needs", ()):
+    needs = sources.tasks()[experiment["task"]].words.get("needs", ())
+    for key in needs:
         if key not in experiment:
             task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    columns = datasets()[experiment["dataset"]].get("columns", [])
+    if ZERO in experiment["mechanisms"] and "target" not in needs:
+        raise InputError(f"{where}.mechanisms has {ZERO}, which predicts a target; leave it out")
+    dataset = datasets()[experiment["dataset"]]
+    records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
+    if "train" in needs and experiment["train"] >= records:
+        raise InputError(
+            f"{where}.train is {experiment['train']} of {records} records; leave some for testing"
+        )
+    columns = dataset.get("columns", [])
     features = experiment.get("features", columns)
     for i, name in enumerate(features):
         checks.choice(columns, **{f"{where}.features[{i}]": name})
     for direction, members in experiment["directions"].items():
         for i, name in enumerate(members):
             checks.choice(features, **{f"{where}.directions.{direction}[{i}]": name})
+        if len(members) == len(features):
+            raise InputError(f"{where}.directions.{direction} has every feature; leave one out")
+    for name in _run_over("direction", experiment) if not experiment["directions"] else ():
+        raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
     if "target" in experiment:
         checks.choice(features, **{f"{where}.target": experiment["target"]})
+
+
+def _check_training(where: str, training: Mapping[str, Any], dataset: str) -> None:
+    """Raise InputError if a lot has more records than there are, or a batch more than a lot."""
+    total = datasets()[dataset]["shape"][0]
+    for part, whole, most in (
+        ("lot", "records", min(training["records"] or total, total)),
+        ("batch", "lot", training["lot"]),
+    ):
+        if (training.get(part) or 0) > most:
+            raise InputError(f"{where}.{part} is {training[part]}; {whole} are only {most}")
+
+
+def _check_shown(settings: Mapping[str, Any]) -> None:
+    """Raise InputError if tables show an epsilon or a share that is not run."""
+    shares = any(_run_over("tau", own) for own in settings["experiments"].values())
+    for one, many, wanted in ("table_epsilon", "epsilons", True), ("public_tau", "taus", shares):
+        if wanted and settings[one] not in settings[many]:
+            found = ", ".join(settings[many])
+            raise InputError(
+                f"{one} is {settings[one]}, which {many} ({short(found)}) lacks; add it there or "
+                "choose one of them"
+            )
+
+
+def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
+    """Return the mechanisms of an experiment that are run over an axis."""
+    known = sources.mechanisms()
+    return [name for name in experiment["mechanisms"] if name in known and axis in known[name].axes]
 
 
 def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -282,7 +424,7 @@ def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, str | float) and ("integer" in types or "number" in types):
         if value == "null" and value in types:
             return None
-        with contextlib.suppress(ValueError):
+        if isinstance(value, float) or re.fullmatch(_NUMBER, value):
             number = float(value)
             if not math.isfinite(number):
                 return str(value)
@@ -303,4 +445,5 @@ def _sentence(error: jsonschema.ValidationError) -> str:
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
-    return f"{prefix} is {error.instance!r}; it must be {schema.get('description', error.message)}"
+    value = short(repr(error.instance))
+    return f"{prefix} is {value}; it must be {schema.get('description', error.message)}"

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from matrixdp.checks import InputError
+from matrixdp.checks import InputError, why
 
 
 @contextlib.contextmanager
@@ -39,9 +39,8 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, target)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise InputError(
-            f"{target} cannot be written ({reason}); free some space or choose a folder that "
+            f"{target} cannot be written ({why(error)}); free some space or choose a folder that "
             "you may write to"
         ) from error
     finally:

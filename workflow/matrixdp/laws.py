@@ -17,7 +17,6 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +35,7 @@ GEMM_ROWS = 1 << 10
 
 def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) -> Array:
     """Return i.i.d. standard normals, shape (trials, *shape)."""
-    stack = _stack(streams, shape, out)
+    stack = stacked(streams, shape, out)
     for stream, trial in zip(streams, stack, strict=True):
         stream.standard_normal(out=trial)
     return stack
@@ -72,6 +71,10 @@ class GaussianLaw(Law):
         Fewer columns n' than those of ``shape`` will do where columns are alike.
         """
 
+    @abc.abstractmethod
+    def colour(self, white: Array) -> Array:
+        """Map independent standard normals (k,) to noise (m, n): the inverse of :meth:`whiten`."""
+
 
 @dataclass(frozen=True, eq=False)
 class SizedLaw(Law):
@@ -81,9 +84,6 @@ class SizedLaw(Law):
 
     Args:
         scale: above 0.
-
-    Raises:
-        InputError: the scale is not a finite number above 0.
     """
 
     scale: float
@@ -106,7 +106,7 @@ class NormLaw(SizedLaw):
 
     def sample(self, streams: Streams, out: Array | None = None) -> Array:
         """Return one draw per stream, shape (trials, m, n)."""
-        stack = _stack(streams, self.shape, out)
+        stack = stacked(streams, self.shape, out)
         for stream, trial in zip(streams, stack, strict=True):
             self._fill(stream, trial)
         return stack
@@ -135,9 +135,6 @@ class MatrixNormal(GaussianLaw):
         row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
             or one per trial: diagonals as (trials, m, 1), matrices as (trials, m, m).
         column_factor: B, the same with n in place of m.
-
-    Raises:
-        InputError: when sampled, if a factor has another shape or is not finite.
     """
 
     row_factor: ArrayLike | None = None
@@ -149,7 +146,7 @@ class MatrixNormal(GaussianLaw):
         left = _factor(len(streams), rows, "row_factor", self.row_factor)
         right = _factor(len(streams), columns, "column_factor", self.column_factor)
         right = None if right is None else np.swapaxes(right, 1, 2)
-        stack = _stack(streams, self.shape, out)
+        stack = stacked(streams, self.shape, out)
         one_product = right is not None and _dense(right) and len(right) == 1
         # Trials of about ``BLOCK`` numbers, or of enough rows for one product.
         step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
@@ -177,6 +174,11 @@ class MatrixNormal(GaussianLaw):
         white = _unscale(_unscale(z, self.row_factor), self.column_factor, columns=True)
         return white.reshape(*z.shape[:-2], -1)
 
+    def colour(self, white: Array) -> Array:
+        """Return A N B^T."""
+        scaled = _scale(white.reshape(self.shape), self.row_factor)
+        return _scale(scaled.T, self.column_factor).T
+
 
 @dataclass(frozen=True, eq=False)
 class SymmetricNormal(GaussianLaw):
@@ -203,6 +205,14 @@ class SymmetricNormal(GaussianLaw):
         std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
         return z[..., row, column] / std
 
+    def colour(self, white: Array) -> Array:
+        """Return the symmetric matrix of this upper triangle, rescaled."""
+        noise = np.empty(self.shape)
+        row, column = np.triu_indices(self.shape[0])
+        std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
+        noise[row, column] = noise[column, row] = white * std
+        return noise
+
 
 @dataclass(frozen=True, eq=False)
 class SymmetrisedNormal(GaussianLaw):
@@ -224,7 +234,16 @@ class SymmetrisedNormal(GaussianLaw):
     def whiten(self, z: Array) -> Array:
         """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
         white = _unscale(_unscale(z, self.factor), self.factor, columns=True)
-        return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5))).whiten(white)
+        return self._ensemble.whiten(white)
+
+    def colour(self, white: Array) -> Array:
+        """Return A G A^T with G of the Gaussian orthogonal ensemble."""
+        left = _scale(self._ensemble.colour(white), self.factor)
+        return _scale(left.T, self.factor)
+
+    @property
+    def _ensemble(self) -> SymmetricNormal:
+        return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5)))
 
 
 class Laplace(NormLaw):
@@ -242,6 +261,14 @@ class Laplace(NormLaw):
         """Return the sum of absolute entries."""
         return np.abs(z).sum(axis=(-2, -1))
 
+    def whiten(self, z: Array) -> Array:
+        """Map noise (m, n) to independent numbers of scale 1 (k,)."""
+        return (z / self.scale).ravel()
+
+    def colour(self, white: Array) -> Array:
+        """Map independent numbers of scale 1 (k,) to noise (m, n): the inverse."""
+        return self.scale * white.reshape(self.shape)
+
 
 class SymmetricLaplace(Laplace):
     """Symmetric matrices, independent Laplace numbers on and above the diagonal."""
@@ -255,6 +282,14 @@ class SymmetricLaplace(Laplace):
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
         return np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
+
+    def whiten(self, z: Array) -> Array:
+        """Return the upper triangle with the diagonal over the scale."""
+        return z[np.triu_indices(len(z))] / self.scale
+
+    def colour(self, white: Array) -> Array:
+        """Return the symmetric matrix of this upper triangle."""
+        return SymmetricNormal(self.shape, self.scale, self.scale).colour(white)
 
     @property
     def free(self) -> float:
@@ -355,7 +390,7 @@ class GeneralizedGamma(SizedLaw):
     def sample(self, streams: Streams, out: Array | None = None) -> Array:
         """Return one draw per stream, shape (trials, m, n)."""
         rows, columns = self.shape
-        stack = _stack(streams, self.shape, out)
+        stack = stacked(streams, self.shape, out)
         step = max(1, BLOCK // (rows * columns))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
@@ -434,130 +469,6 @@ def kronecker_normal(
     return flat.reshape(-1, len(sigma), len(psi))
 
 
-@dataclass(frozen=True, eq=False)
-class Bingham:
-    """Unit vectors of density proportional to exp(v^T K v), drawn exactly.
-
-    Args:
-        form: symmetric K, shape (m, m), or one per trial (trials, m, m).
-
-    Raises:
-        InputError: when sampled, if a form is not finite and symmetric.
-    """
-
-    form: ArrayLike
-
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m).
-
-        Raises:
-            InputError: there is not one form per stream.
-        """
-        envelope = _envelope(self.form)
-        size = envelope.losses.shape[-1]
-        stack = _stack(streams, (size,), out)
-        if len(envelope.losses) not in (1, len(streams)):
-            raise InputError(
-                f"form has shape {np.shape(self.form)} for {len(streams)} streams; give one, or "
-                "one each"
-            )
-        waiting, proposals = np.arange(len(streams)), 8
-        while len(waiting):
-            part = envelope.select(waiting)
-            noise, accepted = _propose([streams[k] for k in waiting.tolist()], part, proposals)
-            done = np.flatnonzero(accepted.any(axis=1))
-            first = noise[done, accepted[done].argmax(axis=1), None]
-            stack[waiting[done]] = part.select(done).directions(first)[:, 0]
-            waiting, proposals = np.delete(waiting, done), 2 * proposals
-        return stack
-
-    def draws(self, stream: np.random.Generator, count: int) -> Array:
-        """Return ``count`` draws from one stream and one form, shape (count, m)."""
-        envelope = _envelope(self.form)
-        m = envelope.losses.shape[-1]
-        spare = np.empty((1, max(1, BLOCK // m), m))
-        draws, filled = np.empty((count, m)), 0
-        while filled < count:
-            noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
-            found = envelope.directions(noise[accepted][None])[0, : count - filled]
-            draws[filled : filled + len(found)] = found
-            filled += len(found)
-        return draws
-
-
-class _Envelope(NamedTuple):
-    """Rejection from the angular central Gaussian law (Kent, Ganeiban & Mardia, JCGS 2018).
-
-    In the eigenbasis of K the target is exp(-u), u = sum_i l_i v_i^2, with losses l_i =
-    k_max - k_i >= 0. The proposal v = y / |y|, y_i ~ N(0, 1 / omega_i), omega_i = 1 + 2 l_i / b,
-    has density proportional to (1 + 2 u / b)^(-m/2).
-
-    Attributes:
-        axes: eigenvectors, one per column, shape (T or 1, m, m).
-        losses: l, shape (T or 1, m).
-        b: root of sum_i 1 / (b + 2 l_i) = 1, shape (T or 1, 1); it maximises the acceptance.
-        omega: shape (T or 1, m).
-    """
-
-    axes: Array
-    losses: Array
-    b: Array
-    omega: Array
-
-    def select(self, trials: NDArray[np.intp]) -> _Envelope:
-        """Return the part for these trials; one envelope for all trials stays as it is."""
-        return self if len(self.b) == 1 else _Envelope(*(field[trials] for field in self))
-
-    def log_acceptance(self, u: Array) -> Array:
-        """Return the log of the acceptance probability at u = v^T L v, shape (T, proposals).
-
-        Target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by its maximum, which is at
-        u = (m - b) / 2. Never above 0.
-        """
-        m = self.losses.shape[-1]
-        highest = (m * np.log(m / self.b) - (m - self.b)) / 2
-        return m / 2 * np.log1p(2 * u / self.b) - u - highest
-
-    def directions(self, noise: Array) -> Array:
-        """Turn standard normals of the eigenbasis, (T, count, m), into proposals v."""
-        y = noise / np.sqrt(self.omega)[:, None]
-        y /= np.linalg.norm(y, axis=-1, keepdims=True)
-        return y @ np.swapaxes(self.axes, -1, -2)
-
-
-def _propose(
-    streams: Streams, envelope: _Envelope, proposals: int, out: Array | None = None
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Return ``proposals`` normal vectors per stream, and which of them are accepted."""
-    noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
-    luck = np.stack([stream.standard_exponential(proposals) for stream in streams])
-    # Squares of y are squares of noise / omega; both sums are one product with two columns.
-    weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)
-    sums = np.square(noise) @ (weights / envelope.omega[..., None])
-    u = sums[..., 0] / sums[..., 1]
-    return noise, envelope.log_acceptance(u) + luck >= 0
-
-
-def _envelope(form: ArrayLike) -> _Envelope:
-    matrices = checks.array(shape=np.shape(form)[-1:] * 2, form=form)
-    asymmetry = matrices - np.swapaxes(matrices, -1, -2)
-    if np.abs(asymmetry).max() > 1e-9 * np.abs(matrices).max():
-        raise InputError(
-            "form is not a symmetric matrix; give (K + K^T) / 2, which is the same law"
-        )
-    values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
-    losses = np.minimum(values[:, -1:] - values, 1e300)  # twice a loss stays finite
-    # Newton's method on a falling convex function, from below the root: no step overshoots.
-    b = np.ones_like(losses[:, :1])
-    for _ in range(64):
-        inverse = 1 / (b + 2 * losses)
-        step = (inverse.sum(axis=1, keepdims=True) - 1) / (inverse**2).sum(axis=1, keepdims=True)
-        b += step
-        if (step <= 1e-12 * b).all():
-            break
-    return _Envelope(axes, losses, b, 1 + 2 * losses / b)
-
-
 def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array | None:
     """Return diagonals (T or 1, size or 1, 1) or matrices (T or 1, size, size)."""
     if value is None:
@@ -584,6 +495,14 @@ def _unscale(z: Array, factor: ArrayLike | None, columns: bool = False) -> Array
     return z @ inverse.T if columns else inverse @ z
 
 
+def _scale(z: Array, factor: ArrayLike | None) -> Array:
+    """Return A Z, for a factor given as a number, a diagonal or a matrix."""
+    given = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if given.ndim < 2:
+        return z * (given[:, None] if given.ndim else given)
+    return given @ z
+
+
 def _stretch(drawn: Array, lengths: Array) -> None:
     """Give the columns of an array (..., m, n) these lengths (..., n), in place."""
     lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", drawn, drawn))
@@ -605,7 +524,8 @@ def _part(factor: Array, block: slice) -> Array:
     return factor if len(factor) == 1 else factor[block]
 
 
-def _stack(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
+def stacked(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
+    """Return ``out`` if it fits, or else room for one draw per stream."""
     wanted = (len(streams), *shape)
     if out is None:
         return np.empty(wanted)

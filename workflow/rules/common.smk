@@ -4,8 +4,6 @@ import functools
 import os
 import sys
 
-from snakemake.exceptions import WorkflowError
-
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
@@ -14,11 +12,12 @@ from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
 try:
-    config = configuration.resolve(config)
+    config = configuration.resolve(config, workflow.configfiles)
+    if os.path.lexists("results") and not os.access("results/.", os.W_OK):
+        raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:
-    raise WorkflowError(str(error)) from None
-if os.path.lexists("results") and not (os.path.isdir("results") and os.access("results", os.W_OK)):
-    raise WorkflowError("results is not a folder that you may write to; move it out of the way")
+    # One sentence and no more: Snakemake would add this file and line, twice.
+    sys.exit(str(error))
 
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
 os.environ.update(
@@ -42,9 +41,10 @@ TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
 METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
-# What a job may take: memory in MB, minutes.
-SMALL = {"mem_mb": 2000, "runtime": 240}
-LARGE = {"mem_mb": 4000, "runtime": 480}
+# What a job may take: memory in MB, minutes. Twice the memory that a full run was seen to take, and
+# ten times its time; `--set-resources` where trials are many.
+SMALL = {"mem_mb": 1200, "runtime": 30}
+LARGE = {"mem_mb": 2000, "runtime": 60}
 # Where tables of results go: those of the default reading are never replaced by those of another.
 RESULTS = os.path.dirname(products.place("tables/any", "results", config["reading"]))
 

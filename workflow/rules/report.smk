@@ -12,8 +12,15 @@ ARGUMENTS = shlex.join(
     ]
 )
 
+GROUPS = [*SHOWN, *products.under(SHOWN, "{other}", EXPERIMENTS)]
 
-for group in [*SHOWN, *products.under(SHOWN, "{other}", EXPERIMENTS)]:
+# Done where a cluster's run is started: data, for there is the network and a person who reads
+# warnings, and what takes seconds. (`localrules` takes no computed names.)
+workflow.localrules("dataset", "learning", "summary", "summary_of_reading", "judge", "report")
+workflow.localrules(*(group.name for group in GROUPS))
+
+
+for group in GROUPS:
 
     rule:
         name:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from matrixdp.experiments.tasks.base import Released
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.seeds import streams
 
@@ -44,7 +45,7 @@ def test_an_exact_release_has_no_error(task, matrix):
     np.testing.assert_allclose(instance.reference("nonprivate", trials), 0, atol=1e-12)
     root = np.linalg.cholesky(matrix @ matrix.T + 7 * np.eye(5))
     np.testing.assert_allclose(instance.score(stack(root), yields="sketch", ridge=7), 0, atol=1e-12)
-    estimate = instance.estimate(stack(root), yields="sketch", ridge=7)
+    estimate = instance.estimate(Released(stack(root), "sketch", 7))
     np.testing.assert_allclose(estimate, stack(matrix @ matrix.T / 400), atol=1e-12)
 
 

@@ -14,25 +14,12 @@ from test_published import FACTORS, PRINTED
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import figures, tables
+from matrixdp.report import figures
 from matrixdp.report.comparisons import BASES
 
 FIGURES = figures.registry(distinctrun.KINDS)
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 CHANCE = {"regression": "zero", "section10_2": "zero"}
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("distinct")
-    distinctrun.write(folder)
-    tables.write(["table2"], results=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cells():
-    return distinctrun.cells()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from matrixdp import catalogue
-from matrixdp.report import figures, tables
+from matrixdp.report import figures
 from matrixdp.report.comparisons import BASES
 from matrixdp.report.figures import style
 from matrixdp.report.figures.training import LEAST, MOST
@@ -32,19 +32,6 @@ FIGURES = {
 #: Heat maps, which have a test of their own.
 MAPS = sorted(name for name in FIGURES if name.startswith("choices_"))
 DRAWN = sorted({*FIGURES} - {*MAPS})
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("distinct")
-    distinctrun.write(folder)
-    tables.write(["table2"], results=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cells():
-    return distinctrun.cells()
 
 
 @pytest.fixture(scope="module")

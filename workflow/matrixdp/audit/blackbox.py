@@ -112,7 +112,8 @@ def prove(
             if bound > nominal:
                 break
             continue
-        lacks = _lacks(Counts(*totals[0]), delta, bound) * (1 - np.sqrt(done / runs))
+        left = 1 - np.sqrt(done / runs)
+        lacks = _lacks(Counts(*totals[0]), delta, bound) * left if left else 0.0
         if lacks < GAIN * nominal and _futile(against, nominal, delta, runs):
             break
     event = float(Counts(*totals[0]).hits[0]) / done

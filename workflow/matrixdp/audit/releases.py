@@ -121,9 +121,6 @@ def run(
         queries: the queries of the experiment's task by name, its own first.
         settings: those of the experiment; its seed makes the rows reproducible.
         most: limit on the black box's runs per neighbour; None: as many as its power needs.
-
-    Raises:
-        InputError: the mechanism's name or a setting is not valid.
     """
     rows: list[dict[str, object]] = []
     for variant in variants(find(mechanism), settings):

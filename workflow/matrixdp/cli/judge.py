@@ -23,7 +23,6 @@ def run(*, results: str = "results") -> None:
         mechanisms={*sources.mechanisms(), *schemes},
         experiments=kinds,
         checks=exact.names(),
-        theory=sources.theory(),
         shown=shown,
     )
     claims.write(results, known=known)

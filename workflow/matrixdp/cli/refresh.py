@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 
-def run(*, results: str = "results", mirror: str = "", status: bool = False) -> None:
+def run(
+    arguments: Sequence[str] = (),
+    *,
+    results: str = "results",
+    mirror: str = "",
+    status: bool = False,
+) -> None:
     """Run the verb.
 
     Args:
+        arguments: of snakemake, after --; the configuration that they give may name a mirror
         status: only say which are simulated
     """
     from matrixdp import config
@@ -19,7 +27,7 @@ def run(*, results: str = "results", mirror: str = "", status: bool = False) -> 
     if status:
         store.warn_of_stand_ins(folders)
         return
-    file, mirror = Path("config.yaml"), mirror or os.environ.get("DATA_MIRROR", "")
-    if not mirror and file.is_file():
-        mirror = config.parse(file.read_text(encoding="utf-8"))["data"]["mirror"]
+    mirror = mirror or os.environ.get("DATA_MIRROR", "")
+    if not mirror and (arguments or Path("config.yaml").is_file()):
+        mirror = config.planned(arguments)["data"]["mirror"]
     store.refresh(folders, mirror=mirror or None)

@@ -1,16 +1,24 @@
-"""Put everything that a run has made on one page."""
+"""Put everything that a run has made on one page, or all that is kept of the reference run."""
 
 from __future__ import annotations
 
+KEPT, KEPT_PAGE = "results/reference", "results/page.html"
 
-def run(*, results: str = "results", arguments: str = "", out: str) -> None:
+
+def run(*, results: str = "results", arguments: str = "", out: str = "") -> None:
     """Run the verb.
 
     Args:
         arguments: what the page's commands end with
-        out: the HTML file
+        out: the HTML file (default: results/page.html, of the kept results)
     """
     from matrixdp import config
     from matrixdp.report import page
 
-    page.write(results, out, config=config.read(results), arguments=arguments)
+    if out:
+        page.write(results, out, config=config.read(results), arguments=arguments)
+    else:
+        # The same bytes everywhere: nothing on the machine and the moment.
+        kept = KEPT if results == "results" else results
+        page.write(kept, KEPT_PAGE, config=config.read(kept), arguments=arguments, run={})
+        print(f"{KEPT_PAGE} shows {kept}")

@@ -5,20 +5,23 @@ from __future__ import annotations
 import fnmatch
 import functools
 import gzip
+import hashlib
 import io
 import lzma
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from types import SimpleNamespace
+from typing import IO, Any, cast
 
-from matrixdp.checks import InputError
+from matrixdp.checks import InputError, said
 from matrixdp.data.datasets import Member
 
 Entry = tuple[str, Callable[[], bytes]]
 Contents = dict[str, dict[str, bytes]]
+Stream = IO[bytes] | gzip.GzipFile | lzma.LZMAFile
 
 _SUFFIXES = {
     ".zip": "zip", ".tar.gz": "tar.gz", ".tgz": "tar.gz", ".tar.xz": "tar.xz", ".gz": "gz",
@@ -32,15 +35,32 @@ _FIRST_BYTES = {
     "tar.xz": b"\xfd7zXZ\x00",
 }
 _WEB_PAGE = (b"<!doctype html", b"<html", b"<head")
-DAMAGE = (
-    zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError,
-    NotImplementedError, RuntimeError,
-)  # fmt: skip
+#: What one file may unpack to, with all that is packed in it: bytes.
+LIMIT = 2**29
 _DEPTH = 3
 
 
 class Broken(InputError):
     """A file that is not what it should be; the same file from elsewhere may be."""
+
+
+class Meter:
+    """Counts what one file unpacks to, with all that is packed in it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.left = name, LIMIT
+
+    def read(self, stream: Stream, size: int | None = None) -> bytes:
+        """Return the next ``size`` bytes of a stream, or all that are left.
+
+        Raises:
+            Broken: that is more than ``LIMIT`` in all.
+        """
+        data = stream.read(self.left + 1 if size is None else size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise Broken(f"{self.name} unpacks to more than {LIMIT >> 20} MiB")
+        return data
 
 
 def extract(name: str, kind: str, data: bytes, wanted: Sequence[Member]) -> Contents:
@@ -57,20 +77,25 @@ def extract(name: str, kind: str, data: bytes, wanted: Sequence[Member]) -> Cont
         is as many of its last path components as the member's name has.
 
     Raises:
-        Broken: it is not of this kind, truncated or damaged, or a member is missing.
+        Broken: it is not of this kind, truncated or damaged, unpacks to more than ``LIMIT``, or a
+            member is missing.
     """
     if not data.startswith(_FIRST_BYTES[kind]):
         raise Broken(f"{name} is no {kind} file")
-    try:
-        contents = select(_entries(name, kind, data), wanted)
-    except DAMAGE:
-        raise Broken(f"{name} is truncated or damaged") from None
+    with said(f"{name} is truncated or damaged", Broken):
+        contents = select(_entries(name, kind, data, Meter(name)), wanted)
     for member in wanted:
         found = len(contents[member.name])
         if found != member.count:
             holds = f"{found} of the {member.count} files" if member.count > 1 else "no file"
             raise Broken(f"{name} holds {holds} {member.name}")
     return contents
+
+
+def unpacked(name: str, data: bytes) -> bytes:
+    """Return what a .gz file holds; raise Broken as :func:`extract` does."""
+    member = Member(name.removesuffix(".gz"))
+    return extract(name, "gz", data, [member])[member.name][member.name]
 
 
 def check_data(name: str, data: bytes) -> None:
@@ -81,58 +106,79 @@ def check_data(name: str, data: bytes) -> None:
         raise Broken(f"{name} is a web page instead of data")
 
 
+def sha256(data: bytes) -> str:
+    """Return the checksum that all files are checked by."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def select(entries: Iterable[Entry], wanted: Sequence[Member]) -> Contents:
     """Return the bytes of the entries that match a wanted member, as :func:`extract` does.
 
+    Of entries of one name that differ, the one with the member's checksum is taken.
+
     Raises:
-        Broken: two entries of one name differ.
+        Broken: two entries of one name differ, and no checksum says which is right.
     """
     contents: Contents = {member.name: {} for member in wanted}
     # Joined components have as many slashes as the name has, so that no * reaches over one.
     patterns = [
-        (contents[name], len(PurePosixPath(name).parts), re.compile(fnmatch.translate(name)).match)
-        for name in contents
+        (one, len(PurePosixPath(one.name).parts), re.compile(fnmatch.translate(one.name)).match)
+        for one in wanted
     ]
+    first: dict[str, str] = {}
     for entry, read in entries:
         parts = PurePosixPath(entry).parts
-        for found, depth, matches in patterns:
-            key = "/".join(parts[-depth:])
+        for member, depth, matches in patterns:
+            key, found = "/".join(parts[-depth:]), contents[member.name]
             if len(parts) >= depth and matches(key):
                 data = read()
-                if found.setdefault(key, data) != data:
-                    raise Broken(f"there are two different files {key}")
+                if found.setdefault(key, data) == data:
+                    first.setdefault(key, entry)
+                elif member.sha256 is None:
+                    both = f"{first[key]} and {entry}"
+                    raise Broken(f"there are two different files {key}, {both}")
+                elif sha256(data) == member.sha256:
+                    found[key] = data
     return contents
 
 
-def _entries(name: str, kind: str, data: bytes, depth: int = 0) -> Iterator[Entry]:
+def _entries(name: str, kind: str, data: bytes, meter: Meter, depth: int = 0) -> Iterator[Entry]:
     """Yield path and reader of every file in a container, and in containers inside it."""
     if kind == "zip":
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for entry in archive.infolist():
                 if not entry.is_dir():
-                    read = functools.partial(archive.read, entry)
-                    yield from _opened(entry.filename, read, depth)
+                    read = functools.partial(_unpacked, meter, archive.open, entry)
+                    yield from _opened(entry.filename, read, meter, depth)
     elif kind in ("tar.gz", "tar.xz"):
         uncompressed = gzip.open if kind == "tar.gz" else lzma.open
         with uncompressed(io.BytesIO(data)) as stream:
-            with tarfile.open(fileobj=stream) as archive:
+            metered = SimpleNamespace(read=functools.partial(meter.read, stream))
+            with tarfile.open(fileobj=metered, mode="r|") as archive:
                 for item in archive:
-                    if content := archive.extractfile(item):
-                        yield from _opened(item.name, content.read, depth)
+                    # A link is no file, and a sparse one can be of any size.
+                    if item.isreg() and not item.issparse():
+                        content = cast(IO[bytes], archive.extractfile(item))
+                        yield from _opened(item.name, content.read, meter, depth)
             # The checksum comes after the last member.
-            while stream.read(2**20):
+            while metered.read(2**20):
                 pass
     elif kind == "gz":
-        inner = functools.partial(gzip.decompress, data)
-        yield from _opened(name.removesuffix(".gz"), inner, depth)
+        read = functools.partial(_unpacked, meter, gzip.open, io.BytesIO(data))
+        yield from _opened(name.removesuffix(".gz"), read, meter, depth)
     else:
         yield name, lambda: data
 
 
-def _opened(path: str, read: Callable[[], bytes], depth: int) -> Iterator[Entry]:
+def _unpacked(meter: Meter, open: Callable[..., Any], packed: object) -> bytes:
+    with open(packed) as stream:
+        return meter.read(stream)
+
+
+def _opened(path: str, read: Callable[[], bytes], meter: Meter, depth: int) -> Iterator[Entry]:
     kind = next((kind for end, kind in _SUFFIXES.items() if path.lower().endswith(end)), None)
     if kind is None or depth == _DEPTH:
         yield path, read
         return
-    for inner, inner_read in _entries(PurePosixPath(path).name, kind, read(), depth + 1):
+    for inner, inner_read in _entries(PurePosixPath(path).name, kind, read(), meter, depth + 1):
         yield f"{path}/{inner}", inner_read

@@ -22,10 +22,13 @@ from matrixdp import checks, seeds
 from matrixdp.checks import Array, InputError
 from matrixdp.data import datasets, fetch, learning, matrices, prepared, simulate
 from matrixdp.data.datasets import Spec
-from matrixdp.data.fetch import Fetched, Mismatch, Network, Unreachable
+from matrixdp.data.fetch import Fetched, Lacking, Mismatch, Network, Unreachable
 from matrixdp.data.learning import Encoded
 from matrixdp.data.prepared import DEFAULT, read_provenance
 from matrixdp.files import replacing, write_text
+
+#: What may be asked for, see :func:`prepare`.
+SOURCES = ("auto", "original", "fallback", "simulated")
 
 #: Records, and what provenance.json says of their origin.
 Made = tuple[Array | Encoded, dict[str, Any]]
@@ -47,7 +50,7 @@ def original(
         network: how hard to try.
 
     Raises:
-        Unreachable: no address could be reached.
+        Unreachable, Lacking: no address could be reached; a mirror was not named, or lacks a file.
         Mismatch: the records or a file are not the expected ones.
         InputError: see :func:`matrixdp.data.fetch.fetch`.
     """
@@ -57,9 +60,9 @@ def original(
         records = _module(spec).read(fetched.members)
         if not spec.is_learning_set:
             records = records + 0.0  # makes -0 and 0 the same bytes
-    except (ValueError, KeyError, IndexError) as error:
+    except Exception as error:
         why = f" ({error})" if isinstance(error, InputError) else ""
-        raise _refuse(spec, fetched, f"cannot be read as records{why}") from None
+        raise _refuse(spec, fetched, f"cannot be read as records{why}") from error
     found = kind.content_sha256(records)
     if records.shape != spec.shape or found != spec.sha256:
         raise _refuse(
@@ -89,8 +92,10 @@ def prepare(
     Args:
         name: a data set of workflow/datasets.yaml.
         out: the folder to write into.
-        source: ``original``; ``simulated``; or ``auto``: the originals, or a stand-in with a
-            warning if the network cannot be reached. A wrong checksum is an error in any case.
+        source: ``original``; ``simulated``; ``auto``: the originals, or a stand-in with a warning
+            if no mirror is named and the network cannot be reached; or ``fallback``: as ``auto``,
+            and a stand-in also for what a named mirror lacks. A wrong checksum is an error in any
+            case.
         mirror: a folder that is looked in before anything is downloaded.
         seed: of the stand-in.
         network: how hard to try to download.
@@ -100,16 +105,20 @@ def prepare(
             not the expected ones.
     """
     spec = datasets.find(name)
-    checks.choice(("auto", "original", "simulated"), source=source)
+    checks.choice(SOURCES, source=source)
     made = None
     if source != "simulated":
         try:
             made = original(spec, Path(out, "downloads"), mirror, network=network)
-        except Unreachable as error:
+        except (Unreachable, Lacking) as error:
             if source == "original":
                 raise
+            if source == "auto" and isinstance(error, Lacking):
+                raise Lacking(f"{error}; data.source: fallback would simulate it") from None
             _warn([name], f"{error}; so ")
-    _write(Path(out), spec, source, made or _stand_in(spec, seed))
+    # Stand-ins for want of originals are looked for by this word.
+    requested = "auto" if source == "fallback" else source
+    _write(Path(out), spec, requested, made or _stand_in(spec, seed))
 
 
 def refresh(

@@ -191,9 +191,6 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
     Args:
         thing: a mechanism or a task.
         changes: new values by ``Class.parameter``; those of other classes change nothing.
-
-    Raises:
-        InputError: a parameter does not take the value.
     """
     new = {}
     for place, field, value in _fields(thing):

@@ -94,9 +94,6 @@ def trials(
         part: the experiment's settings (see :func:`prepared`).
         names: mechanisms and reference rows.
         folder: of the prepared data set.
-
-    Raises:
-        InputError: as for :func:`prepared` and :func:`run`, or the data cannot be read.
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
@@ -113,9 +110,6 @@ def specifications(
         part: the experiment's settings (see :func:`prepared`), under the default reading.
         names: mechanisms and reference rows, in the order of the rows.
         folder: of the prepared data set, with its scalings.
-
-    Raises:
-        InputError: as for :func:`prepared` and :func:`run`, or the data cannot be read.
     """
 
     @functools.cache
@@ -193,9 +187,6 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
         mechanism: a mechanism or a reference row.
         scaled: returns the data in the scaling of that name.
         settings: ``reading`` and ``changes`` are not used.
-
-    Raises:
-        InputError: as for :func:`run`.
     """
     things: list[object] = [task]
     if mechanism in registry():

@@ -14,10 +14,6 @@ def registry() -> dict[str, Entry]:
 
 
 def find(name: str) -> Entry:
-    """Return one mechanism by its name, without importing the other families.
-
-    Raises:
-        InputError: there is no such mechanism.
-    """
+    """Return one mechanism by its name, without importing the other families."""
     entry: Entry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
     return entry

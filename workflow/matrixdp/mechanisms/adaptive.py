@@ -23,7 +23,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.clipped import Chosen, clipped
-from matrixdp.mechanisms.gaussian import delivered, independent_triangle
+from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Covariance, Identity, Query
 
@@ -80,13 +80,11 @@ class ChosenBySearch(Chosen):
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))
         share = self.rest / np.sqrt(2) if apart else self.rest
         moments = independent_triangle(query, share, epsilon=self.epsilon, delta=self.delta)
-        spectrum = Spectrum(
+        spectrum = Spectrum.by_mu(
+            self.rest,
             query=query,
             epsilon=self.epsilon,
             delta=self.delta,
-            epsilon_actual=delivered(self.delta, self.rest),
-            mu=self.rest,
-            mu_exact=False,
             moments=moments,
             eigenvalue_std=query.l2 / share if apart else 0.0,
         )
@@ -157,11 +155,8 @@ class AdaptiveCovariance(Mechanism):
     """The adaptive method of Dong, Liang & Yi, see the head of this file.
 
     Args:
-        failure: probability with which the bounds behind the choice may fail (beta); 0.1 is the
-            default of the authors' code.
-
-    Raises:
-        InputError: failure is not strictly between 0 and 1.
+        failure: probability with which the bounds behind the choice may fail (beta), between 0 and
+            1; 0.1 is the default of the authors' code.
     """
 
     failure: float = 0.1
@@ -184,13 +179,11 @@ class AdaptiveCovariance(Mechanism):
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
         mu = gaussian.mu(epsilon, delta)
         search = mu * np.sqrt(SEARCH) / 2
-        return ChosenBySearch(
+        return ChosenBySearch.by_mu(
+            mu,
             query=Identity(query.domain, query.records, query.adjacency),
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             source=query,
             trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),

@@ -14,7 +14,7 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.gaussian import delivered, independent_triangle
+from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import NormalEquations, Query
@@ -69,10 +69,8 @@ class AdaSSP(Mechanism):
     Its neighbours add or remove a record; here the sensitivities are those of the query's.
 
     Args:
-        failure: probability with which the ridge may be too small for the noise (the paper's rho).
-
-    Raises:
-        InputError: failure is not strictly between 0 and 1.
+        failure: probability with which the ridge may be too small for the noise (the paper's rho),
+            between 0 and 1.
     """
 
     failure: float = 0.05
@@ -90,13 +88,11 @@ class AdaSSP(Mechanism):
         each = float(mu / np.sqrt(3))
         explaining = independent_triangle(query.explaining, each, epsilon=epsilon, delta=delta)
         d = query.features - 1
-        return RidgedEquations(
+        return RidgedEquations.by_mu(
+            mu,
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             eigenvalue_std=query.l2_eigenvalue / each,
             explaining=explaining,
             target_std=query.l2_target / each,

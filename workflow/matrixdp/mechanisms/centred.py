@@ -19,7 +19,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import BLOCK, Streams, normals
 from matrixdp.mechanisms.base import Entry, Mechanism, Release
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped
-from matrixdp.mechanisms.gaussian import delivered, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
@@ -79,11 +79,8 @@ class Centred(Mechanism):
     becomes zero is not zero about the mean.
 
     Args:
-        share: R^2 over the largest squared distance of two records; None for the radius that
-            :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
-
-    Raises:
-        InputError: the share is not above 0, or above 1.
+        share: R^2 over the largest squared distance of two records, at most 1; None for the
+            radius that :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped` chooses.
     """
 
     share: float | None = None
@@ -108,19 +105,14 @@ class Centred(Mechanism):
         else:
             ball = clipped(apart, self.share)
             about = orthogonal_ensemble(ball, each, epsilon=epsilon, delta=delta)
-        return CentredMoments(
+        return CentredMoments.by_mu(
+            mu,
             query=records,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             centre_std=records.l2 / query.records / each,
             about=about,
         )
 
 
-MECHANISMS = {
-    "centred_public": Entry(partial(Centred, PUBLIC)),
-    "centred_private": Entry(Centred),
-}
+MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

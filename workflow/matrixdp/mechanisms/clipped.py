@@ -18,7 +18,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.gaussian import GOE, delivered, orthogonal_ensemble
+from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
@@ -34,11 +34,8 @@ class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
     Args:
-        share: R^2 over the largest squared norm of a record; at 1 nothing is clipped, and the
-            release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
-
-    Raises:
-        InputError: the share is not above 0, or above 1.
+        share: R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
+            and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
     share: float = PUBLIC
@@ -176,13 +173,9 @@ class PrivatelyClipped(Mechanism):
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
     Args:
-        share: share of mu^2 for the histogram.
+        share: share of mu^2 for the histogram, between 0 and 1.
         tolerated: see above.
         radii: number of radii and of shells.
-
-    Raises:
-        InputError: share is not strictly between 0 and 1, tolerated is not above 0, or radii is not
-            a whole number above 0.
     """
 
     share: float = 0.1
@@ -211,13 +204,11 @@ class PrivatelyClipped(Mechanism):
             orthogonal_ensemble(clipped(query, 2.0**-j), rest, epsilon=epsilon, delta=delta)
             for j in range(self.radii)
         )
-        return ChosenByHistogram(
+        return ChosenByHistogram.by_mu(
+            mu,
             query=Identity(query.domain, query.records, query.adjacency),
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             candidates=tuple(candidates),
             count_std=float(np.sqrt(2 / self.share) / mu),
             tolerated=self.tolerated,

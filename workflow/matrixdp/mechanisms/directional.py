@@ -19,7 +19,6 @@ from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
-from matrixdp.mechanisms.gaussian import gaussian_release
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Covariance, Query
@@ -51,12 +50,7 @@ class DirectionalGaussian(Mechanism):
     directions: ArrayLike | None = None
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon, delta, shares, weights or directions are out of range or do not
-                fit the query.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         if not isinstance(self.allocation, FixedShares):
             raise InputError(
@@ -77,7 +71,10 @@ class DirectionalGaussian(Mechanism):
         else:
             noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
-        return gaussian_release(query, noise, mu, np.sqrt(square), epsilon=epsilon, delta=delta)
+        std = float(np.sqrt(square))
+        return GaussianRelease.by_mu(
+            *mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
+        )
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""
@@ -101,5 +98,5 @@ MECHANISMS = {
     "directional_gaussian": Entry(
         lambda important, tau: DirectionalGaussian(Binary(important=important, tau=tau)),
         axes=("direction", "tau"),
-    ),
+    )
 }

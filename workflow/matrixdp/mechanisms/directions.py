@@ -24,11 +24,9 @@ class PrivateDirections:
     the spectrum of Theorem 7 from the data themselves, which is not private.)
 
     Args:
-        share: share of epsilon and of delta spent here; the rest is left for the noise.
-        floor: as above.
-
-    Raises:
-        InputError: share or floor is not strictly between 0 and 1.
+        share: share of epsilon and of delta spent here, between 0 and 1; the rest is left for the
+            noise.
+        floor: as above, between 0 and 1.
     """
 
     share: float = 0.2
@@ -61,11 +59,7 @@ class PrivateDirections:
 
 
 def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
-    """Return directions if they are an orthonormal basis of m features, or None as it is.
-
-    Raises:
-        InputError: they are not orthonormal, or not of m features.
-    """
+    """Return directions if they are an orthonormal basis of m features, or None as it is."""
     if directions is None:
         return None
     basis = checks.orthonormal(directions=directions)

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp import checks, laws
+from matrixdp.bingham import Bingham
 from matrixdp.checks import Array
 from matrixdp.laws import NormLaw, Streams
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
@@ -38,9 +39,6 @@ class KNorm(Mechanism):
         norm: ``frobenius``, ``record_l2`` or ``record_linf``.
         factor_two: divide epsilon by 2, as the general exponential mechanism must for a
             normaliser that depends on the data. Here it does not, and half of epsilon is unused.
-
-    Raises:
-        InputError: the norm is unknown.
     """
 
     norm: str
@@ -51,11 +49,7 @@ class KNorm(Mechanism):
         checks.choice(NORMS, norm=self.norm)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
-
-        Raises:
-            InputError: epsilon is not a finite number above 0, or the query is not the identity.
-        """
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         spent = epsilon / 2 if self.factor_two else epsilon
@@ -93,11 +87,7 @@ class PPCA(Mechanism):
     queries = frozenset({"covariance"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> PrincipalDirection:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
-
-        Raises:
-            InputError: epsilon is not a finite number above 0, or the query is not the covariance.
-        """
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         sides = 2 if query.adjacency == "replace" else 1
@@ -114,7 +104,7 @@ class PrincipalDirection(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return laws.Bingham(form).sample(streams, out)
+        return Bingham(form).sample(streams, out)
 
 
 MECHANISMS = {

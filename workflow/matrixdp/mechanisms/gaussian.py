@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetricNormal
+from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
@@ -71,8 +71,9 @@ class Gaussian(Mechanism):
         self._require(query)
         sigma = standard_deviation(query.l2, epsilon, delta, self.calibration)
         mu = Mu(query.l2 / sigma, query.l2_exact)
-        return gaussian_release(
-            query, MatrixNormal(query.shape, sigma), mu, sigma, epsilon=epsilon, delta=delta
+        noise = MatrixNormal(query.shape, sigma)
+        return GaussianRelease.by_mu(
+            *mu, query=query, noise=noise, noise_std=sigma, epsilon=epsilon, delta=delta
         )
 
 
@@ -95,12 +96,7 @@ class IMGM(Mechanism):
     column_factor: ArrayLike | None = None
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range, or a factor has the wrong shape or is
-                singular.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         if self.row_factor is None and self.column_factor is None:
             return Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
@@ -109,9 +105,11 @@ class IMGM(Mechanism):
         left = _unit_factor(rows, row_factor=self.row_factor)
         right = _unit_factor(columns, column_factor=self.column_factor)
         noise = MatrixNormal(query.shape, sigma if left is None else sigma * left, right)
-        noise_std = sigma * _rms(left, rows) * _rms(right, columns)
-        mu = Mu(query.l2 / sigma, False)
-        return gaussian_release(query, noise, mu, noise_std, epsilon=epsilon, delta=delta)
+        std = sigma * _rms(left, rows) * _rms(right, columns)
+        mu = query.l2 / sigma
+        return GaussianRelease.by_mu(
+            mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
+        )
 
 
 @dataclass(frozen=True)
@@ -133,9 +131,7 @@ class AnalyzeGauss(Mechanism):
         self._require(query)
         assert isinstance(query, Covariance)
         sigma = standard_deviation(query.l2_upper, epsilon, delta, self.calibration)
-        noise = SymmetricNormal(query.shape, sigma, sigma)
-        change = Mu(query.l2_upper, query.l2_upper_exact)
-        return _symmetric(query, noise, change, epsilon, delta)
+        return _triangle(query, sigma, epsilon, delta)
 
 
 @dataclass(frozen=True)
@@ -171,39 +167,23 @@ def independent_triangle(
     query: Covariance, mu: float, *, epsilon: float, delta: float
 ) -> GaussianRelease:
     """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``, as above."""
-    sigma = query.l2_upper / mu
+    return _triangle(query, query.l2_upper / mu, epsilon, delta)
+
+
+def _triangle(query: Covariance, sigma: float, epsilon: float, delta: float) -> GaussianRelease:
     noise = SymmetricNormal(query.shape, sigma, sigma)
     return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), epsilon, delta)
-
-
-def gaussian_release(
-    query: Query, noise: GaussianLaw, mu: Mu, noise_std: float, *, epsilon: float, delta: float
-) -> GaussianRelease:
-    """Return the release of value plus Gaussian noise; arguments as of :class:`Release`."""
-    return GaussianRelease(
-        query=query,
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_actual=delivered(delta, mu.value),
-        mu=mu.value,
-        mu_exact=mu.exact,
-        noise_std=float(noise_std),
-        noise=noise,
-    )
-
-
-def delivered(delta: float, mu: float) -> float:
-    """Return the epsilon of Gaussian noise at delta, infinite for an infinite mu."""
-    return gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
 
 
 def _symmetric(
     query: Query, noise: SymmetricNormal, change: Mu, epsilon: float, delta: float
 ) -> GaussianRelease:
     m, sigma = query.features, noise.diagonal_std
-    rms = np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m)
-    mu = Mu(change.value / sigma, change.exact)
-    return gaussian_release(query, noise, mu, rms, epsilon=epsilon, delta=delta)
+    std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
+    mu = change.value / sigma
+    return GaussianRelease.by_mu(
+        mu, change.exact, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
+    )
 
 
 def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:

@@ -35,11 +35,7 @@ class SphericalGamma(Mechanism):
     power: float | None = 1.25
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         epsilon, delta = checks.privacy(epsilon, delta)
         symmetric = isinstance(query, Covariance)

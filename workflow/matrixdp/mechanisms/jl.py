@@ -68,9 +68,6 @@ class JohnsonLindenstrauss(Mechanism):
 
         Where records cannot be both orthogonal and of full norm, as in [0, 1]^m, the guarantee for
         ``replace`` may be stronger than the reported epsilon says.
-
-    Raises:
-        InputError: ``rows`` is below 1, or the calibration is unknown.
     """
 
     rows: float = 2.0
@@ -83,13 +80,7 @@ class JohnsonLindenstrauss(Mechanism):
         checks.choice(("exact", "2012"), calibration=self.calibration)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range, or the query is not ``covariance``.
-            NoGuarantee: the constants of 2012 are too small at this epsilon, which is decided by
-                the exact curve.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         epsilon, delta = checks.privacy(epsilon, delta)
         rows = round(self.rows * query.features)
@@ -126,9 +117,6 @@ class NonPrivateCirculantSketch:
     Args:
         rows: number r of sketch rows.
         lift: w, by which singular values s are lifted to sqrt(s^2 + w^2).
-
-    Raises:
-        InputError: ``rows`` is not a whole number above 0, or ``lift`` is not above 0.
     """
 
     rows: int

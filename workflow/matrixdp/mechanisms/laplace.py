@@ -20,11 +20,7 @@ class Laplace(Mechanism):
     """
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
-
-        Raises:
-            InputError: epsilon is not a finite number above 0.
-        """
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
         if isinstance(query, Covariance):

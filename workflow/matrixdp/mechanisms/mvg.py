@@ -20,7 +20,6 @@ from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
-from matrixdp.mechanisms.gaussian import delivered, gaussian_release
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
 ZETAS = ("sqrt", "literal")
@@ -108,11 +107,7 @@ class MVG(Mechanism):
         return frozenset({"identity"}) if private else super().queries
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon, delta or a parameter is out of range or does not fit the query.
-        """
+        """Return the (epsilon, delta)-DP release."""
         self._require(query)
         if isinstance(self.directions, PrivateDirections):
             return self._with_private_directions(query, self.directions, epsilon, delta)
@@ -125,16 +120,15 @@ class MVG(Mechanism):
         equimodal = isinstance(query, Covariance)
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
-        std = np.sqrt(mean_variance)
-        return gaussian_release(query, noise, mu, std, epsilon=epsilon, delta=delta)
+        std = float(np.sqrt(mean_variance))
+        return GaussianRelease.by_mu(
+            *mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
+        )
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
         """Return phi, the square root of the precision budget of Theorems 2 and 3.
 
         It is that of Eqs. (1) and (12).
-
-        Raises:
-            InputError: epsilon, delta or a parameter is out of range.
         """
         epsilon, delta = checks.privacy(epsilon, delta)
         gamma = query.gamma if self.gamma is None else checks.positive(gamma=self.gamma)
@@ -166,13 +160,11 @@ class MVG(Mechanism):
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
         mu = mu if self._is_private(query) else NO_LIMIT.value
-        return AlongPrivateDirections(
+        return AlongPrivateDirections.by_mu(
+            mu,
             query=query,
             epsilon=epsilon,
             delta=delta,
-            epsilon_actual=delivered(delta, mu),
-            mu=mu,
-            mu_exact=False,
             private=private,
             moments=moments,
             allocation=self.allocation,

@@ -49,9 +49,6 @@ def release_mu(epsilon: float, delta: float, releases: int) -> float:
     """Return the mu that each of equal Gaussian releases may have (IMGM, Theorem 4).
 
     The standard deviation of each is then sensitivity / mu = sensitivity sqrt(T) / B.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     releases = checks.count(releases=releases)
@@ -71,9 +68,6 @@ def rdp_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
         rate: sampling probability, above 0 and at most 1.
         steps: number of releases.
         delta: strictly between 0 and 1.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     z, q, steps, delta = _arguments(multiplier, rate, steps, delta)
     divergence = steps * _divergences(z, q) * (1 + _DIVERGENCE_ROUNDING)
@@ -166,12 +160,7 @@ Accountant = Callable[..., float]
 
 @functools.lru_cache(maxsize=4096)
 def smallest_multiplier(
-    epsilon: float,
-    delta: float,
-    *,
-    rate: float,
-    steps: int,
-    accountant: Accountant = pld_epsilon,
+    epsilon: float, delta: float, *, rate: float, steps: int, accountant: Accountant = pld_epsilon
 ) -> float:
     """Return the smallest noise multiplier for which the steps are (epsilon, delta)-DP.
 
@@ -180,9 +169,6 @@ def smallest_multiplier(
 
     Args:
         accountant: :func:`pld_epsilon` or :func:`rdp_epsilon`.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     from scipy.optimize import brentq
 

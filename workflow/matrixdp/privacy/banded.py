@@ -23,11 +23,7 @@ from matrixdp.privacy import gaussian
 
 
 def coefficients(bands: int) -> Array:
-    """Return c_0, ... c_(b-1), shape (b,), of norm 1: c_k ~ prod_(j <= k) (2 j - 1) / (2 j).
-
-    Raises:
-        InputError: ``bands`` is not a whole number of at least 1.
-    """
+    """Return c_0, ... c_(b-1), shape (b,), of norm 1: c_k ~ prod_(j <= k) (2 j - 1) / (2 j)."""
     j = np.arange(1, checks.count(bands=bands))
     raw = np.cumprod(np.r_[1.0, (2 * j - 1) / (2 * j)])
     return np.asarray(raw / np.linalg.norm(raw))

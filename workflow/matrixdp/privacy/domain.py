@@ -16,9 +16,6 @@ class Box:
 
     Args:
         lower, upper: m finite numbers each, lower < upper.
-
-    Raises:
-        InputError: the bounds are not finite, differ in length, or do not satisfy lower < upper.
     """
 
     lower: tuple[float, ...]
@@ -78,11 +75,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """Public bound on the l2 norm of a record of ``features`` features.
-
-    Raises:
-        InputError: the radius is not a finite number above 0.
-    """
+    """Public bound on the l2 norm of a record of ``features`` features."""
 
     radius: float
     features: int

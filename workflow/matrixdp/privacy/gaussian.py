@@ -62,9 +62,6 @@ def mu(epsilon: ArrayLike, delta: ArrayLike) -> Any:
     Args:
         epsilon: at least 0.
         delta: strictly between 0 and 1.
-
-    Raises:
-        InputError: an argument is out of range or not a number, or the shapes do not broadcast.
     """
     return elementwise(_solve_mu, epsilon=at_least_0(epsilon=epsilon), delta=_target(delta))
 
@@ -77,9 +74,6 @@ def delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
     Args:
         epsilon: at least 0.
         mu: at least 0.
-
-    Raises:
-        InputError: an argument is out of range or not a number, or the shapes do not broadcast.
     """
 
     def compute(epsilon: Array, mu: Array) -> Array:
@@ -105,9 +99,6 @@ def epsilon(delta: ArrayLike, mu: ArrayLike) -> Any:
     Args:
         delta: strictly between 0 and 1.
         mu: at least 0.
-
-    Raises:
-        InputError: as :func:`mu`.
     """
     return elementwise(_solve_epsilon, delta=_target(delta), mu=at_least_0(mu=mu))
 

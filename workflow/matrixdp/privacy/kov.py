@@ -80,9 +80,6 @@ def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4")
 
     Returns:
         Per-release guarantees, arrays of the shape of ``SHARES``.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)
@@ -131,9 +128,6 @@ def simple_split(epsilon: float, delta: float, releases: int) -> Guarantee:
     It is KOV's corollary of Theorem 3.4, with noise some 1.5 times as large as the best split's.
     It is private for epsilon up to 10 or so, and NOT for large ones: at epsilon = 100 the delta of
     10,000 releases is thousands of times too large.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)

@@ -25,9 +25,6 @@ def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     Args:
         guarantee: of the release on its lot.
         rate: sampling probability q, above 0 and at most 1.
-
-    Raises:
-        InputError: the rate is out of range.
     """
     q = sampling_rate(rate=rate)
     epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)

@@ -64,9 +64,6 @@ class _Query:
         domain: public bounds of one record.
         records: public number of records, n.
         adjacency: ``replace`` or ``add_remove``.
-
-    Raises:
-        InputError: ``records`` is not a whole number above 0, or the adjacency is unknown.
     """
 
     domain: Box | Ball
@@ -164,6 +161,34 @@ class Identity(_Query):
             _bounded("the smallest value of a feature", matrix.min(axis=axes), lower, upper)
             _bounded("the largest value of a feature", matrix.max(axis=axes), lower, upper)
         return matrix
+
+
+class Mean(Identity):
+    """The mean of the records, shape m x 1: the identity query of one record of widths / n."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """m x 1."""
+        return self.features, 1
+
+    @property
+    def sides(self) -> Array:
+        """Largest change of each feature's mean, shape (m,)."""
+        return super().sides / (1 if isinstance(self.domain, Ball) else self.records)
+
+    @property
+    def l2(self) -> float:
+        """That of one record over n."""
+        return super().l2 / (self.records if isinstance(self.domain, Ball) else 1)
+
+    @property
+    def gamma(self) -> float:
+        """Largest norm of a record."""
+        return self.domain.radius
+
+    def value(self, records: Array) -> Array:
+        """Return the mean record, as a column."""
+        return self._clipped(records).mean(axis=-1, keepdims=True)
 
 
 class Covariance(_Query):
@@ -323,9 +348,6 @@ class NormalEquations(Covariance):
 
     Args:
         target: index of y among the features.
-
-    Raises:
-        InputError: there is no such feature, or no other one.
     """
 
     target: int = 0

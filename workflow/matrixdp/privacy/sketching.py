@@ -69,9 +69,6 @@ def delta(
         scalars; for ``replace`` it
         is attained where two records of full norm can be orthogonal, and is an upper bound
         elsewhere.
-
-    Raises:
-        InputError: an argument is out of range, or the shapes do not broadcast.
     """
     checks.choice(ADJACENCIES, adjacency=adjacency)
 
@@ -95,9 +92,6 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
     Records of norm at most R have it if w^2 >= R^2 (1 - s) / s is added to their Gram matrix.
     As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows) for ``replace`` and
     to sqrt(2) times that for ``add_remove``. It is never above 1 - 2.3e-6.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     rows = checks.count(rows=rows)
@@ -117,9 +111,6 @@ def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace"
     """Return the smallest epsilon for which the sketch is (epsilon, delta)-DP, rounded up.
 
     It is exactly 0 where delta alone covers the total variation distance.
-
-    Raises:
-        InputError: an argument is out of range.
     """
     delta, leverage = checks.open_unit(delta=delta), checks.open_unit(leverage=leverage)
     rows = checks.count(rows=rows)

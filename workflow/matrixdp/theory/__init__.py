@@ -16,9 +16,6 @@ def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
     """Write the table of one computation to the CSV ``out``.
 
     The same seed gives the same bytes, but for ``sampler_times``, which measures this machine.
-
-    Raises:
-        InputError: there is no such computation, or the file cannot be written.
     """
     table = discovery.find(sys.modules[__name__], "THEORY", theory=name)(seed)
     # Twelve digits: the last ones depend on the processor.

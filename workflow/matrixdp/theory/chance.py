@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
 
 from matrixdp.experiments.schemes.features import SCHEMES, Features
 from matrixdp.theory.exact_imgm import BATCH, RECORDS
-from matrixdp.theory.numbers import Check, Number
+from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+
+#: Filled by ``check``.
+CHECKS: dict[str, Check] = {}
+check = partial(enter, CHECKS)
 
 #: IMDB of the paper's Type II: features of a record; the largest epsilon that is run, and 1.
 FEATURES, EPSILONS, DELTA = 150, (10.0, 1.0), 1e-5
@@ -27,7 +31,8 @@ def variation(mu: float, records: int) -> float:
     return float(2 * ndtr(distance / 2) - 1)
 
 
-def imdb_is_noise(_stream: np.random.Generator, *, noise: float = 1) -> Iterator[Number]:
+@check("I9", {"a five thousandth of the noise": {"noise": 2e-4}})
+def imdb_is_noise(_stream: Stream, *, noise: float = 1) -> Numbers:
     """On noise alone a linear classifier without bias is right half of the time in the mean.
 
     Noise of the opposite sign is as likely, and teaches a classifier that starts at 0 the opposite.
@@ -38,8 +43,3 @@ def imdb_is_noise(_stream: np.random.Generator, *, noise: float = 1) -> Iterator
         mu = SCHEMES["mvg_binary"].calibrate(plan, epsilon=epsilon, delta=DELTA).mu / noise
         said = f"most by which MVG's accuracy on IMDB can differ from chance, epsilon {epsilon:g}"
         yield Number(said, variation(mu, RECORDS), "<=", 0.02)
-
-
-CHECKS: dict[str, Check] = {
-    "I9": Check(imdb_is_noise, {"a five thousandth of the noise": {"noise": 2e-4}})
-}

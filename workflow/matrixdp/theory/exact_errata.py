@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from matrixdp.laws import Bingham
+from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, Covariance
 from matrixdp.theory.exact_imgm import DELTA, EPSILON
-from matrixdp.theory.numbers import Check, Number
+from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+
+#: Filled by ``check``.
+CHECKS: dict[str, Check] = {}
+check = partial(enter, CHECKS)
+#: The same of other people's package diffprivlib, which may be missing.
+PEERS: dict[str, Check] = {}
+peer = partial(enter, PEERS)
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.
 LOT, BATCH = 1024, 64
 
 
-def zeta_without_root(_stream: np.random.Generator, *, zeta: str = "literal") -> Iterator[Number]:
+@check("zeta_without_root", {"the root": {"zeta": "sqrt"}})
+def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
     """Table 1 prints the bound on the squared norm where the bound on the norm is meant."""
     printed, root = (
         MVG(zeta=meant).calibrate(LIVER, epsilon=EPSILON, delta=1 / 248).noise_std
@@ -36,7 +44,8 @@ def zeta_without_root(_stream: np.random.Generator, *, zeta: str = "literal") ->
     yield Number("noise as printed over noise with the root, experiment I", printed / root, "=", 1)
 
 
-def needless_gamma(_stream: np.random.Generator, *, needed: bool = True) -> Iterator[Number]:
+@check("needless_gamma", {"f(X1)": {"needed": False}})
+def needless_gamma(_stream: Stream, *, needed: bool = True) -> Numbers:
     """With f(X1) in place of f(X) the condition is beta phi + H_r s2^2 phi^2 <= 2 epsilon."""
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
         delta, s2 = 1 / query.records, query.paper_l2
@@ -48,7 +57,8 @@ def needless_gamma(_stream: np.random.Generator, *, needed: bool = True) -> Iter
         yield Number(f"phi without gamma over phi of Theorem 2, experiment {name}", gain, "=", 1)
 
 
-def missing_square(_stream: np.random.Generator, *, power: int = 1) -> Iterator[Number]:
+@check("missing_square", {"the square": {"power": 2}})
+def missing_square(_stream: Stream, *, power: int = 1) -> Numbers:
     """Before (12): the difference of the last two terms, for one number that is 0 or 1.
 
     Its bound is 2 gamma s2 H_r times the norm of the precisions, or its square.
@@ -58,23 +68,24 @@ def missing_square(_stream: np.random.Generator, *, power: int = 1) -> Iterator[
     yield Number("last two terms over their bound, 1 x 1", share, "<=", 1)
 
 
-def negative_denominator(_stream: np.random.Generator, *, sign: int = -1) -> Iterator[Number]:
+@check("negative_denominator", {"plus": {"sign": 1}})
+def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
     """Eqs. (18) and (19) bound phi >= 0 by a number that must not be negative."""
     found = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2, delta=1 / 248)
     bottom = float(found.beta + sign * np.sqrt(found.beta**2 + 8 * found.alpha * EPSILON))
     yield Number("denominator of (18), experiment I", bottom, ">=", 0)
 
 
-def root_of_two(_stream: np.random.Generator, *, power: float = 0.5) -> Iterator[Number]:
+@check("root_of_two", {"sqrt(2) gamma": {"power": 1}})
+def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Route I of Theorem 4's proof: s2 <= sqrt(2) gamma, not sqrt(2 gamma)."""
     query = Covariance(Box.cube(4, -1, 1), 1)
     ratio = query.l2 / (np.sqrt(2) * query.gamma**power)
     yield Number("s2 / sqrt(2 gamma), one record in [-1, 1]^4", ratio, "<=", 1, 1e-9)
 
 
-def data_dependent_noise(
-    stream: np.random.Generator, *, of_the_data: bool = True
-) -> Iterator[Number]:
+@check("data_dependent_noise", {"public data": {"of_the_data": False}})
+def data_dependent_noise(stream: Stream, *, of_the_data: bool = True) -> Numbers:
     """Theorem 7 with the spectrum of the data: at most one direction is released, another one next.
 
     At experiment I's budget water filling releases only the leading direction. If it comes from
@@ -89,13 +100,15 @@ def data_dependent_noise(
     yield Number("sine between the released directions of neighbours", sine, "=", 0, 1e-9)
 
 
-def loose_sensitivity(_stream: np.random.Generator, *, root: float = 1) -> Iterator[Number]:
+@check("loose_sensitivity", {"sqrt(2) m c^2 / n": {"root": 2**0.5}})
+def loose_sensitivity(_stream: Stream, *, root: float = 1) -> Numbers:
     """Section 8.2.3: the sensitivity of experiment II, here divided by a root."""
     ratio = MOVEMENT.paper_l2 / root / MOVEMENT.l2
     yield Number("stated over exact sensitivity, experiment II", ratio, "=", 1, 1e-9)
 
 
-def swapped_exponents(stream: np.random.Generator, *, swapped: bool = True) -> Iterator[Number]:
+@check("swapped_exponents", {"not exchanged": {"swapped": False}})
+def swapped_exponents(stream: Stream, *, swapped: bool = True) -> Numbers:
     """Definition 2's determinants: the right law has |Sigma_1|^(n / 2) |Sigma_2|^(m / 2)."""
     m, n = 2, 5
     sigma, psi = 4.0 * np.eye(m), 9.0 * np.eye(n)
@@ -108,7 +121,8 @@ def swapped_exponents(stream: np.random.Generator, *, swapped: bool = True) -> I
     yield Number("log of the printed density minus log of the law's, 2 x 5", apart, "=", 0, 1e-9)
 
 
-def ordered_pair(_stream: np.random.Generator, *, same: bool = True) -> Iterator[Number]:
+@check("ordered_pair", {"the other way round": {"same": False}})
+def ordered_pair(_stream: Stream, *, same: bool = True) -> Numbers:
     """Eq. (4) for a coin of 0.9 and a fair one, against the largest P(S) - e^epsilon Q(S)."""
     p, q, bound = np.array([0.9, 0.1]), np.array([0.5, 0.5]), np.exp(0.3)
     loss = np.log(p / q)
@@ -119,7 +133,8 @@ def ordered_pair(_stream: np.random.Generator, *, same: bool = True) -> Iterator
     yield Number("left side of (4) over the least delta, two coins", found / right, "=", 1, 1e-9)
 
 
-def not_an_equality(stream: np.random.Generator, *, relation: str = "=") -> Iterator[Number]:
+@check("not_an_equality", {"at most": {"relation": "<="}})
+def not_an_equality(stream: Stream, *, relation: str = "=") -> Numbers:
     """Eq. (35): |U S V E|_F^2 is at most |S E|_F^2, not equal to it."""
     u, v = (np.linalg.qr(stream.standard_normal((5, 5)))[0] for _ in range(2))
     values = np.diag([5.0, 4.0, 3.0, 2.0, 1.0])
@@ -129,7 +144,8 @@ def not_an_equality(stream: np.random.Generator, *, relation: str = "=") -> Iter
     yield Number("left side of (35) over the right side", share, relation, 1, 1e-9)
 
 
-def stray_t(_stream: np.random.Generator, *, count: int = 10) -> Iterator[Number]:
+@check("stray_t", {"without T": {"count": 1}})
+def stray_t(_stream: Stream, *, count: int = 10) -> Numbers:
     """Algorithm 2 divides by T in one of two places; with T = 10 it misses the root B."""
 
     def excess(u: float) -> float:
@@ -142,7 +158,8 @@ def stray_t(_stream: np.random.Generator, *, count: int = 10) -> Iterator[Number
     yield Number("B of Algorithm 2 as printed over B, T = 10", ratio, "=", 1, 1e-6)
 
 
-def growth_of_beta(_stream: np.random.Generator, *, printed: float = 1.25) -> Iterator[Number]:
+@check("growth_of_beta", {"3 / 4": {"printed": 0.75}})
+def growth_of_beta(_stream: Stream, *, printed: float = 1.25) -> Numbers:
     """Section 4.2: the power of m n by which beta grows, with the root that zeta needs."""
     sizes = np.array([10**4, 10**6])
     beta = [coefficients((1, int(n)), gamma=1.0, s2=1.0, delta=DELTA).beta for n in sizes]
@@ -150,9 +167,8 @@ def growth_of_beta(_stream: np.random.Generator, *, printed: float = 1.25) -> It
     yield Number("power of m n in beta, r = 1", power, "=", printed, 0.02)
 
 
-def one_mechanism(
-    _stream: np.random.Generator, *, calibration: str = "analytic"
-) -> Iterator[Number]:
+@check("one_mechanism", {"the classical constant": {"calibration": "2014"}})
+def one_mechanism(_stream: Stream, *, calibration: str = "analytic") -> Numbers:
     """Figure 1 shows a gap between two mechanisms that are one."""
     imgm, other = (
         kind.calibrate(LIVER, epsilon=EPSILON, delta=DELTA).noise_std
@@ -161,9 +177,8 @@ def one_mechanism(
     yield Number("noise of IMGM over that of the analytic Gaussian", imgm / other, "=", 1)
 
 
-def clipping(
-    stream: np.random.Generator, *, constant: float = 1, average: bool = True
-) -> Iterator[Number]:
+@check("clipping", {"2 C": {"constant": 2}, "a sum": {"average": False}})
+def clipping(stream: Stream, *, constant: float = 1, average: bool = True) -> Numbers:
     """Type I: the query is called an average of clipped gradients, and its sensitivity C.
 
     ``constant`` is what C is multiplied with.
@@ -181,7 +196,8 @@ def clipping(
         yield Number(f"change over C, lots of {LOT}, {name}", share, "=", 1, 1e-9)
 
 
-def clipped_nodes(_stream: np.random.Generator, *, leaves: int = 10) -> Iterator[Number]:
+@check("clipped_nodes", {"no neighbours": {"leaves": 0}})
+def clipped_nodes(_stream: Stream, *, leaves: int = 10) -> Numbers:
     """Cora: one node changes the clipped gradients of its neighbours too, here those of a star.
 
     A graph convolution with one weight, 0, under the logistic loss; the features of the node in
@@ -199,7 +215,8 @@ def clipped_nodes(_stream: np.random.Generator, *, leaves: int = 10) -> Iterator
     yield Number(what, share, "<=", 1)
 
 
-def divided_noise(_stream: np.random.Generator, *, power: float = 0.5) -> Iterator[Number]:
+@check("divided_noise", {"not divided": {"power": 0}})
+def divided_noise(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """The authors' code divides the noise on a batch by a root, and sums the batches of a lot."""
     for batch in (BATCH, LOT):
         std = np.linalg.norm(np.full(LOT // batch, batch**-power))
@@ -207,20 +224,23 @@ def divided_noise(_stream: np.random.Generator, *, power: float = 0.5) -> Iterat
         yield Number(what, float(std), ">=", 1)
 
 
-def variance_for_root(_stream: np.random.Generator, *, power: float = 1) -> Iterator[Number]:
+@check("variance_for_root", {"the root": {"power": 0.5}})
+def variance_for_root(_stream: Stream, *, power: float = 1) -> Numbers:
     """The authors' code multiplies normal noise by the variances that MVG allows."""
     release = MVG().calibrate(LIVER, epsilon=EPSILON, delta=1 / 248)
     ratio = (release.noise_std**2) ** power / release.noise_std
     yield Number("noise of the code over that of MVG, experiment I", ratio, "=", 1, 1e-9)
 
 
-def local_change(_stream: np.random.Generator, *, change: float = 2) -> Iterator[Number]:
+@check("local_change", {"removing": {"change": 1}})
+def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
     """DP-Forward's code: noise for a change of 1, where any input of norm 1 may take the place."""
     real = gaussian.epsilon(DELTA, change * gaussian.mu(EPSILON, DELTA))
     yield Number("true epsilon at nominal 1", real, "<=", EPSILON, 1e-9)
 
 
-def bingham_law(stream: np.random.Generator) -> Iterator[Number]:
+@peer("bingham_law")
+def bingham_law(stream: Stream) -> Numbers:
     """The Bingham sampler of diffprivlib: the mean square of a coordinate against an exact draw's.
 
     Its density is exp(epsilon v^T C v / (4 sensitivity)).
@@ -235,40 +255,13 @@ def bingham_law(stream: np.random.Generator) -> Iterator[Number]:
     yield Number("p-value against exact draws of the same law", p_value, ">=", 1e-3)
 
 
-def small_delta(_stream: np.random.Generator) -> Iterator[Number]:
+@peer("small_delta")
+def small_delta(_stream: Stream) -> Numbers:
     """diffprivlib's analytic Gaussian at delta = 1e-17: its noise over the least private noise."""
     module = importlib.import_module("diffprivlib.mechanisms")
     mechanism = module.GaussianAnalytic(epsilon=EPSILON, delta=1e-17, sensitivity=1.0)
     ratio = float(mechanism._scale * gaussian.mu(EPSILON, 1e-17))
     yield Number("noise over the least private noise", ratio, ">=", 1, 1e-9)
-
-
-CHECKS: dict[str, Check] = {
-    "zeta_without_root": Check(zeta_without_root, {"the root": {"zeta": "sqrt"}}),
-    "needless_gamma": Check(needless_gamma, {"f(X1)": {"needed": False}}),
-    "missing_square": Check(missing_square, {"the square": {"power": 2}}),
-    "negative_denominator": Check(negative_denominator, {"plus": {"sign": 1}}),
-    "root_of_two": Check(root_of_two, {"sqrt(2) gamma": {"power": 1}}),
-    "data_dependent_noise": Check(data_dependent_noise, {"public data": {"of_the_data": False}}),
-    "loose_sensitivity": Check(loose_sensitivity, {"sqrt(2) m c^2 / n": {"root": 2**0.5}}),
-    "swapped_exponents": Check(swapped_exponents, {"not exchanged": {"swapped": False}}),
-    "ordered_pair": Check(ordered_pair, {"the other way round": {"same": False}}),
-    "not_an_equality": Check(not_an_equality, {"at most": {"relation": "<="}}),
-    "stray_t": Check(stray_t, {"without T": {"count": 1}}),
-    "growth_of_beta": Check(growth_of_beta, {"3 / 4": {"printed": 0.75}}),
-    "one_mechanism": Check(one_mechanism, {"the classical constant": {"calibration": "2014"}}),
-    "clipping": Check(clipping, {"2 C": {"constant": 2}, "a sum": {"average": False}}),
-    "clipped_nodes": Check(clipped_nodes, {"no neighbours": {"leaves": 0}}),
-    "divided_noise": Check(divided_noise, {"not divided": {"power": 0}}),
-    "variance_for_root": Check(variance_for_root, {"the root": {"power": 0.5}}),
-    "local_change": Check(local_change, {"removing": {"change": 1}}),
-}
-
-#: Checks of other people's package diffprivlib, which may be missing.
-PEERS: dict[str, Check] = {
-    "bingham_law": Check(bingham_law),
-    "small_delta": Check(small_delta),
-}
 
 
 def installed() -> bool:

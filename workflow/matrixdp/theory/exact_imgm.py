@@ -6,7 +6,7 @@ The parameters of a check by name are what its controls alter in the statement (
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,11 @@ from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
 from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
-from matrixdp.theory.numbers import Check, Number
+from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+
+#: Filled by ``check``.
+CHECKS: dict[str, Check] = {}
+check = partial(enter, CHECKS)
 
 EPSILON, DELTA = 1.0, 1e-5
 BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
@@ -35,7 +39,10 @@ BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
 BATCH, RECORDS = 256, 25_000
 
 
-def lemma_3(_stream: np.random.Generator, *, factor: float = 1) -> Iterator[Number]:
+@check(
+    "I1", {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"factor": 0.99}}
+)
+def lemma_3(_stream: Stream, *, factor: float = 1) -> Numbers:
     """The condition of Balle and Wang is the same as |Delta'|_F <= B; ``factor`` is one of B."""
     for epsilon, delta in BUDGETS:
         limit = factor * gaussian.mu(epsilon, delta)
@@ -45,7 +52,8 @@ def lemma_3(_stream: np.random.Generator, *, factor: float = 1) -> Iterator[Numb
         yield Number(f"the same at 1.001 B, {where}", above, ">=", 1 + 1e-4)
 
 
-def lemma_4(stream: np.random.Generator, *, order: int = 1) -> Iterator[Number]:
+@check("I2", {"singular values not ordered alike": {"order": -1}})
+def lemma_4(stream: Stream, *, order: int = 1) -> Numbers:
     """|A B C|_F^2 is at most the sum of products of ordered squared singular values.
 
     ``order`` is -1 for those of B in ascending order.
@@ -62,7 +70,7 @@ def lemma_4(stream: np.random.Generator, *, order: int = 1) -> Iterator[Number]:
 
 
 def _deltas(
-    stream: np.random.Generator, noise: float, value: Callable[[Any], float], box: bool = False
+    stream: Stream, noise: float, value: Callable[[Any], float], box: bool = False
 ) -> list[float]:
     """Return delta over the allowed one for noise with random factors, by integration.
 
@@ -89,9 +97,12 @@ def _deltas(
     return found
 
 
+@check(
+    "I3", {"a hundredth less noise": {"noise": 0.99}, "mean singular values": {"value": np.mean}}
+)
 def sufficient(
-    stream: np.random.Generator, *, noise: float = 1, value: Callable[[Any], float] = np.min
-) -> Iterator[Number]:
+    stream: Stream, *, noise: float = 1, value: Callable[[Any], float] = np.min
+) -> Numbers:
     """Theorem 2: noise that meets (12) with equality is private, whatever changes."""
     largest = max(_deltas(stream, noise, value))
     yield Number("largest delta over the allowed one, random factors", largest, "<=", 1, 1e-6)
@@ -101,7 +112,8 @@ def sufficient(
 BOX, BALL = LIVER, Identity(Ball(1, 6), 248)
 
 
-def necessary(_stream: np.random.Generator, *, query: Query = BOX) -> Iterator[Number]:
+@check("I3_necessary", {"records in a ball": {"query": BALL}})
+def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     """Theorem 2: no private noise has smaller singular values; the box is a counter-example."""
     mechanism, delta = DirectionalGaussian(Binary((0, 1), 0.75)), 1 / query.records
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
@@ -112,9 +124,8 @@ def necessary(_stream: np.random.Generator, *, query: Query = BOX) -> Iterator[N
     yield Number(what, share, ">=", 1, 1e-9)
 
 
-def necessary_in_ball(
-    stream: np.random.Generator, *, noise: float = 0.99, box: bool = False
-) -> Iterator[Number]:
+@check("I3_ball", {"records in a box": {"box": True}, "enough noise": {"noise": 1.0}})
+def necessary_in_ball(stream: Stream, *, noise: float = 0.99, box: bool = False) -> Numbers:
     """The same where a change can be any of its norm: a hundredth less noise is never private."""
     least = min(_deltas(stream, noise, np.min, box))
     what = "least delta over the allowed one, a hundredth less noise than (12)"
@@ -125,7 +136,13 @@ UNEQUAL = {"[0, 1] x [0, 0.1]": Identity(Box((0.0, 0.0), (1.0, 0.1)), 10)}
 EQUAL: Mapping[str, Query] = {"ball": Identity(Ball(1, 4), 10), "box of equal sides": LIVER}
 
 
-def equal_noise(_stream: np.random.Generator, *, queries: Mapping[str, Query]) -> Iterator[Number]:
+@check(
+    "I4_ball",
+    {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}},
+    queries=EQUAL,
+)
+@check("I4", {"equal sides": {"queries": dict.fromkeys(UNEQUAL, LIVER)}}, queries=UNEQUAL)
+def equal_noise(_stream: Stream, *, queries: Mapping[str, Query]) -> Numbers:
     """No private Gaussian noise has a smaller total variance than i.i.d. noise."""
     for domain, query in queries.items():
         directional = DirectionalGaussian(weights=(1.0,) * query.features)
@@ -136,7 +153,8 @@ def equal_noise(_stream: np.random.Generator, *, queries: Mapping[str, Query]) -
         yield Number(what, ratio, ">=", 1, 1e-9)
 
 
-def any_noise(_stream: np.random.Generator, *, power: float = 1.25) -> Iterator[Number]:
+@check("I4_any", {"Gaussian noise": {"power": 2.0}})
+def any_noise(_stream: Stream, *, power: float = 1.25) -> Numbers:
     """The same of all noise, as Section 4.1 puts it, in experiment I; power 2 is Gaussian noise."""
     delta = 1 / LIVER.records
     other = SphericalGamma(power).calibrate(LIVER, epsilon=EPSILON, delta=delta)
@@ -146,7 +164,8 @@ def any_noise(_stream: np.random.Generator, *, power: float = 1.25) -> Iterator[
     yield Number(what, ratio, ">=", 1, 1e-9)
 
 
-def composition(_stream: np.random.Generator, *, power: float = 0.5) -> Iterator[Number]:
+@check("I5", {"a smaller power of T": {"power": 0.49}, "a larger power of T": {"power": 0.51}})
+def composition(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Theorem 4: noise T^power s2 / B per release makes T releases exactly private."""
     for count in (4, 16):
         mu = gaussian.mu(EPSILON, DELTA) / count**power
@@ -175,9 +194,10 @@ def _falling(n: float) -> Query:
     return Identity(Box.cube(6, -1 / n, 1 / n), int(n))
 
 
-def growth(
-    _stream: np.random.Generator, *, query: Callable[[float], Query] = _fixed
-) -> Iterator[Number]:
+@check(
+    "I6", {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}}
+)
+def growth(_stream: Stream, *, query: Callable[[float], Query] = _fixed) -> Numbers:
     """Section 4.2: at the same s2 MVG's noise grows without bound with m n, that of IMGM does not.
 
     ``query`` of a number of records: the condition that s2 is fixed can be dropped.
@@ -194,9 +214,8 @@ def growth(
     yield Number("the same of IMGM", power(IMGM()), "=", 0, 1e-9)
 
 
-def no_budget(
-    _stream: np.random.Generator, *, mechanism: Mechanism | None = None, factor: float = 2
-) -> Iterator[Number]:
+@check("I7", {"noise of IMGM": {"mechanism": IMGM()}, "half of the limit": {"factor": 1}})
+def no_budget(_stream: Stream, *, mechanism: Mechanism | None = None, factor: float = 2) -> Numbers:
     """Section 4.2: as epsilon falls to 0 MVG's noise diverges, and B tends to a limit above 0.
 
     The limit is ``factor`` times the normal quantile of (1 + delta) / 2.
@@ -229,9 +248,10 @@ def renyi_right(order: float, eta: float) -> float:
     return order * eta
 
 
+@check("I10", {"the right expression, with B for B^2": {"expression": renyi_right}})
 def renyi_bound(
-    _stream: np.random.Generator, *, expression: Callable[[float, float], float] = renyi_as_printed
-) -> Iterator[Number]:
+    _stream: Stream, *, expression: Callable[[float, float], float] = renyi_as_printed
+) -> Numbers:
     """(52): the divergence is the printed expression, which with B for B^2 bounds it.
 
     The divergence at mu = B is order B^2 / 2. The printed bound over it is least at the order
@@ -253,31 +273,17 @@ def renyi_bound(
     yield Number(what, float(np.exp(found.fun)), ">=", 1)
 
 
-def amplification(
-    _stream: np.random.Generator, *, rate: float = BATCH / RECORDS
-) -> Iterator[Number]:
+@check("I11", {"without the share q": {"rate": 1.0}})
+def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
     """Type II: noise for (epsilon / q, delta / q) gives epsilon, all features being released."""
     for epsilon in (0.1, 1.0):
         mu = gaussian.mu(epsilon / rate, DELTA / rate)
         real = gaussian.epsilon(DELTA, mu)
-        yield Number(f"real epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon, 1e-9)
+        yield Number(f"true epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon, 1e-9)
 
 
-def noise_along_directions(
-    _stream: np.random.Generator, *, queries: tuple[Query, Query] = (LIVER, CTG)
-) -> Iterator[Number]:
-    """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
-    for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
-        mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
-        directional, plain = (
-            one.calibrate(query, epsilon=EPSILON, delta=1 / query.records) for one in mechanisms
-        )
-        ratio = smallest_last(noise_of(directional).row_factor)[-1] / plain.noise_std
-        what = f"noise of important directions over i.i.d., experiment {name}"
-        yield Number(what, ratio, ">=", 1, 1e-9)
-
-
-def algorithm_1(_stream: np.random.Generator, *, noise: float = 1) -> Iterator[Number]:
+@check("I13", {"a hundredth less noise": {"noise": 0.99}})
+def algorithm_1(_stream: Stream, *, noise: float = 1) -> Numbers:
     """Theorem 3: the law of Algorithm 1's noise hides any record; ``noise`` multiplies it.
 
     By integration, for a record that moves from one corner of its domain to the opposite one.
@@ -297,16 +303,36 @@ def algorithm_1(_stream: np.random.Generator, *, noise: float = 1) -> Iterator[N
         yield Number(f"largest delta over the allowed one, {name}", largest, "<=", 1, 1e-6)
 
 
-def trade(_stream: np.random.Generator, *, power: float = 1) -> Iterator[Number]:
+@check("I16", {"the root of c": {"power": 0.5}})
+def trade(_stream: Stream, *, power: float = 1) -> Numbers:
     """Section 4.1: row factors c I and column factors I / c^power have the same law for any c."""
     variances = [c**2 * (1 / c**power) ** 2 for c in (0.01, 1.0, 100.0)]
     change = float(np.abs(np.array(variances) - 1).max())
     yield Number("largest relative change of the variance of an entry", change, "=", 0, 1e-12)
 
 
+@check(
+    "noise_along_directions",
+    {"records in a ball": {"queries": (BALL, Identity(Ball(1, 21), 2126))}},
+)
+def noise_along_directions(
+    _stream: Stream, *, queries: tuple[Query, Query] = (LIVER, CTG)
+) -> Numbers:
+    """Section 4.1: at the same guarantee no direction gets less noise than with i.i.d. noise."""
+    for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
+        mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
+        directional, plain = (
+            one.calibrate(query, epsilon=EPSILON, delta=1 / query.records) for one in mechanisms
+        )
+        ratio = smallest_last(noise_of(directional).row_factor)[-1] / plain.noise_std
+        what = f"noise of important directions over i.i.d., experiment {name}"
+        yield Number(what, ratio, ">=", 1, 1e-9)
+
+
+@check("B1", {"an exponential radius": {"degrees": 1}, "lambda without the root": {"root": 1.0}})
 def vector_noise_is_private(
-    stream: np.random.Generator, *, degrees: int | None = None, root: float = 0.5
-) -> Iterator[Number]:
+    stream: Stream, *, degrees: int | None = None, root: float = 0.5
+) -> Numbers:
     """The note: density exp(-lambda |z|) with lambda = n epsilon / sqrt(d) is epsilon-DP.
 
     Args:
@@ -325,16 +351,16 @@ def vector_noise_is_private(
         yield Number(what, rate, "=", 1, 5 / (draws * d) ** 0.5)
 
 
-def exponential_radius(
-    _stream: np.random.Generator, *, exponential: bool = True
-) -> Iterator[Number]:
+@check("B2", {"the right radius": {"exponential": False}})
+def exponential_radius(_stream: Stream, *, exponential: bool = True) -> Numbers:
     """The note: with an exponential radius it is not: delta at epsilon 1 is not 0."""
     for d in radii.DIMENSIONS:
         real = float(radii.delta(1.0, d, 1 if exponential else d))
         yield Number(f"delta at epsilon 1, d = {d}", real, ">=", 0.1)
 
 
-def erlang(stream: np.random.Generator, *, exponential: bool = False) -> Iterator[Number]:
+@check("B3", {"the laws exchanged": {"exponential": True}})
+def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
     """The note: the radius follows an Erlang law with d degrees, and no exponential one.
 
     ``exponential`` exchanges the two.
@@ -346,56 +372,3 @@ def erlang(stream: np.random.Generator, *, exponential: bool = False) -> Iterato
         right, wrong = (stats.kstest(radius, stats.gamma(k).cdf).pvalue for k in degrees)
         yield Number(f"p-value of Erlang({d})", float(right), ">=", 1e-3)
         yield Number(f"p-value of an exponential law, d = {d}", float(wrong), "<=", 1e-6)
-
-
-CHECKS: dict[str, Check] = {
-    "I1": Check(
-        lemma_3,
-        {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"factor": 0.99}},
-    ),
-    "I2": Check(lemma_4, {"singular values not ordered alike": {"order": -1}}),
-    "I3": Check(
-        sufficient,
-        {"a hundredth less noise": {"noise": 0.99}, "mean singular values": {"value": np.mean}},
-    ),
-    "I3_necessary": Check(necessary, {"records in a ball": {"query": BALL}}),
-    "I3_ball": Check(
-        necessary_in_ball, {"records in a box": {"box": True}, "enough noise": {"noise": 1.0}}
-    ),
-    "I4": Check(
-        partial(equal_noise, queries=UNEQUAL),
-        {"equal sides": {"queries": dict.fromkeys(UNEQUAL, LIVER)}},
-    ),
-    "I4_ball": Check(
-        partial(equal_noise, queries=EQUAL),
-        {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}},
-    ),
-    "I4_any": Check(any_noise, {"Gaussian noise": {"power": 2.0}}),
-    "I5": Check(
-        composition,
-        {"a smaller power of T": {"power": 0.49}, "a larger power of T": {"power": 0.51}},
-    ),
-    "I6": Check(
-        growth,
-        {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}},
-    ),
-    "I7": Check(
-        no_budget, {"noise of IMGM": {"mechanism": IMGM()}, "half of the limit": {"factor": 1}}
-    ),
-    "I10": Check(
-        renyi_bound, {"the right expression, with B for B^2": {"expression": renyi_right}}
-    ),
-    "I11": Check(amplification, {"without the share q": {"rate": 1.0}}),
-    "I13": Check(algorithm_1, {"a hundredth less noise": {"noise": 0.99}}),
-    "I16": Check(trade, {"the root of c": {"power": 0.5}}),
-    "noise_along_directions": Check(
-        noise_along_directions,
-        {"records in a ball": {"queries": (BALL, Identity(Ball(1, 21), 2126))}},
-    ),
-    "B1": Check(
-        vector_noise_is_private,
-        {"an exponential radius": {"degrees": 1}, "lambda without the root": {"root": 1.0}},
-    ),
-    "B2": Check(exponential_radius, {"the right radius": {"exponential": False}}),
-    "B3": Check(erlang, {"the laws exchanged": {"exponential": True}}),
-}

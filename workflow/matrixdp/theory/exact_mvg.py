@@ -17,18 +17,17 @@ from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.base import Additive, Release
-from matrixdp.mechanisms.mvg import (
-    MVG,
-    coefficients,
-    harmonic_numbers,
-    largest_phi,
-)
+from matrixdp.mechanisms.mvg import MVG, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.theory import bounds, filling, leakage, samplers
-from matrixdp.theory.numbers import Check, Number
+from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+
+#: Filled by ``check``.
+CHECKS: dict[str, Check] = {}
+check = partial(enter, CHECKS)
 
 EPSILON = 1.0
 
@@ -42,13 +41,21 @@ QUERIES: tuple[Query, ...] = (
     Covariance(Box.cube(3, -1, 1), 10),
     *EXPERIMENTS,
 )
+#: Of the condition alpha phi^2 + beta phi <= 2 epsilon.
+_WITHOUT_BETA = {"without the term of beta": {"linear": 0}}
 #: Numbers of rows and of columns, among them the smallest, where the theorems are tightest.
 SIZES = (1, 2, 10, 1000)
 
 
-def tail_bound(
-    _stream: np.random.Generator, *, size: float = 1, cross: float = 2, log: float = 2
-) -> Iterator[Number]:
+@check(
+    "M1",
+    {
+        "half of each constant but the first": {"cross": 1, "log": 1},
+        "without the root": {"cross": 0},
+        "without the size": {"size": 0},
+    },
+)
+def tail_bound(_stream: Stream, *, size: float = 1, cross: float = 2, log: float = 2) -> Numbers:
     """Lemma 1: P(|N|_F^2 > zeta^2) <= delta, zeta = mn + 2 sqrt(mn x) + 2 x, x = ln(1 / delta).
 
     It follows from P(|N|_F^2 > zeta) <= delta (Laurent & Massart) and zeta >= 1. The parameters
@@ -116,20 +123,20 @@ def largest_abstract_share(theorem: int, **altered: float) -> float:
     )
 
 
-def theorem_2(_stream: np.random.Generator, **altered: float) -> Iterator[Number]:
+@check("M2", {"four times epsilon": {"budget": 4}} | _WITHOUT_BETA)
+def theorem_2(_stream: Stream, **altered: float) -> Numbers:
     """Every release by Theorem 2 spends at most the mu that (epsilon, delta) allows."""
     return _spent(2, QUERIES, "releases", altered)
 
 
-def theorem_3(_stream: np.random.Generator, **altered: float) -> Iterator[Number]:
+@check("M3", {"eight times epsilon": {"budget": 8}} | _WITHOUT_BETA)
+def theorem_3(_stream: Stream, **altered: float) -> Numbers:
     """The same by Theorem 3, on second moments, and for queries of any kind."""
     moments = [query for query in QUERIES if isinstance(query, Covariance)]
     return _spent(3, moments, "second moments", altered)
 
 
-def _spent(
-    theorem: int, queries: Sequence[Query], what: str, altered: dict[str, float]
-) -> Iterator[Number]:
+def _spent(theorem: int, queries: Sequence[Query], what: str, altered: dict[str, float]) -> Numbers:
     share, abstract = (
         max(_released(theorem, queries, altered)),
         largest_abstract_share(theorem, **altered),
@@ -138,9 +145,8 @@ def _spent(
     yield Number("largest s2 phi over the allowed mu, any query", abstract, "<=", 1)
 
 
-def theorem_4(
-    _stream: np.random.Generator, *, ratio: float = 1, rank: int = 12
-) -> Iterator[Number]:
+@check("M4", {"s2 of at most 1.1 gamma": {"ratio": 1.1}, "r of at least 12": {"rank": 11}})
+def theorem_4(_stream: Stream, *, ratio: float = 1, rank: int = 12) -> Numbers:
     """Theorem 3 allows at least as much precision where s2 <= gamma, or r > 12."""
     table = bounds.bounds(0)
     gain = table["phi_thm3"] / table["phi_thm2"]
@@ -151,7 +157,8 @@ def theorem_4(
         yield Number(what, gain[rows].min(), ">=", 1, 1e-12)
 
 
-def threshold(_stream: np.random.Generator, *, ratio: float = 2**0.5) -> Iterator[Number]:
+@check("M5", {"s2 as large as for any query": {"ratio": 2}})
+def threshold(_stream: Stream, *, ratio: float = 2**0.5) -> Numbers:
     """The smallest rank from which Theorem 4's second condition holds at s2 = sqrt(2) gamma."""
     ranks = np.arange(1, 100)
     harmonic, root_harmonic = np.transpose([harmonic_numbers(int(r)) for r in ranks])
@@ -159,7 +166,8 @@ def threshold(_stream: np.random.Generator, *, ratio: float = 2**0.5) -> Iterato
     yield Number("smallest rank", float(ranks[fails].max() + 1), "=", 13)
 
 
-def example_1(_stream: np.random.Generator, *, gamma: float = 1, s2: float = 2) -> Iterator[Number]:
+@check("M6", {"half of gamma": {"gamma": 0.5}, "half of s2": {"s2": 1}})
+def example_1(_stream: Stream, *, gamma: float = 1, s2: float = 2) -> Numbers:
     """Second moments of records in [-c, c]^m: gamma = m c^2, s2 at most 2 m c^2 / n."""
     m, n = MOVEMENT.features, MOVEMENT.records
     ones = np.ones((m, n))
@@ -169,7 +177,8 @@ def example_1(_stream: np.random.Generator, *, gamma: float = 1, s2: float = 2) 
     yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / (s2 * m / n), "<=", 1)
 
 
-def example_2(_stream: np.random.Generator, *, gamma: float = 1, s2: float = 8) -> Iterator[Number]:
+@check("M7", {"half of gamma": {"gamma": 0.5}, "half of s2 squared": {"s2": 4}})
+def example_2(_stream: Stream, *, gamma: float = 1, s2: float = 8) -> Numbers:
     """Kernel matrices of n records, |k| <= c: gamma = n c, s2 at most c sqrt(8 n - 4)."""
     n = 20
     signs = np.ones(n)
@@ -198,12 +207,16 @@ def over_box(factor: Array) -> float:
     return float(np.linalg.norm(np.linalg.inv(factor) @ corners, axis=0).max())
 
 
+@check(
+    "M8",
+    {
+        "directions that are not orthogonal": {"orthogonal": False},
+        "records in a box": {"worst": over_box},
+    },
+)
 def singular_values(
-    stream: np.random.Generator,
-    *,
-    orthogonal: bool = True,
-    worst: Callable[[Array], float] = over_ball,
-) -> Iterator[Number]:
+    stream: Stream, *, orthogonal: bool = True, worst: Callable[[Array], float] = over_ball
+) -> Numbers:
     """Turning the noise keeps what (1) limits, and the largest mu over any change of the value."""
     deviations = np.arange(1.0, 7.0)
 
@@ -240,7 +253,8 @@ def smallest_last(factor: ArrayLike | None) -> Array:
     return np.linalg.svd(np.diag(given) if given.ndim == 1 else given, compute_uv=False)
 
 
-def same_law(stream: np.random.Generator, *, exchanged: bool = False) -> Iterator[Number]:
+@check("M9", {"Sigma and Psi exchanged": {"exchanged": True}})
+def same_law(stream: Stream, *, exchanged: bool = False) -> Numbers:
     """The samplers of Lemmas 6 and 7 draw the law of the definition, and tests would tell."""
     table = samplers.samplers(int(stream.integers(2**31)), exchanged=exchanged)
     tests = table[table["kind"] == "test"].groupby("sampler")["p_value"]
@@ -252,6 +266,14 @@ def same_law(stream: np.random.Generator, *, exchanged: bool = False) -> Iterato
 
 #: A number of operations by m and n.
 Cost = Callable[[float, float], float]
+
+
+def _cube(m: float, n: float) -> float:
+    return (m * n) ** 3
+
+
+def _fixed(_m: float, _n: float) -> float:
+    return 1.0
 
 
 def _squared(m: float, n: float) -> float:
@@ -267,9 +289,8 @@ def least_cost(m: float, n: float) -> float:
     return min(_cubed(m, n), _squared(m, n))
 
 
-def cost_of_samplers(
-    _stream: np.random.Generator, *, limit: Cost | None = None
-) -> Iterator[Number]:
+@check("M10", {"(mn)^3 operations": {"limit": _cube}, "a fixed number": {"limit": _fixed}})
+def cost_of_samplers(_stream: Stream, *, limit: Cost | None = None) -> Numbers:
     """Section 6.4: the cheaper sampler of any Sigma and Psi, each by its own cost, Algorithm 1."""
 
     def cheaper(m: float, n: float) -> float:
@@ -281,14 +302,18 @@ def cost_of_samplers(
     yield from _powers("Algorithm 1", samplers.algorithm_1, limit or least_cost)
 
 
+@check(
+    "M10_directions",
+    {"any Sigma and Psi": {"cost": samplers.affine}, "a fixed number": {"limit": _fixed}},
+)
 def cost_along_directions(
-    _stream: np.random.Generator, *, cost: Cost = samplers.unimodal, limit: Cost = least_cost
-) -> Iterator[Number]:
+    _stream: Stream, *, cost: Cost = samplers.unimodal, limit: Cost = least_cost
+) -> Numbers:
     """Section 6.4 for Algorithm 1, where Psi = I and the directions of Sigma are given."""
     return _powers("Algorithm 1 along given directions", cost, limit)
 
 
-def _powers(name: str, cost: Cost, limit: Cost) -> Iterator[Number]:
+def _powers(name: str, cost: Cost, limit: Cost) -> Numbers:
     """Yield the power of the growing side in a number of operations, beside that in its limit."""
     shapes: dict[str, Callable[[float], tuple[float, float]]] = {
         "m = 6": lambda size: (6.0, size),
@@ -304,18 +329,22 @@ def _powers(name: str, cost: Cost, limit: Cost) -> Iterator[Number]:
         yield Number(f"power in the operations, {name}, {shape}", power, "<=", printed, 1e-3)
 
 
-def printed_optimum(
-    _stream: np.random.Generator, *, budget: float | None = None
-) -> Iterator[Number]:
+def _equal_precisions(eigenvalues: Array, budget: float) -> Array:
+    return np.full(len(eigenvalues), budget / len(eigenvalues))
+
+
+@check("M11", {"a budget that fills all directions": {"budget": 10.0}})
+def printed_optimum(_stream: Stream, *, budget: float | None = None) -> Numbers:
     """Eq. (25) with its closed form for c must give positive precisions: here experiment I."""
     given = _liver_budget() if budget is None else budget
     u = filling.printed_formula(filling.SPECTRUM, np.array(given))
     yield Number("smallest precision of Eq. (25), experiment I", float(u.min()), ">=", 0)
 
 
+@check("M11_water_filling", {"equal precisions": {"fill": _equal_precisions}})
 def filled_optimum(
-    _stream: np.random.Generator, *, fill: Callable[[Array, float], Array] | None = None
-) -> Iterator[Number]:
+    _stream: Stream, *, fill: Callable[[Array, float], Array] | None = None
+) -> Numbers:
     """Water filling over the active directions is optimal at any budget."""
     for budget in (_liver_budget(), 0.1, 1.0, 10.0):
         u = (fill or filling.water_filling)(filling.SPECTRUM, budget)
@@ -326,18 +355,13 @@ def filled_optimum(
         yield Number(f"violated optimality conditions, budget {budget:.3g}", off, "=", 0, 1e-9)
 
 
-def _equal_precisions(eigenvalues: Array, budget: float) -> Array:
-    return np.full(len(eigenvalues), budget / len(eigenvalues))
-
-
 def _liver_budget() -> float:
     phi = MVG().precision_budget(LIVER, epsilon=EPSILON, delta=1 / LIVER.records)
     return phi**2 / np.sqrt(LIVER.records)
 
 
-def information(
-    _stream: np.random.Generator, *, records: int | None = None, power: float = 1
-) -> Iterator[Number]:
+@check("M23", {"an answer of two values": {"records": 1}, "half of the log": {"power": 0.5}})
+def information(_stream: Stream, *, records: int | None = None, power: float = 1) -> Numbers:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information.
 
     The information of each direction is integrated, for ``records`` see
@@ -354,9 +378,18 @@ def information(
         yield Number(what, gain / (2 * found), "=", 1, 1e-4)
 
 
-def least_leakage(
-    _stream: np.random.Generator, *, records: int | None = None, larger: float = 1
-) -> Iterator[Number]:
+@check("M24", {"many records": {"records": None}})
+def least_leakage_of_few(_stream: Stream, *, records: int | None = 0) -> Numbers:
+    """Theorem 9 as stated, for any law of the data: here one record of two values, or two."""
+    for count, name in ((1, "one record"), (2, "two records")):
+        yield _lattice(count, count if records == 0 else records, f"{name} of two values")
+
+
+@check(
+    "M24_many_records",
+    {"one record of two values": {"records": 1}, "a larger covariance": {"larger": 100}},
+)
+def least_leakage(_stream: Stream, *, records: int | None = None, larger: float = 1) -> Numbers:
     """Theorem 9 for a sum over many records, which is Gaussian: no other noise leaks less.
 
     ``larger`` multiplies the variance of the other noise.
@@ -369,14 +402,6 @@ def least_leakage(
     yield _lattice(1, records, "many records")
 
 
-def least_leakage_of_few(
-    _stream: np.random.Generator, *, records: int | None = 0
-) -> Iterator[Number]:
-    """Theorem 9 as stated, for any law of the data: here one record of two values, or two."""
-    for count, name in ((1, "one record"), (2, "two records")):
-        yield _lattice(count, count if records == 0 else records, f"{name} of two values")
-
-
 def _lattice(count: int, records: int | None, of: str) -> Number:
     """Return the leakage of noise on the lattice of ``count`` signs over that of Gaussian noise."""
     variance = 0.3
@@ -386,7 +411,8 @@ def _lattice(count: int, records: int | None, of: str) -> Number:
     return Number(f"leakage over Gaussian's, lattice {variance:g}, {of}", more, ">=", 1, 1e-6)
 
 
-def budgets(_stream: np.random.Generator, *, share: float = 1) -> Iterator[Number]:
+@check("M25", {"half of the budget": {"share": 0.5}})
+def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
     """Theorems 5 and 6: what the precisions of calibrated releases sum to."""
     for query, theorem in ((LIVER, 2), (CTG, 2), (MOVEMENT, 2), (MOVEMENT, 3)):
         delta = 1 / query.records
@@ -401,73 +427,11 @@ def budgets(_stream: np.random.Generator, *, share: float = 1) -> Iterator[Numbe
         yield Number(f"sum of squared precisions / budget, {what}", spent, "=", 1, 1e-8)
 
 
-def sum_of_records(
-    _stream: np.random.Generator, *, counts: Sequence[int] = (1,)
-) -> Iterator[Number]:
+@check("M30_many_records", {"few records": {"counts": (1, 2)}}, counts=(16, 256))
+@check("M30", {"many records": {"counts": (256,)}})
+def sum_of_records(_stream: Stream, *, counts: Sequence[int] = (1,)) -> Numbers:
     """Theorem 8: a sum over records, of any number as stated, has the largest information."""
     for count in counts:
         share = leakage.information(leakage.normal(1.0), count) / leakage.gaussian(1.0)
         what = f"information over the largest possible, {count} record(s)"
         yield Number(what, share, "=", 1, 1e-3)
-
-
-def _cube(m: float, n: float) -> float:
-    return (m * n) ** 3
-
-
-def _fixed(_m: float, _n: float) -> float:
-    return 1.0
-
-
-#: Of the condition alpha phi^2 + beta phi <= 2 epsilon.
-_WITHOUT_BETA = {"without the term of beta": {"linear": 0}}
-
-CHECKS: dict[str, Check] = {
-    "M1": Check(
-        tail_bound,
-        {
-            "half of each constant but the first": {"cross": 1, "log": 1},
-            "without the root": {"cross": 0},
-            "without the size": {"size": 0},
-        },
-    ),
-    "M2": Check(theorem_2, {"four times epsilon": {"budget": 4}} | _WITHOUT_BETA),
-    "M3": Check(theorem_3, {"eight times epsilon": {"budget": 8}} | _WITHOUT_BETA),
-    "M4": Check(
-        theorem_4, {"s2 of at most 1.1 gamma": {"ratio": 1.1}, "r of at least 12": {"rank": 11}}
-    ),
-    "M5": Check(threshold, {"s2 as large as for any query": {"ratio": 2}}),
-    "M6": Check(example_1, {"half of gamma": {"gamma": 0.5}, "half of s2": {"s2": 1}}),
-    "M7": Check(example_2, {"half of gamma": {"gamma": 0.5}, "half of s2 squared": {"s2": 4}}),
-    "M8": Check(
-        singular_values,
-        {
-            "directions that are not orthogonal": {"orthogonal": False},
-            "records in a box": {"worst": over_box},
-        },
-    ),
-    "M9": Check(same_law, {"Sigma and Psi exchanged": {"exchanged": True}}),
-    "M10": Check(
-        cost_of_samplers,
-        {"(mn)^3 operations": {"limit": _cube}, "a fixed number": {"limit": _fixed}},
-    ),
-    "M10_directions": Check(
-        cost_along_directions,
-        {"any Sigma and Psi": {"cost": samplers.affine}, "a fixed number": {"limit": _fixed}},
-    ),
-    "M11": Check(printed_optimum, {"a budget that fills all directions": {"budget": 10.0}}),
-    "M11_water_filling": Check(filled_optimum, {"equal precisions": {"fill": _equal_precisions}}),
-    "M23": Check(
-        information, {"an answer of two values": {"records": 1}, "half of the log": {"power": 0.5}}
-    ),
-    "M24": Check(least_leakage_of_few, {"many records": {"records": None}}),
-    "M24_many_records": Check(
-        least_leakage,
-        {"one record of two values": {"records": 1}, "a larger covariance": {"larger": 100}},
-    ),
-    "M25": Check(budgets, {"half of the budget": {"share": 0.5}}),
-    "M30": Check(sum_of_records, {"many records": {"counts": (256,)}}),
-    "M30_many_records": Check(
-        partial(sum_of_records, counts=(16, 256)), {"few records": {"counts": (1, 2)}}
-    ),
-}

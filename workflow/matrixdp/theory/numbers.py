@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,9 @@ class Number(NamedTuple):
 
 #: Computes numbers from one stream, and from what is to be altered in the statement, by name. The
 #: same stream gives the same numbers.
-Statement = Callable[..., Iterable[Number]]
+Numbers = Iterator[Number]
+Statement = Callable[..., Numbers]
+Stream = np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,22 @@ class Check:
     statement: Statement
     altered: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def __call__(self, stream: np.random.Generator, altered: str | None = None) -> list[Number]:
+    def __call__(self, stream: Stream, altered: str | None = None) -> list[Number]:
         """Return the numbers of the statement, or of an altered one."""
         changes = self.altered[altered] if altered is not None else {}
         return [*self.statement(stream, **changes)]
+
+
+def enter(
+    checks: dict[str, Check],
+    name: str,
+    altered: Mapping[str, Mapping[str, Any]] | None = None,
+    **given: Any,
+) -> Callable[[Statement], Statement]:
+    """Enter the statement below among checks, as it stands or with what it is given."""
+
+    def entered(statement: Statement) -> Statement:
+        checks[name] = Check(partial(statement, **given), altered or {})
+        return statement
+
+    return entered

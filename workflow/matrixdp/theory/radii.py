@@ -18,6 +18,7 @@ from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln,
 from matrixdp import checks, seeds
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import KNorm
+from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Box, Identity
 
 DIMENSIONS = (2, 6, 24, 1488)
@@ -74,22 +75,23 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
 def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
     """Return the smallest delta of noise of nominal epsilon 1 whose radius follows Gamma(k).
 
-    With lambda = 1 the worst neighbour is a shift of length 1. The privacy loss of z is
-    (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|; it exceeds epsilon where
-    r' is beyond a threshold, that is where the cosine of z with the shift is below one. Then
-    delta = P(loss > epsilon) - e^epsilon Q(loss > epsilon), each an average over radii of the
-    cosine's law. It is within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond.
+    With lambda = 1 the worst neighbour is a shift of length 1. For k below d, the privacy loss of z
+    is (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|; it exceeds epsilon where r' is
+    beyond a threshold, that is where the cosine of z with the shift is below one. Then delta =
+    P(loss > epsilon) - e^epsilon Q(loss > epsilon), each an average over radii of the cosine's law,
+    within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond.
 
     Args:
         epsilon: at least 0, shape (...).
         d: dimension, at least 2.
         k: d for the right law, 1 for the exponential radius.
-
-    Raises:
-        InputError: d or k is not a whole number of at least 1.
     """
     d, k = checks.count(d=d), checks.count(k=k)
-    epsilon = np.asarray(epsilon, dtype=float)[..., None]
+    epsilon = np.asarray(epsilon, dtype=float)
+    if k == d:
+        # No distance changes by more than the shift.
+        return np.where(epsilon < 1, generalized_gamma.delta(epsilon, 1.0, 1.0, d), 0.0)
+    epsilon = epsilon[..., None]
     # In the root of the radius the kinks at small radii are resolved as well.
     ends = np.sqrt([gammaincinv(k, 1e-18), gammainccinv(k, 1e-18)])
     root = np.linspace(ends[0], ends[1], NODES)
@@ -110,9 +112,7 @@ def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
 
 
 def _moved(r: Array, epsilon: Array, power: int) -> Array:
-    """Return the x at which power ln x + x is epsilon above its value at r; 0 if there is none."""
-    if power == 0:
-        return np.maximum(r + epsilon, 0)
+    """Return the x at which power ln x + x is epsilon above its value at r."""
     # x e^(x / power) = r e^((r + epsilon) / power), solved by Lambert's function.
     return power * lambertw(r / power * np.exp((r + epsilon) / power)).real
 

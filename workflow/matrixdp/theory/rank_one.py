@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,11 @@ from scipy.special import betaln
 
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.theory.numbers import Check, Number
+from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+
+#: Filled by ``check``.
+CHECKS: dict[str, Check] = {}
+check = partial(enter, CHECKS)
 
 EPSILON, DELTA = 1.0, 1e-5
 DIMENSIONS = np.unique(np.rint(np.geomspace(3, 10_000, 41)).astype(int))
@@ -57,9 +61,9 @@ def rank_one(_seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def private(
-    _stream: np.random.Generator, *, dimensions: Sequence[int] = (10, 100)
-) -> Iterator[Number]:
+@check("R1_three", {"ten dimensions": {"dimensions": (10,)}}, dimensions=(3,))
+@check("R1", {"three dimensions": {"dimensions": (3, 3)}})
+def private(_stream: Stream, *, dimensions: Sequence[int] = (10, 100)) -> Numbers:
     """Noise of the claimed size is private in these dimensions."""
     for m in dimensions:
         ratio = true_delta(EPSILON, DELTA, m) / DELTA
@@ -67,8 +71,3 @@ def private(
 
 
 THEORY = {"rank_one": rank_one}
-
-CHECKS: dict[str, Check] = {
-    "R1": Check(private, {"three dimensions": {"dimensions": (3, 3)}}),
-    "R1_three": Check(partial(private, dimensions=(3,)), {"ten dimensions": {"dimensions": (10,)}}),
-}

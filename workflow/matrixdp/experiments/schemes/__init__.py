@@ -16,11 +16,7 @@ KINDS = ("gradients", "features")
 
 
 def registry(kind: str) -> dict[str, Scheme]:
-    """Return the schemes for ``gradients`` or ``features`` by name, in the order of tables.
-
-    Raises:
-        InputError: there is no such kind.
-    """
+    """Return the schemes for ``gradients`` or ``features`` by name, in the order of tables."""
     checks.choice(KINDS, kind=kind)
     found: dict[str, Scheme] = importlib.import_module(f"{__name__}.{kind}").SCHEMES
     return dict(found)

@@ -55,9 +55,6 @@ class Plan(abc.ABC):
     Args:
         records: number of training records.
         lot: expected number of records of a lot, or that of a block.
-
-    Raises:
-        InputError: an argument is out of range, or the lot is larger than the data.
     """
 
     records: int

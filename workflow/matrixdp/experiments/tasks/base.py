@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -16,7 +16,16 @@ from matrixdp.trials import NONPRIVATE, RANDOM
 Streams = Sequence[np.random.Generator]
 
 #: Results by the options that they depend on, where they are shared.
-Shared = dict[tuple, Array] | None
+Shared = dict[tuple, Array]
+
+
+class Released(NamedTuple):
+    """What a release returned, trials first, and the attributes that say what it is."""
+
+    values: Array
+    yields: str
+    ridge: float = 0.0
+    noise_std: float = float("nan")
 
 
 class Instance(abc.ABC):
@@ -25,22 +34,19 @@ class Instance(abc.ABC):
     #: The private matrix, shape (m, n), or (trials, m, n) where trials split the data.
     matrix: Array
 
-    @abc.abstractmethod
-    def score(
-        self,
-        released: Array,
-        yields: str,
-        ridge: float = 0,
-        noise_std: float = float("nan"),
-        shared: Shared = None,
-    ) -> Array:
+    def score(self, values: Array, *, shared: Shared | None = None, **of: Any) -> Array:
         """Return the metric of each trial, shape (trials,).
 
         Args:
-            released: what a release returned, trials along the first axis.
-            yields, ridge, noise_std: the attributes of that release.
+            values: what a release returned, trials along the first axis.
             shared: what instances of the same trials have computed from the same release.
+            of: the other fields of :class:`Released`.
         """
+        return self._score(Released(values, **of), {} if shared is None else shared)
+
+    @abc.abstractmethod
+    def _score(self, released: Released, shared: Shared) -> Array:
+        """Return the metric of each trial."""
 
     @abc.abstractmethod
     def reference(self, name: str, streams: Streams) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.experiments.tasks.base import Entry, Instance, Shared, Streams, Task
+from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from matrixdp.privacy.sensitivity import second_moments
 from matrixdp.trials import RANDOM
 
@@ -22,11 +22,12 @@ class _Moments(Instance):
         self.moments = second_moments(matrix)
         self.eigenvalues = np.linalg.eigvalsh(self.moments)[::-1]
 
-    def estimate(self, released: Array, yields: str, ridge: float) -> Array:
+    def estimate(self, released: Released) -> Array:
         """Return the symmetric estimate of the second moments, shape (trials, m, m)."""
+        values, yields, ridge, _ = released
         if yields == "second_moments":
-            return (released + np.swapaxes(released, 1, 2)) / 2
-        gram = released @ np.swapaxes(released, 1, 2)
+            return (values + np.swapaxes(values, 1, 2)) / 2
+        gram = values @ np.swapaxes(values, 1, 2)
         return (gram - ridge * np.eye(gram.shape[-1])) / self.matrix.shape[1]
 
     def reference(self, name: str, streams: Streams) -> Array:
@@ -49,20 +50,13 @@ class _First(_Moments):
         super().__init__(matrix)
         self._vector = vector
 
-    def score(
-        self,
-        released: Array,
-        yields: str,
-        ridge: float = 0,
-        noise_std: float = float("nan"),
-        shared: Shared = None,
-    ) -> Array:
-        if yields == "direction":
-            top = released[..., None]
-        elif yields == "second_moments" and self._vector == "singular":
-            top = np.linalg.svd(released)[0][:, :, :1]
+    def _score(self, released: Released, shared: Shared) -> Array:
+        if released.yields == "direction":
+            top = released.values[..., None]
+        elif released.yields == "second_moments" and self._vector == "singular":
+            top = np.linalg.svd(released.values)[0][:, :, :1]
         else:
-            top = np.linalg.eigh(self.estimate(released, yields, ridge))[1][:, :, -1:]
+            top = np.linalg.eigh(self.estimate(released))[1][:, :, -1:]
         return self.eigenvalues[0] - self.captured(top)[:, 0]
 
     def guess(self, streams: Streams) -> Array:
@@ -75,16 +69,8 @@ class _All(_Moments):
     def _residual(self, directions: Array) -> Array:
         return ((self.eigenvalues - self.captured(directions)) ** 2).sum(axis=1)
 
-    def score(
-        self,
-        released: Array,
-        yields: str,
-        ridge: float = 0,
-        noise_std: float = float("nan"),
-        shared: Shared = None,
-    ) -> Array:
-        directions = np.linalg.eigh(self.estimate(released, yields, ridge))[1]
-        return self._residual(directions[:, :, ::-1])
+    def _score(self, released: Released, shared: Shared) -> Array:
+        return self._residual(np.linalg.eigh(self.estimate(released))[1][:, :, ::-1])
 
     def guess(self, streams: Streams) -> Array:
         shape = self.moments.shape
@@ -102,9 +88,6 @@ class FirstComponent(Task):
         vector: ``symmetric`` for the eigenvector of the released matrix made symmetric,
             ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives
             a symmetric matrix in any case.)
-
-    Raises:
-        InputError: the vector is unknown.
     """
 
     vector: str = "symmetric"

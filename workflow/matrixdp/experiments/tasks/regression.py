@@ -9,7 +9,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.experiments.tasks.base import Entry, Instance, Shared, Streams, Task
+from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
 from matrixdp.trials import NONPRIVATE, OF_RELEASES, ZERO
@@ -77,9 +77,6 @@ class Regression(Task):
         kernel: ``linear``, or ``rbf`` with inverse width one over the number of other features.
         clip_released: clip released records to [-1, 1] before they are used.
         clip_predictions: clip predictions to [-1, 1].
-
-    Raises:
-        InputError: the kernel is unknown.
     """
 
     target: int
@@ -157,35 +154,24 @@ class _Split(Instance):
             predicted = np.clip(predicted, -1, 1)
         return np.sqrt(((predicted - self._target) ** 2).mean(axis=1))
 
-    def score(
-        self,
-        released: Array,
-        yields: str,
-        ridge: float = 0,
-        noise_std: float = float("nan"),
-        shared: Shared = None,
-    ) -> Array:
-        task, found = self._task, {} if shared is None else shared
-        assert task.penalty is not None, "tuned() chooses the penalty"
+    def _score(self, released: Released, shared: Shared) -> Array:
+        task = self._task
         options = (task.kernel, task.penalty, task.clip_released)
-        if options not in found:
-            if yields == "second_moments":
-                found[options] = self._from_moments(released, noise_std)
-            else:
-                found[options] = self._predictions(released, task.penalty, ridge)
-        return self._rmse(found[options])
-
-    def _from_moments(self, released: Array, noise_std: float) -> Array:
-        # What brings a ridge of its own has no noise of a known size.
-        penalty = moments_ridge(noise_std, released.shape[-1]) if np.isfinite(noise_std) else 0.0
-        symmetric = (released + np.swapaxes(released, 1, 2)) / 2
-        return self._linear(ridge_coefficients(symmetric, self._task.target, penalty))
+        if options not in shared:
+            shared[options] = self._predictions(*released)
+        return self._rmse(shared[options])
 
     def _linear(self, coefficients: Array) -> Array:
         return (coefficients[:, None, :] @ self._features)[:, 0]
 
-    def _predictions(self, released: Array, penalty: float, ridge: float) -> Array:
-        task = self._task
+    def _predictions(self, released: Array, yields: str, ridge: float, noise_std: float) -> Array:
+        task, penalty = self._task, self._task.penalty
+        if yields == "second_moments":
+            symmetric = (released + np.swapaxes(released, 1, 2)) / 2
+            # What brings a ridge of its own has no noise of a known size.
+            added = moments_ridge(noise_std, len(symmetric[0])) if np.isfinite(noise_std) else 0.0
+            return self._linear(ridge_coefficients(symmetric, task.target, added))
+        assert penalty is not None, "tuned() chooses the penalty"
         if task.clip_released:
             released = np.clip(released, -1, 1)
         if task.kernel == "rbf":

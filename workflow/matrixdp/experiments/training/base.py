@@ -70,11 +70,7 @@ class Training(abc.ABC):
 
     @abc.abstractmethod
     def trainer(self, arrays: Arrays) -> Trainer:
-        """Return the training set up for these arrays.
-
-        Raises:
-            InputError: a number is out of range.
-        """
+        """Return the training set up for these arrays."""
 
 
 def trials(

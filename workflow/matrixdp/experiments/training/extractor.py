@@ -111,9 +111,6 @@ def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.Path
             ``seed``, ``extractor_epochs`` and, if not all, ``records``.
         folder: of the prepared data set.
         out: the file.
-
-    Raises:
-        InputError: as for :func:`run`, or the data cannot be read.
     """
     found = run(
         load(folder, part["dataset"]),
@@ -141,9 +138,6 @@ def run(
         ``train_features``, ``train_labels`` and their test partners; ``accuracy``, that of the
         extractor's own output layer on the test records; ``name``, ``status``, ``seed`` and
         ``epochs``.
-
-    Raises:
-        InputError: all labels are of one class.
     """
     training, *choosing = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays

@@ -34,10 +34,6 @@ def write(
         results: the run's folder, read and written.
         known: the names that claims may use.
         path: the claims.
-
-    Raises:
-        InputError: the claims are not valid (see :func:`matrixdp.report.claims.ledger.read`), or
-            a file of the run is damaged.
     """
     settings = inputs.read("settings", results)
     experiments = {**settings["experiments"], **(settings.get("training") or {})}

@@ -49,11 +49,7 @@ class Share(NamedTuple):
 
 
 def read(path: str | os.PathLike) -> Swept | None:
-    """Return results/readings/<experiment>.csv with its trials, or None if readings were not run.
-
-    Raises:
-        InputError: a file is damaged.
-    """
+    """Return results/readings/<experiment>.csv with its trials, or None if it was not run."""
     trial_file = specifications.trials_of(path)
     if not (os.path.isfile(path) and trial_file.is_file()):
         return None

@@ -6,12 +6,11 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.checks import InputError
 from matrixdp.report import inputs, summary
 from matrixdp.report.claims import across, ledger
 from matrixdp.report.claims.evidence import Evidence, gather
@@ -38,6 +37,15 @@ COMPARISONS = ("id", "better", "worse", "kind", "amount", *Evidence._fields[1:-2
 
 #: What becomes of a claim: its verdict and reason, and what else of ``COLUMNS`` there is.
 Finding = dict[str, Any]
+
+
+class Weighed(NamedTuple):
+    """The evidence for a claim, with the p-value and the level corrected over its experiment's."""
+
+    joint: Joint
+    evidence: list[Evidence]
+    corrected: float
+    level: float
 
 
 class Judge:
@@ -75,10 +83,9 @@ class Judge:
         families = {claim.id: claim.experiments[0] for claim in compared}
         corrected = values.groupby(families).transform(holm)
         for claim in compared:
-            family = [*families.values()].count(families[claim.id])
-            found[claim.id] = self._ordering(
-                claim, *weighed[claim.id], corrected[claim.id], LEVEL / family
-            )
+            level = LEVEL / [*families.values()].count(families[claim.id])
+            whole = Weighed(*weighed[claim.id], corrected[claim.id], level)
+            found[claim.id] = self._ordering(claim, whole)
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
         rows = [
             vars(one) | untested | {"kind": _kind(one)} | found[one.id] | _told(one, found[one.id])
@@ -97,18 +104,11 @@ class Judge:
         p_values = [one.p_for for one in parts], [one.p_against for one in parts]
         return jointly(*p_values, claim.every), parts
 
-    def _ordering(
-        self,
-        claim: Claim,
-        joint: Joint,
-        evidence: Sequence[Evidence],
-        corrected: float,
-        level: float,
-    ) -> Finding:
-        statuses = {self._book.status(one.comparison.first.experiment) for one in evidence}
-        finding = self._settle(claim, joint, evidence, corrected, level) | {
-            "p": joint.p,
-            "p_corrected": corrected,
+    def _ordering(self, claim: Claim, found: Weighed) -> Finding:
+        statuses = {self._book.status(one.comparison.first.experiment) for one in found.evidence}
+        finding = self._settle(claim, found) | {
+            "p": found.joint.p,
+            "p_corrected": found.corrected,
             "data_status": " and ".join(sorted(statuses)),
         }
         reason = finding["reason"]
@@ -132,15 +132,9 @@ class Judge:
             finding |= {"reason": reason}
         return self._over_readings(claim, finding)
 
-    def _settle(
-        self,
-        claim: Claim,
-        joint: Joint,
-        evidence: Sequence[Evidence],
-        corrected: float,
-        level: float,
-    ) -> Finding:
+    def _settle(self, claim: Claim, found: Weighed) -> Finding:
         """Return the verdict of the trials alone, with the comparison that decides it."""
+        joint, evidence, corrected, level = found
         prefix, one = "", evidence[joint.weakest]
         if joint.p_against / joint.p * corrected < LEVEL:
             verdict, one = NOT_REPRODUCED, evidence[joint.strongest_against]
@@ -191,11 +185,7 @@ class Judge:
         return f"by construction, {shown['statistic']}: {short(shown['value'], 2)}"
 
     def _asked(self, claim: Claim) -> Sequence[Comparison]:
-        """Return the comparisons of a claim, those alone that print separates if it is from print.
-
-        Raises:
-            NotRun: print separates none of them.
-        """
+        """Return the comparisons of a claim; if it is from print, those that print separates."""
         if not claim.test.get("read_off"):
             return claim.comparisons
         close = _unseparated(claim.comparisons)
@@ -269,8 +259,6 @@ class Judge:
     def _exact(self, claim: Claim) -> Finding:
         if claim.kind == "not_run":
             raise NotRun(" ".join(claim.test["not_run"].split()))
-        if claim.kind == "theory":
-            return self._limits(claim)
         wanted = self._numbers(claim.test["exact"])
         # The first number that fails, if one does.
         shown = wanted.sort_values("holds", kind="stable").iloc[0]
@@ -284,46 +272,18 @@ class Judge:
             if otherwise and self._numbers(otherwise["exact"])["holds"].all():
                 verdict = f"{ONLY_UNDER} {otherwise['reading']}"
         told = {"statistic": shown["statistic"], "effect": shown["value"]}
-        return {"verdict": verdict, "reason": reason, **told, **_numeric(len(wanted))}
+        told |= {"test": "numeric", "evidence": f"{len(wanted)} number{'s' * (len(wanted) > 1)}"}
+        return {"verdict": verdict, "reason": reason, **told}
 
     def _numbers(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return the numbers of checks.
-
-        Raises:
-            NotRun: a check has none.
-        """
-        numbers = self._theory("exact")
+        """Return the numbers of checks, all of which must have some (NotRun)."""
+        path = self._root / "theory" / "exact.csv"
+        if not path.is_file():
+            raise NotRun("results/theory/exact.csv is missing")
+        numbers = pd.read_csv(path)
         if {*names} - {*numbers["check"]}:
             raise NotRun("a check is missing in results/theory/exact.csv")
         return numbers[numbers["check"].isin(names)]
-
-    def _limits(self, claim: Claim) -> Finding:
-        """Judge limits on rows of a table of theory; measured numbers stay in that table."""
-        told = _numeric(len(claim.test["theory"]))
-        for limit in claim.test["theory"]:
-            who = f"claim {claim.id}: theory table {limit['table']}"
-            table = self._theory(limit["table"])
-            try:
-                for column, value in limit["where"].items():
-                    table = table[table[column] == value]
-                found = table[limit["column"]]
-            except KeyError as error:
-                raise InputError(f"{who} has no column {error}") from None
-            if found.empty:
-                wanted = ", ".join(f"{name} = {value}" for name, value in limit["where"].items())
-                raise InputError(f"{who} has no row with {wanted}")
-            if not found.max() <= limit["at_most"]:
-                where = ", ".join(map(str, limit["where"].values()))
-                reason = f"{limit['column']} of {where} is above {limit['at_most']}"
-                return {"verdict": NOT_REPRODUCED, "reason": reason, **told}
-        reason = f"all {len(claim.test['theory'])} measured numbers are within it"
-        return {"verdict": REPRODUCED, "reason": reason, **told}
-
-    def _theory(self, name: str) -> pd.DataFrame:
-        path = self._root / "theory" / f"{name}.csv"
-        if not path.is_file():
-            raise NotRun(f"results/theory/{name}.csv is missing")
-        return pd.read_csv(path)
 
 
 def _kind(claim: Claim) -> str:
@@ -331,10 +291,6 @@ def _kind(claim: Claim) -> str:
     if claim.kind in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM
-
-
-def _numeric(count: int) -> Finding:
-    return {"test": "numeric", "evidence": f"{count} number{'s' if count != 1 else ''}"}
 
 
 def _unseparated(comparisons: Sequence[Comparison]) -> list[Comparison]:

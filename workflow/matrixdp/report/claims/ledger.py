@@ -1,7 +1,7 @@
 """workflow/claims.yaml: what the papers claim, and how each claim is tested.
 
 A claim has an ``id``, ``paper``, ``place``, ``claim`` (in our words), ``shown_by`` (names of the
-tables, figures and theory that show it) and a ``test`` of one of four kinds:
+tables, figures and theory that show it) and a ``test`` of one of three kinds:
 
 - ``compare``: sentences about rows of an experiment, such as ``mvg_binary beats laplace``,
   ``mvg_binary beats laplace by 0.003``, ``mvg_binary beats laplace 1.5 times`` (the error of the
@@ -15,7 +15,6 @@ tables, figures and theory that show it) and a ``test`` of one of four kinds:
   claim whatever the trials.
 - ``exact``: names of checks in results/theory/exact.csv, all of whose numbers must hold;
   ``otherwise`` may name checks that hold under another ``reading`` of the claim.
-- ``theory``: rows of another table of results/theory, and a limit on one column.
 - ``not_run``: why there is nothing to test.
 
 It may have a ``note`` for readers, and an exact claim an ``identity``: why it is a definition or an
@@ -43,7 +42,6 @@ PAPERS = ("MVG", "IMGM", "Note", "R1SMG")
 KINDS = {
     "compare": {"compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"},
     "exact": {"exact", "otherwise"},
-    "theory": {"theory"},
     "not_run": {"not_run"},
 }
 OPTIONAL = ("note", "identity")
@@ -152,7 +150,6 @@ class Known:
     mechanisms: Collection[str]
     experiments: Collection[str]
     checks: Collection[str]
-    theory: Collection[str]
     shown: Collection[str]
 
 
@@ -192,9 +189,6 @@ def _claim(entry: Any, known: Known) -> Claim:
     comparisons: tuple[Comparison, ...] = ()
     if kind == "compare":
         comparisons = _comparisons(who, test, known)
-    elif kind == "theory":
-        for limit in test["theory"]:
-            checks.choice(known.theory, **{f"{who}: theory table": limit["table"]})
     otherwise = test.get("otherwise", {"reading": "", "exact": []})
     for check in [*test.get("exact", ()), *otherwise["exact"], *test.get("argument", ())]:
         checks.choice(known.checks, **{f"{who}: check": check})

@@ -30,10 +30,11 @@ def tally(claims: pd.DataFrame) -> str:
 
 def explained(claims: pd.DataFrame) -> str:
     """Return what the verdicts mean that are there, one sentence."""
-    found = {_word(verdict) for verdict in claims["verdict"]}
+    found = {word(verdict) for verdict in claims["verdict"]}
     words = catalogue.section("verdicts")
-    return "; ".join(f"{word}: {words[word]}" for word in words if word in found)
+    return "; ".join(f"{one}: {words[one]}" for one in words if one in found)
 
 
-def _word(verdict: str) -> str:
+def word(verdict: str) -> str:
+    """Return a verdict without what it holds under."""
     return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict

@@ -7,6 +7,7 @@ the rest is the same for the same results.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -18,19 +19,30 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import files, templates
+from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
 from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
-from matrixdp.report.claims.tally import tally
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
-from matrixdp.report.page import appendix, layout, machine, pictures, prose, strip
+from matrixdp.report.page import (
+    answers,
+    appendix,
+    cards,
+    chooser,
+    dashboard,
+    explorer,
+    layout,
+    machine,
+    pictures,
+    prose,
+)
+from matrixdp.report.statistics import ENOUGH
 
 FOLDER = Path(__file__).parent
 
-#: Trials behind each result of the MVG paper (section 8); fewer leave wide intervals.
-PAPER_TRIALS = 100
+#: What stands in a section before its evidence is folded in.
+FIRST = ("cards", "glossary", "html")
 
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
@@ -60,7 +72,8 @@ def build(
         results: a run's folder; nothing in it needs to be there.
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
-        run: facts on the machine and the moment; by default those of here and now.
+        run: facts on the machine and the moment; by default those of here and now, and none for
+            a page that is the same everywhere.
 
     Raises:
         InputError: a file is damaged.
@@ -75,28 +88,34 @@ def build(
     placed, rest = layout.place(sections, layout.present(root), _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
+    told = answers.Run(root, config)
     compared = {
-        number: inputs.read(f"tables/table{number}", root)
-        for number in findings.titles()
-        if not inputs.missing([f"tables/table{number}"], root)
+        about.id: table
+        for about in catalogue.experiments().values()
+        if about.table and len(table := told.table(f"tables/{about.results}"))
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    tallied = ""
-    if judged is not None:
-        with inputs.whole(root / "claims.csv"):
-            tallied = tally(judged)
     outcomes = {}
-    for number, table in compared.items():
-        with inputs.whole(root / f"tables/table{number}.csv"):
-            outcomes[number] = findings.outcome(number, table, judged)
+    for one in placed:
+        first = next((name for name in one.section.claims if name in compared), "")
+        results = f"tables/{catalogue.experiment(first).results}" if first else "claims"
+        with inputs.whole(root / f"{results}.csv"):
+            outcomes[one.section.id] = findings.outcome(
+                one.section.claims, compared.get(first), judged
+            )
     data, provenance = appendix.provenance(root / "data")
     environment = _environment()
     # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
     plain = environment.overlay(autoescape=False)
     texts = {file.stem: plain.get_template(file.name) for file in FOLDER.glob("texts/*.md")}
-    builtins = _builtins(
-        root, config, compared, data, dict(machine.facts() if run is None else run)
-    )
+    facts = dict(machine.facts() if run is None else run)
+    places = {
+        name.rpartition("/")[2]: _slug(name)
+        for one in reversed(placed)
+        for name in reversed(one.found)
+    }
+    builtins = _builtins(told, compared, data, facts)
+    builtins |= _views(root, environment, experiments, commands, arguments, places)
     filled = []
     for one in placed:
         about = one.section
@@ -108,12 +127,14 @@ def build(
             | {"command": layout.command(name, commands, arguments)}
             for name in one.found
         ]
+        own = builtins.get(about.builtin, ())
         filled.append(
             {
                 "about": about,
                 "text": prose.html(text),
-                "outcome": outcomes.get(about.table or 0),
-                "items": [*items, *builtins.get(about.builtin, ())],
+                "outcome": outcomes[about.id],
+                "first": [item for item in own if item["kind"] in FIRST],
+                "items": [*items, *(item for item in own if item["kind"] not in FIRST)],
                 # Patterns stand for results that may come; only names are promises.
                 "missing": [name for name in one.missing if "*" not in name],
                 "bare": bool(one.missing) and not one.found,
@@ -121,26 +142,20 @@ def build(
         )
     return environment.get_template("page.html.j2").render(
         sections=filled,
-        places={
-            name.rpartition("/")[2]: _slug(name)
-            for one in reversed(placed)
-            for name in reversed(one.found)
-        },
+        places=places,
+        at={name: one.id for one in sections for name in one.claims},
         parts=list(dict.fromkeys(one.section.part for one in placed)),
-        outcomes=[*outcomes.values()],
-        strips=strip.strips([*outcomes.values()]),
-        claims=tallied,
+        answers=answers.answers(told),
+        trials=told.trials(),
+        enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
         simulated=sorted(
             {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
         ),
         warning=markup.SIMULATED,
-        trials=_trials(compared),
-        paper_trials=PAPER_TRIALS,
-        epsilon=config["table_epsilon"],
-        timing=_timing(root),
-        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
-        script=Markup((FOLDER / "page.js").read_text(encoding="utf-8")),
+        timing=_timing(root) if facts else {},
+        style=_together("style.css", "interaction.css"),
+        script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
     )
 
 
@@ -153,10 +168,11 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "explained": functools.partial(prose.explained, glossary=catalogue.section("glossary")),
         "inline": prose.inline,
         "slug": _slug,
-        "number": prose.number,
-        "numeric": prose.numeric,
+        "number": markup.number,
+        "numeric": markup.numeric,
     }
     return environment
 
@@ -195,50 +211,88 @@ def _homes(known: Mapping[str, Entry], experiments: Collection[str]) -> dict[str
 
 def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str, Any]:
     picture = pictures.read(root / "figures" / f"{name}.svg")
+    said = {"title": title, "caption": f"{title}."}
+    if isinstance(entry, Figure):
+        frame = entry.frame(root)
+        said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
+        said["topic"] = entry.title
     return {
         "kind": "figure",
-        "title": entry.title if entry else title,
-        "caption": entry.describe(entry.frame(root)) if isinstance(entry, Figure) else f"{title}.",
         # Escaped for its place by `pictures`; escaping again would double its size.
         "source": Markup(picture.source),
         "width": picture.width,
         "height": picture.height,
-    }
+        "cite": machine.citation(f"figures/{name}"),
+    } | said
 
 
 def _builtins(
-    root: Path,
-    config: Mapping[str, Any],
-    compared: Mapping[int, pd.DataFrame],
+    told: answers.Run,
+    compared: Mapping[str, pd.DataFrame],
     data: Grid,
     facts: Mapping[str, str],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the page's own tables, by the name of the place that the layout gives them."""
-    summaries = [summary.read(path) for path in sorted((root / "summary").glob("*.csv"))]
-    settings = {**config, "data": {**config.get("data", {}), "mirror": "(not shown)"}}
+    """Return what the page itself adds, by the name of the place that the layout gives it."""
+    summaries = [summary.read(path) for path in sorted((told.root / "summary").glob("*.csv"))]
+    mirror = {**told.settings.get("data", {}), "mirror": "(not shown)"}
+    settings = {**told.settings, "data": mirror}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
     versions = appendix.listing("Packages", "The versions that made this page.", machine.versions())
     where = appendix.listing("Machine", "Where this page was made.", facts)
+    # Without facts on the run the page is the same everywhere.
+    of_run = [_own(where) | {"run": True}, _own(versions) | {"run": True}] if facts else []
+    drawn, ends = cards.cards(told), {"zero": cards.ZERO.at, "one": cards.ONE.at}
     return {
-        "privacy": [_own(appendix.delivered(compared, findings.titles()))],
+        "cards": [{"kind": "cards", "cards": drawn, "scale": cards.scale(told)} | ends]
+        * bool(drawn),
+        "privacy": [_own(appendix.delivered(compared))],
         "gaps": [_own(appendix.gaps(summaries))],
+        "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [
             _own(data),
             {"kind": "text", "id": "configuration", "title": "Configuration", "text": text},
-            _own(where) | {"run": True},
-            _own(versions) | {"run": True},
+            *of_run,
         ],
     }
 
 
+def _views(
+    root: Path,
+    environment: jinja2.Environment,
+    experiments: Collection[str],
+    commands: dict[str, str],
+    arguments: str,
+    places: Mapping[str, str],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the page's scripts work on, of what has been made, by the same names."""
+    views = {}
+    for name, template, view in (
+        ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
+        ("tables/claims", "dashboard", dashboard.view),
+    ):
+        if not inputs.missing([name], root):
+            with inputs.whole(root / f"{name}.csv"):
+                views[template] = view(inputs.read(name, root))
+    if curves := explorer.view(root, experiments):
+        views["explorer"] = {"experiments": curves}
+    shared = {"places": places, "warning": markup.SIMULATED}
+    return {
+        name: [
+            {
+                "kind": "html",
+                "html": Markup(environment.get_template(f"{name}.html.j2").render(view | shared)),
+            }
+        ]
+        for name, view in views.items()
+    }
+
+
+def _together(*names: str) -> Markup:
+    return Markup("\n").join(Markup((FOLDER / name).read_text(encoding="utf-8")) for name in names)
+
+
 def _own(table: Grid) -> dict[str, Any]:
     return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
-
-
-def _trials(compared: Mapping[int, pd.DataFrame]) -> list[int]:
-    """Return the smallest and the largest number of trials of a cell; empty without trials."""
-    counts = sorted({int(n) for table in compared.values() for n in table["n_trials"] if n > 0})
-    return list(dict.fromkeys([*counts[:1], *counts[-1:]]))
 
 
 def _timing(root: Path) -> dict[str, str]:

@@ -16,18 +16,18 @@ from matrixdp.report import inputs, summary
 from matrixdp.report.markup import Grid, grouped, short
 
 
-def delivered(tables: Mapping[int, pd.DataFrame], titles: Mapping[int, str]) -> Grid:
-    """Return the guarantee of each private row of Tables 3 to 5, one group per table.
+def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
+    """Return the guarantee of each private row of the tables, one group per experiment.
 
     The last column is the largest advantage of an attacker who has to tell two neighbours apart
     (the total variation distance): 2 Phi(mu / 2) - 1 where the noise is Gaussian, and at most
     tanh(epsilon / 2) where delta is 0.
     """
     groups = {}
-    for number, table in tables.items():
+    for experiment, table in tables.items():
         rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
         shown = rows.drop_duplicates("mechanism").to_dict("records")
-        groups[titles[number]] = [_guarantee(row) for row in shown]
+        groups[catalogue.experiment(experiment).title] = [_guarantee(row) for row in shown]
     return grouped(
         groups,
         name="What the rows deliver",
@@ -103,7 +103,7 @@ def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
         "Mechanism": row["method"],
         "Nominal epsilon": row["epsilon"],
         "delta": short(delta),
-        "Actual epsilon": short(epsilon),
+        "True epsilon": short(epsilon),
         "mu": short(mu),
         "Noise std": short(row["noise_std"]),
         "Attacker's advantage": advantage,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -27,8 +28,9 @@ class Section:
         title: its heading.
         part: the heading that it stands under in the navigation.
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
-        builtin: what the page itself adds at the end, e.g. ``provenance``; or empty.
-        table: number of the table whose findings belong here; or None.
+        builtin: what the page itself adds, e.g. ``provenance``; or empty.
+        claims: experiments whose claims belong here, first that whose table is judged.
+        open: whether its evidence stands open.
     """
 
     id: str
@@ -36,7 +38,8 @@ class Section:
     part: str
     show: tuple[str, ...] = ()
     builtin: str = ""
-    table: int | None = None
+    claims: tuple[str, ...] = ()
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         commands = dict(content["commands"])
         sections = [
-            Section(part=part["title"], **{**entry, "show": tuple(entry.get("show", ()))})
+            Section(part=part["title"], **{**entry, **_lists(entry)})
             for part in content["parts"]
             for entry in part["sections"]
         ]
@@ -66,6 +69,10 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
     return sections, commands
+
+
+def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(entry.get(name, ())) for name in ("show", "claims")}
 
 
 def present(results: str | os.PathLike) -> list[str]:

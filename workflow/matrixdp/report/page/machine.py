@@ -11,6 +11,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[4]
 UNKNOWN = "unknown"
 
@@ -28,12 +30,16 @@ def facts(root: Path = ROOT) -> dict[str, str]:
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
-    """Return the installed version of every direct dependency that ``pyproject.toml`` names."""
+    """Return the installed version of every direct dependency of a run in ``pyproject.toml``."""
     try:
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except (OSError, tomllib.TOMLDecodeError, KeyError):
         return {}
-    names = [re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in project["dependencies"]]
+    needed = [
+        *project["dependencies"],
+        *project.get("optional-dependencies", {}).get("workflow", ()),
+    ]
+    names = (re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in needed)
     return {name: _version(name) for name in names}
 
 
@@ -53,6 +59,19 @@ def commit(root: Path = ROOT) -> str:
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN
     return done.stdout.strip().replace("-dirty", ", with changes that are not committed")
+
+
+def citation(name: str, root: Path = ROOT) -> str:
+    """Return how to cite a figure of this project; empty where the file that says so is missing."""
+    try:
+        told = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+        authors = ", ".join(
+            one.get("name") or f"{one['given-names']} {one['family-names']}"
+            for one in told["authors"]
+        )
+        return f"{authors}: {told['title']}, version {told['version']}, {name}."
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return ""
 
 
 def _version(name: str) -> str:

@@ -1,12 +1,14 @@
 """Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
-The best row is held against the next one as :mod:`matrixdp.report.comparisons` compares them. What
-a mechanism releases, and that nothing speaks against its guarantee, is what the audit says.
+The best row is held against all others as :mod:`matrixdp.report.comparisons` compares them. What a
+mechanism releases, and that nothing speaks against its guarantee, is what the audit says, and for
+schemes of private training the catalogue. The page's chooser is a view of the same rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -15,13 +17,15 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
-from matrixdp.report.statistics import LEVEL, holm
+from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
 from matrixdp.report.tables.audit import DOUBTFUL
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("task", "guarantee", "epsilon", "best", "error", "runner_up", "runner_up_error"),
-    *("difference", "low", "high", "p", "clear", "tied", "over_chance", "beats_chance"),
+    *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
+    *("runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
+    *("tied_with", "chance", "over_chance", "beats_chance", "nonprivate", "metric"),
+    *("noise_std", "epsilon_actual", "how", "n_trials"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
@@ -39,97 +43,128 @@ def data(tables: Tables) -> pd.DataFrame:
     """Return one row per task, guarantee and epsilon (``COLUMNS``).
 
     A task is an experiment and what may be released for it: records alone, if some mechanism
-    releases these, and anything.
+    releases these, and anything; or what a training is private in.
 
     Returns:
-        ``difference`` is the runner-up's mean minus the best one's, with its 95 % interval over
-        the shared trials and ``p``; ``clear`` whether it is one, after Holm's correction over all
-        rows; ``tied`` how many mechanisms are not clearly worse than the best; ``over_chance`` the
-        best row's mean over that of chance, and ``beats_chance`` whether it is clearly better,
-        after Holm's correction too.
+        ``advice`` is the row in a sentence, and ``outcome`` of which kind: ``clear``, ``tied``,
+        ``none`` (chance is not beaten) or ``few`` (trials). ``difference`` is the runner-up's mean
+        minus the best one's, with its 95 % interval and ``p``; ``tied_with`` names the
+        mechanisms that are not clearly worse than the best, after Holm's correction over all
+        comparisons with the best rows of an experiment, ``tied`` counts them, and ``clear`` says
+        that there are none.
+        ``chance`` and ``nonprivate`` are the means of these rows, ``over_chance`` the best mean
+        over that of chance, and ``beats_chance`` whether it is clearly better, after Holm's
+        correction over all rows.
     """
-    rows = [
-        row
-        for experiment, results in entries.by_experiment(tables, "summary").items()
-        for row in _rows(
-            catalogue.experiment(experiment),
-            summary.shown(results[results["reading"].eq(summary.DEFAULT)]),
-            tables[f"comparisons/{experiment}"],
-            tables[f"audit/{experiment}"],
-        )
-    ]
-    found = pd.DataFrame(rows, columns=[*COLUMNS, "_p_chance"])
-    # What may be released besides the records is of interest where it changes the answer.
-    same = ["experiment", "guarantee", "epsilon", "best_mechanism", "runner_up_mechanism"]
-    found = found.drop_duplicates(same, ignore_index=True)
-    for says, p in (("clear", "p"), ("beats_chance", "_p_chance")):
-        # Of so many rows some differ by chance; a run without a row of chance has no p for it.
-        if (ran := found[p].notna()).any():
-            found.loc[ran, says] = found.loc[ran, says] & (holm(found.loc[ran, p]) < LEVEL)
-    return found
+    found = pd.DataFrame(
+        [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
+        columns=[*COLUMNS, "_p_chance", "_rivals", "_p_rivals"],
+    )
+    # What may be released besides the records is of interest where it gives more to choose from.
+    choice = ["experiment", "guarantee", "epsilon", "_rivals"]
+    found = found.drop_duplicates(choice, ignore_index=True)
+    # Of so many comparisons some differ by chance; a run without a row of chance has no p for it.
+    if (ran := found["_p_chance"].notna()).any():
+        corrected = holm(found.loc[ran, "_p_chance"])
+        found.loc[ran, "beats_chance"] = found.loc[ran, "beats_chance"] & (corrected < LEVEL)
+    rivals = found.explode(["_rivals", "_p_rivals"]).astype({"_p_rivals": float})
+    as_good = rivals.groupby("experiment")["_p_rivals"].transform(holm).ge(LEVEL)
+    named = rivals.loc[as_good, "_rivals"].groupby(level=0).agg("; ".join)
+    found["tied"] = as_good.groupby(level=0).sum()
+    found["clear"] = found["tied"].eq(0)
+    found["tied_with"] = named.reindex(found.index, fill_value="")
+    rows = found.to_dict("records")
+    found["outcome"] = [_outcome(row) for row in rows]
+    found["advice"] = [_said(row, _outcome(row)) for row in rows]
+    return found[[*COLUMNS]]
 
 
-def _rows(
-    about: catalogue.Experiment, shown: pd.DataFrame, compared: pd.DataFrame, audit: pd.DataFrame
-) -> Iterator[dict[str, Any]]:
+def _options(about: catalogue.Experiment, shown: pd.DataFrame, tables: Tables) -> dict[str, str]:
+    """Return what each mechanism releases, of those whose guarantee nothing speaks against."""
+    audit = tables.get(f"audit/{about.id}")
+    if audit is None:
+        known = catalogue.schemes(about.kind)
+        names = [*dict.fromkeys(shown["mechanism"])]
+        private = [name for name in names if name not in known or known[name].status == "private"]
+        return {name: about.kind for name in private if name not in catalogue.REFERENCES}
+    doubtful = {*audit.loc[audit["verdict"].astype(str).str.startswith(DOUBTFUL), "mechanism"]}
+    query = dict(zip(audit["mechanism"], audit["query"], strict=True))
+    return {name: RELEASED[one] for name, one in query.items() if name not in doubtful}
+
+
+def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
+    shown = summary.shown(results[results["reading"].eq(summary.DEFAULT)])
+    compared = tables[f"comparisons/{experiment}"]
     pairs = comparisons.oriented(compared[compared["kind"].eq(comparisons.PAIR)])
     pairs = pairs.assign(epsilon=pd.to_numeric(pairs["epsilon"], errors="coerce"))
-    doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
-    ruled_out = {*audit.loc[doubtful, "mechanism"]}
-    query = dict(zip(audit["mechanism"], audit["query"], strict=True))
+    options = _options(about, shown, tables)
     nominal = pd.to_numeric(shown["epsilon"], errors="coerce")
-    kept = shown["mechanism"].isin(query.keys() - ruled_out) & shown["mean"].notna()
+    kept = shown["mechanism"].isin(options) & shown["mean"].notna()
     # A parameter that was chosen on the data is nothing that one can run in private.
     kept &= shown["variant"].eq("")
     kept &= shown["epsilon_actual"] <= nominal * (1 + 1e-6)
     rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
-    released = list(dict.fromkeys(RELEASED[name] for name in RELEASED if name in query.values()))
-    for number in range(1, len(released) + 1):
-        allowed = {name for name, one in query.items() if RELEASED[one] in released[:number]}
-        words = " or ".join(released[:number])
+    levels = shown.set_index("mechanism")["mean"]
+    levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
+    given = {
+        "experiment": experiment,
+        "chance": levels.get(about.chance, nan),
+        "nonprivate": levels.get("nonprivate", nan),
+    }
+    # In the order of what gives away more.
+    released = [one for one in dict.fromkeys(RELEASED.values()) if one in options.values()]
+    kinds = released or [about.kind]
+    for number in range(1, len(kinds) + 1):
+        allowed = [name for name, one in options.items() if one in kinds[:number]]
+        words = " or ".join(kinds[:number])
+        task = f"{about.title}: {words}" if released else about.title
         own = rivals[rivals["mechanism"].isin(allowed)]
         for guarantee in (PURE, APPROXIMATE):
             some = own[own["delta"].eq(0)] if guarantee == PURE else own
             for epsilon, rows in some.groupby("nominal"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, about.chance):
-                    yield row | {"task": f"{about.title}: {words}", "guarantee": guarantee}
+                if row := _best(rows, at, about):
+                    yield given | row | {"task": task, "released": words, "guarantee": guarantee}
 
 
-def _best(rows: pd.DataFrame, pairs: pd.DataFrame, chance: str) -> dict[str, Any] | None:
+def _best(
+    rows: pd.DataFrame, pairs: pd.DataFrame, about: catalogue.Experiment
+) -> dict[str, Any] | None:
     """Return the row of one task, guarantee and epsilon; None if fewer than two can serve it."""
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_law"] & pairs["mechanism"].isin(names)]
     alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
     # One law under two names stands once, by its first name.
     once = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
-    metric = str(rows["metric"].max())
-    larger = catalogue.metric(metric).larger
+    larger = catalogue.metric(str(rows["metric"].max())).larger
     means = rows.set_index("mechanism")["mean"]
     if len(once) < 2:
         return None
-    first, second = sorted(once, key=lambda name: -means[name] if larger else means[name])[:2]
+    ranked = sorted(once, key=lambda name: -means[name] if larger else means[name])
+    first, second = ranked[:2]
     own = pairs[pairs["mechanism"].eq(first)].set_index("against")
-    there = own.index.intersection([name for name in once if name != first])
-    best = rows.iloc[0]
+    best = rows[rows["mechanism"].eq(first)].iloc[0]
+    known = catalogue.schemes(about.kind).get(first)
+    shown = ["epsilon", "delta", "metric", "noise_std", "epsilon_actual", "n_trials", "data_status"]
     row = {
-        "epsilon": best["epsilon"],
-        "data_status": best["data_status"],
-        "experiment": best["experiment"],
+        **best[shown],
         "best": _named(first, alike),
         "error": means[first],
+        "how": ": ".join(filter(None, (known.calibration, known.note))) if known else "",
         "runner_up": _named(second, alike),
         "runner_up_error": means[second],
-        "tied": int((~own.loc[there, "better"]).sum()),
         "best_mechanism": first,
         "runner_up_mechanism": second,
+        "_rivals": tuple(_named(name, alike) for name in ranked[1:]),
+        "_p_rivals": own["p"].where(own["better"], 1.0).reindex(ranked[1:]).fillna(1.0).tolist(),
     }
     if second in own.index:
         against = own.loc[second]
         row |= {"difference": -against["difference"], "p": against["p"]}
-        row |= {"low": -against["high"], "high": -against["low"], "clear": against["better"]}
-    if chance in own.index:
-        against = own.loc[chance]
+        row |= {"low": -against["high"], "high": -against["low"]}
+    if about.chance in own.index:
+        against = own.loc[about.chance]
         row["over_chance"] = against["mean"] / against["mean_against"]
         row |= {"beats_chance": against["better"], "_p_chance": against["p"]}
     return row
@@ -140,9 +175,25 @@ def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
     return " = ".join(catalogue.label(name) for name in names)
 
 
+def _outcome(row: Mapping[str, Any]) -> str:
+    """Return ``few``, ``none``, ``clear`` or ``tied``; too few trials name no winner."""
+    if row["n_trials"] < ENOUGH:
+        return "few"
+    if not pd.isna(row["beats_chance"]) and not row["beats_chance"]:
+        return "none"
+    return "clear" if row["clear"] else "tied"
+
+
+def _said(row: Mapping[str, Any], outcome: str) -> str:
+    level = catalogue.label(catalogue.experiment(row["experiment"]).chance).lower()
+    *names, last = row["tied_with"].split("; ")
+    others = " or ".join(filter(None, (", ".join(names), last)))
+    return catalogue.caption(f"advice_{outcome}", **row, level=level, others=others)
+
+
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(found, "task", _cells, r"llp{0.2\linewidth}p{0.2\linewidth}llll")
+    return markup.grid(found, "task", _cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lll")
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -150,24 +201,28 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "Guarantee": row["guarantee"],
         "epsilon": row["epsilon"],
-        "Best": f"{row['best']}: {short(row['error'])}",
+        "Advice": row["advice"],
+        "Error": short(row["error"]),
+        "Chance": short(row["chance"]),
+        "Without privacy": short(row["nonprivate"]),
         "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
         "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        "Clear": _said(row["clear"]),
-        "Others as good": str(row["tied"]),
-        "Beats chance": _said(row["beats_chance"]),
+        "True epsilon": short(row["epsilon_actual"]),
+        "Noise (std)": short(row["noise_std"]),
     }
-
-
-def _said(value: object) -> str:
-    return "" if pd.isna(value) else "yes" if value else "no"
 
 
 TABLES = {
     "advice": Table(
         title="Advice",
         caption=catalogue.caption("advice"),
-        inputs=("summary/{experiment}", "comparisons/{experiment}", "audit/{experiment}"),
+        inputs=(
+            "summary/{experiment}",
+            "comparisons/{experiment}",
+            "audit/{experiment}",
+            "summary/{training}",
+            "comparisons/{training}",
+        ),
         data=data,
         grid=grid,
     ),

@@ -25,9 +25,10 @@ PAPERS = {
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return the ledger as it is."""
-    text = ["claim", "place", "kind", "verdict", "reason", "statistic", "evidence"]
+    text = ["claim", "place", "kind", "verdict", "reason", "statistic", "evidence", "shown_by"]
     counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
-    return tables["claims"].fillna(dict.fromkeys(text, "")).astype(counts)
+    table = tables["claims"].astype(dict.fromkeys(text, object))
+    return table.fillna(dict.fromkeys(text, "")).astype(counts)
 
 
 def caption(table: pd.DataFrame) -> str:
@@ -46,24 +47,28 @@ def grid(table: pd.DataFrame) -> Grid:
     if over := bool(table["readings_total"].notna().any()):
         columns += "l"
 
-    def cells(row: Mapping[str, Any]) -> dict[str, str]:
-        p, total = row["p_corrected"], row["readings_total"]
-        share = "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
-        return {
-            "": row["id"],
-            "Claim": f"{row['claim']} ({row['place']})",
-            "Kind": row["kind"],
-            "Verdict": row["verdict"],
-            "Here": row["reason"],
-            "Effect": _effect(row),
-            "Asks": "" if pd.isna(row["margin"]) else f"> {short(row['margin'])}",
-            "Shows": "" if pd.isna(row["power"]) else short(row["power"], 2),
-            "Evidence": row["evidence"],
-            "p": "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
-            **({"Readings": share} if over else {}),
-        }
+    def shown(row: Mapping[str, Any]) -> dict[str, str]:
+        return {name: cell for name, cell in cells(row).items() if over or name != "Readings"}
 
-    return markup.grid(table, "paper", cells, columns, title=PAPERS.__getitem__)
+    return markup.grid(table, "paper", shown, columns, title=PAPERS.__getitem__)
+
+
+def cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a claim by header."""
+    p, total = row["p_corrected"], row["readings_total"]
+    return {
+        "": row["id"],
+        "Claim": f"{row['claim']} ({row['place']})",
+        "Kind": row["kind"],
+        "Verdict": row["verdict"],
+        "Here": row["reason"],
+        "Effect": _effect(row),
+        "Asks": "" if pd.isna(row["margin"]) else f"> {short(row['margin'])}",
+        "Shows": "" if pd.isna(row["power"]) else short(row["power"], 2),
+        "Evidence": row["evidence"],
+        "p": "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}",
+        "Readings": "" if pd.isna(total) else f"{row['readings_holding']} of {total}",
+    }
 
 
 def _effect(row: Mapping[str, Any]) -> str:

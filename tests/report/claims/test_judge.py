@@ -4,93 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
 from scipy import stats
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
-from matrixdp import catalogue, sources
-from matrixdp.checks import InputError
-from matrixdp.report import claims, figures, inputs, summary, tables
+from matrixdp.report import claims, summary, tables
 from matrixdp.report.claims import ledger
-from matrixdp.report.claims.judge import Judge
 from matrixdp.report.claims.tally import explained, tally
 from matrixdp.report.statistics import holm
 from matrixdp.theory import exact
-
-TRAININGS = sources.trainings()
-KINDS = {
-    name: "training" if one.kind else "releases"
-    for name, one in catalogue.experiments().items()
-    if not one.needs
-}
-KNOWN = ledger.Known(
-    mechanisms={*sources.mechanisms(), *(n for one in TRAININGS for n in sources.schemes(one))},
-    experiments=KINDS,
-    checks=exact.names(),
-    theory=sources.theory(),
-    shown=[
-        *(f"tables/{name}" for name in tables.registry(KINDS)),
-        *(f"figures/{name}" for name in figures.registry(KINDS)),
-        *(f"theory/{name}" for name in sources.theory()),
-    ],
-)
-CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
-
-
-def entry(*sentences, name="M0", **test):
-    given = {"experiment": "regression", "metric": "rmse", "compare": list(sentences)} | test
-    about = {"id": name, "paper": "MVG", "place": "here", "claim": "c", "shown_by": []}
-    return about | {"test": given}
-
-
-def shared(n=100, spread=1.0, seed=0):
-    """Return what the trials of all mechanisms have in common: their split."""
-    return spread * np.random.default_rng(seed).standard_normal(n)
-
-
-def noise(mean, sd, seed, n=100):
-    drawn = np.random.default_rng(seed).standard_normal(n)
-    return mean + sd * (drawn - drawn.mean()) / drawn.std()
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Return a function that puts trials in a run's folder and judges claims on them."""
-
-    def put(frames, experiment="regression"):
-        paths = []
-        for name, frame in frames.items():
-            path = tmp_path / "trials" / experiment / "default" / f"{name}.csv.gz"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            frame.to_csv(path, index=False)
-            paths.append(path)
-        summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
-
-    def judge(entries, rows=None, **fields):
-        experiment = fields.get("experiment", "regression")
-        if rows is not None:
-            put(
-                {
-                    name: value
-                    if isinstance(value, pd.DataFrame)
-                    else trials(name, value, **fields)
-                    for name, value in rows.items()
-                },
-                experiment,
-            )
-        path = tmp_path / "claims.yaml"
-        path.write_text(yaml.safe_dump(entries))
-        judge = Judge(tmp_path, experiments=[experiment, "section10_2"])
-        table, comparisons = judge.judge(ledger.read(KNOWN, path))
-        return table.set_index("id"), comparisons
-
-    judge.put, judge.folder = put, tmp_path
-    return judge
-
-
-def verdict(run, *sentences, rows, fields=None, **test):
-    table, _ = run([entry(*sentences, **test)], rows, **(fields or {}))
-    return table.loc["M0"]
 
 
 def test_a_clear_order_is_reproduced_and_the_opposite_is_not(run):
@@ -551,20 +474,6 @@ def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     assert found["reason"].endswith(f"{said}a guess meets it too in the 1 left once corrected")
 
 
-def exact_entry(**test):
-    return {**entry("x beats y"), "test": test}
-
-
-def numbers(folder, count=1, **holds):
-    rows = [
-        (name, f"number of {name}", 2.0, "=", 1.0, 0.0, good)
-        for name, good in holds.items()
-        for _ in range(count)
-    ]
-    (folder / "theory").mkdir(exist_ok=True)
-    pd.DataFrame(rows, columns=list(CHECK)).to_csv(folder / "theory/exact.csv", index=False)
-
-
 def test_exact_claims(run):
     plain = exact_entry(exact=["M1", "M2"])
     assert "exact.csv is missing" in run([plain])[0].loc["M0", "reason"]
@@ -585,94 +494,6 @@ def test_exact_claims(run):
     assert (absent["verdict"], "a check is missing" in absent["reason"]) == ("undecided", True)
     unrun = run([exact_entry(not_run="it needs a moon.")])[0].loc["M0"]
     assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
-
-
-def test_limits_on_tables_of_theory(run):
-    limit = {"table": "sampler_times", "where": {"method": "affine"}, "column": "slope"}
-
-    def judged(at_most, **other):
-        test = exact_entry(theory=[limit | {"at_most": at_most} | other])
-        return run([test])[0].loc["M0", "verdict"]
-
-    assert judged(3) == "undecided"
-    (run.folder / "theory").mkdir()
-    frame = pd.DataFrame({"method": ["affine", "kronecker"], "slope": [2.9, 5.0]})
-    frame.to_csv(run.folder / "theory/sampler_times.csv", index=False)
-    assert judged(3.0) == "reproduced"
-    assert judged(2.8) == "not reproduced"
-    # Of several rows the largest counts.
-    assert judged(4.0, where={}) == "not reproduced"
-    assert judged(5.0, where={}) == "reproduced"
-    with pytest.raises(InputError, match="claim M0: theory table sampler_times has no column 'x'"):
-        judged(3, column="x")
-    with pytest.raises(InputError, match="M0.*no row with method = y"):
-        judged(3, where={"method": "y"})
-
-
-@pytest.mark.parametrize(
-    ("bad", "sentence"),
-    [
-        (entry("laplas beats ppca"), "claim M0: row is 'laplas'; did you mean 'laplace'?"),
-        (entry("regresion:laplace beats ppca"), "claim M0: experiment is 'regresion'; did you"),
-        (entry("laplace beats ppca", metric="rmsd"), "claim M0: metric is 'rmsd'; did you mean"),
-        (entry("laplace beats ppca", need="some"), "claim M0: need is 'some'"),
-        (entry("laplace beats ppca", epsilon="1"), "claim M0: key of the test is 'epsilon'"),
-        (entry("laplace tops ppca"), "claim M0: 'laplace tops ppca' is no comparison"),
-        (entry("laplace within of ppca"), "is no comparison; write 'A beats B'"),
-        (entry(), "claim M0 compares nothing"),
-        (exact_entry(exact=["M99"]), "claim M0: check is 'M99'"),
-        (exact_entry(theory=[{"table": "bound"}]), "claim M0: theory table is 'bound'; did you"),
-        (exact_entry(), "claim M0 has no single test"),
-        ({**entry("laplace beats ppca"), "shown_by": ["tables/table9"]}, "claim M0: shown_by is"),
-        ({**entry("laplace beats ppca"), "paper": "XYZ"}, "claim M0: paper is 'XYZ'"),
-        ({"id": "M0"}, "claim M0 must have claim, id, paper"),
-    ],
-)
-def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sentence):
-    path = tmp_path / "claims.yaml"
-    path.write_text(yaml.safe_dump([bad]))
-    with pytest.raises(InputError) as raised:
-        ledger.read(KNOWN, path)
-    assert sentence in str(raised.value)
-    assert "\n" not in str(raised.value)
-
-
-def test_no_claim_is_there_twice(tmp_path):
-    path = tmp_path / "claims.yaml"
-    path.write_text(yaml.safe_dump([entry("laplace beats ppca")] * 2))
-    with pytest.raises(InputError, match="claim M0 is there twice"):
-        ledger.read(KNOWN, path)
-
-
-def test_every_claim_of_the_papers_is_in_the_ledger():
-    ids = [claim.id for claim in ledger.read(KNOWN)]
-    wanted = [*(f"M{i}" for i in range(1, 31)), *(f"I{i}" for i in range(1, 19)), "B1", "B2", "B3"]
-    assert {*wanted} <= {*ids}
-
-
-@pytest.mark.parametrize(
-    ("name", "subject", "experiment"),
-    [
-        ("M12", "mvg_binary", "regression"),
-        ("M13", "mvg_maxpnr", "regression"),
-        ("M15", "mvg_thm3", "first_pc"),
-        ("M18", "mvg_binary", "covariance"),
-    ],
-)
-def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
-    name, subject, experiment
-):
-    (claim,) = [one for one in ledger.read(KNOWN) if one.id == name]
-    printed = inputs.read(f"published/{catalogue.experiment(experiment).results}", "")
-    private = {*printed["mechanism"]} - {*catalogue.REFERENCES}
-    # Where MVG as a whole is meant, its other row is no rival.
-    rivals = {one for one in private if not one.startswith("mvg")} | (
-        {"mvg_binary"} if name == "M13" else set()
-    )
-    assert {one.first.mechanism for one in claim.comparisons} == {subject}
-    assert {one.second.mechanism for one in claim.comparisons} == rivals
-    assert {one.kind for one in claim.comparisons} == {"beats"}
-    assert claim.every
 
 
 def test_a_claim_may_hold_under_another_reading_alone(run):

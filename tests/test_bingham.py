@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrixdp import laws
+from matrixdp import bingham
+from matrixdp.bingham import Bingham
 
 
 def moments_by_quadrature(k: np.ndarray) -> np.ndarray:
@@ -42,7 +43,7 @@ def stein_score(draws: np.ndarray, k: np.ndarray) -> float:
     return float(np.abs(terms.mean(0) / (terms.std(0) / np.sqrt(len(draws)))).max())
 
 
-def inverted(self: laws._Envelope, u: np.ndarray) -> np.ndarray:
+def inverted(self: bingham._Envelope, u: np.ndarray) -> np.ndarray:
     """The rule of two public libraries: divide by the power that has to be multiplied with."""
     return -u - self.losses.shape[-1] / 2 * np.log1p(2 * u / self.b)
 
@@ -63,27 +64,25 @@ def test_bingham_second_moments_and_the_inverted_rule_fails(k, monkeypatch):
     expected = moments_by_quadrature(k) if expected is None else np.array(expected)
     axes = np.linalg.qr(np.random.default_rng(1).normal(size=(len(k), len(k))))[0]
     form = (axes * k) @ axes.T
-    draws = laws.Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
+    draws = Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
     assert moment_score(draws, expected) < 5
-    monkeypatch.setattr(laws._Envelope, "log_acceptance", inverted)
-    wrong = laws.Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
+    monkeypatch.setattr(bingham._Envelope, "log_acceptance", inverted)
+    wrong = Bingham(form).draws(np.random.default_rng(0), 200_000) @ axes
     assert moment_score(wrong, expected) > 10
 
 
 def test_bingham_in_many_dimensions(monkeypatch):
     k = -np.concatenate([[0.0, 1.0], np.linspace(4.0, 9.0, 5)])
-    draw = partial(laws.Bingham(np.diag(k)).draws, np.random.default_rng(0), 100_000)
+    draw = partial(Bingham(np.diag(k)).draws, np.random.default_rng(0), 100_000)
     assert stein_score(draw(), k) < 5
     assert stein_score(draw(), 1.1 * k) > 10
-    monkeypatch.setattr(laws._Envelope, "log_acceptance", inverted)
+    monkeypatch.setattr(bingham._Envelope, "log_acceptance", inverted)
     assert stein_score(draw(), k) > 10
 
 
 def test_one_draw_per_stream_has_the_same_law():
     forms = np.stack([np.diag([2.0, 1.0, -3.0]), np.diag([0.0, -40.0, -41.0])])
-    draws = laws.Bingham(np.repeat(forms, 20_000, axis=0)).sample(
-        [np.random.default_rng(0)] * 40_000
-    )
+    draws = Bingham(np.repeat(forms, 20_000, axis=0)).sample([np.random.default_rng(0)] * 40_000)
     np.testing.assert_allclose(np.linalg.norm(draws, axis=1), 1, rtol=1e-12)
     for part, form in zip((draws[:20_000], draws[20_000:]), forms, strict=True):
         assert moment_score(part, moments_by_quadrature(np.diag(form))) < 5
@@ -100,9 +99,9 @@ def test_one_draw_per_stream_has_the_same_law():
     ],
 )
 def test_bingham_envelope(losses, b, acceptance):
-    envelope = laws._envelope(-np.diag(np.array(losses, dtype=float)))
+    envelope = bingham._envelope(-np.diag(np.array(losses, dtype=float)))
     np.testing.assert_allclose(envelope.b, b, rtol=1e-6)
-    _, accepted = laws._propose([np.random.default_rng(0)], envelope, 100_000)
+    _, accepted = bingham._propose([np.random.default_rng(0)], envelope, 100_000)
     assert abs(accepted.mean() - acceptance) < 0.006
 
 
@@ -111,7 +110,7 @@ def test_bingham_envelope(losses, b, acceptance):
     st.lists(st.floats(0, 1), min_size=1, max_size=20),
 )
 def test_acceptance_is_a_probability(losses, places):
-    envelope = laws._envelope(-np.diag([0.0, *losses]))
+    envelope = bingham._envelope(-np.diag([0.0, *losses]))
     m = len(losses) + 1
     b = float(envelope.b[0, 0])
     assert 1 <= b <= m * (1 + 1e-12)
@@ -122,11 +121,11 @@ def test_acceptance_is_a_probability(losses, places):
 
 
 def test_the_steepest_forms_end():
-    steep = laws.Bingham(np.diag([8e307, -8e307, 0.0])).sample([np.random.default_rng(0)])
+    steep = Bingham(np.diag([8e307, -8e307, 0.0])).sample([np.random.default_rng(0)])
     np.testing.assert_allclose(np.abs(steep), [[1, 0, 0]], atol=1e-12)
 
 
 def test_one_dimension_is_a_fair_sign():
-    signs = laws.Bingham([[3.0]]).draws(np.random.default_rng(0), 10_000)
+    signs = Bingham([[3.0]]).draws(np.random.default_rng(0), 10_000)
     assert np.array_equal(np.abs(signs), np.ones((10_000, 1)))
     assert abs(signs.mean()) < 0.05

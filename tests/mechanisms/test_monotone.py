@@ -1,0 +1,83 @@
+"""More epsilon never asks for more noise, whatever the mechanism and the query of the tables."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from matrixdp.mechanisms import registry
+from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Release
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
+from matrixdp.privacy.sensitivity import Box, Covariance, Identity, NormalEquations
+
+EPSILONS = np.geomspace(0.01, 1000, 21)
+SHARED = {"important": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 16}
+QUERIES = {
+    "I": LIVER,
+    "I, moments": Covariance(LIVER.domain, 248),
+    "I, equations": NormalEquations(LIVER.domain, 248, target=5),
+    "10.2": Identity(Box.cube(2, -1, 1), 248),
+    "II": MOVEMENT,
+    "III": CTG,
+    "III, moments": Covariance(CTG.domain, 2126),
+}
+#: What falls with epsilon, and what grows, wherever a release or a part of it has it.
+FALLS = ("noise_std", "ridge", "centre_std", "count_std", "trace_std", "eigenvalue_std", "needed")
+GROWS = ("mu", "kappa", "limit", "search", "rest")
+
+
+def sizes(release, name=""):
+    """Yield name and size of all that grows with the noise of a release and of its parts."""
+    for field in dataclasses.fields(release):
+        value = getattr(release, field.name)
+        parts = value if isinstance(value, tuple) else (value,)
+        for k, part in enumerate(parts):
+            if isinstance(part, Release):
+                yield from sizes(part, f"{name}{field.name}{k}.")
+        if field.name in FALLS and np.isfinite(value):
+            yield name + field.name, value
+        elif field.name in GROWS and value is not None and value:
+            yield name + field.name, 1 / value
+
+
+def rises(mechanism, query):
+    """Return how often something rises, and how much there is to compare."""
+    found = {}
+    for epsilon in EPSILONS.tolist():
+        try:
+            release = mechanism.calibrate(query, epsilon=epsilon, delta=1 / query.records)
+        except NoGuarantee:
+            continue
+        for name, size in sizes(release):
+            found.setdefault(name, []).append(size)
+    steps = np.concatenate([np.diff(np.log(np.maximum(one, 1e-300))) for one in found.values()])
+    return int((steps > 1e-9).sum()), len(steps)
+
+
+def built(entry):
+    axes = ["important" if axis == "direction" else axis for axis in entry.axes]
+    return entry.build(**{axis: SHARED[axis] for axis in axes})
+
+
+@pytest.mark.parametrize("name", registry())
+def test_noise_falls_with_epsilon(name):
+    mechanism = built(registry()[name])
+    asked = [query for query in QUERIES.values() if query.name in mechanism.queries]
+    assert asked
+    for query in asked:
+        risen, compared = rises(mechanism, query)
+        assert (risen, compared >= 5) == (0, True)
+
+
+class Switching(Mechanism):
+    """Another formula from epsilon = 1 on, which asks for more noise there."""
+
+    def calibrate(self, query, *, epsilon, delta):
+        return Gaussian().calibrate(query, epsilon=epsilon / (1 + (epsilon > 1)), delta=delta)
+
+
+def test_a_formula_that_jumps_is_noticed():
+    assert rises(Gaussian(), LIVER)[0] == 0
+    # Noise and mu, each once.
+    assert rises(Switching(), LIVER)[0] == 2

@@ -1,0 +1,62 @@
+"""Claims and the rows that they are judged on."""
+
+import numpy as np
+import pandas as pd
+
+from matrixdp import catalogue, sources
+from matrixdp.report import figures, tables
+from matrixdp.report.claims import ledger
+from matrixdp.theory import exact
+
+TRAININGS = sources.trainings()
+KINDS = {
+    name: "training" if one.kind else "releases"
+    for name, one in catalogue.experiments().items()
+    if not one.needs
+}
+KNOWN = ledger.Known(
+    mechanisms={*sources.mechanisms(), *(n for one in TRAININGS for n in sources.schemes(one))},
+    experiments=KINDS,
+    checks=exact.names(),
+    shown=[
+        *(f"tables/{name}" for name in tables.registry(KINDS)),
+        *(f"figures/{name}" for name in figures.registry(KINDS)),
+        *(f"theory/{name}" for name in sources.theory()),
+    ],
+)
+CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")
+
+
+def entry(*sentences, name="M0", **test):
+    given = {"experiment": "regression", "metric": "rmse", "compare": list(sentences)} | test
+    about = {"id": name, "paper": "MVG", "place": "here", "claim": "c", "shown_by": []}
+    return about | {"test": given}
+
+
+def shared(n=100, spread=1.0, seed=0):
+    """Return what the trials of all mechanisms have in common: their split."""
+    return spread * np.random.default_rng(seed).standard_normal(n)
+
+
+def noise(mean, sd, seed, n=100):
+    drawn = np.random.default_rng(seed).standard_normal(n)
+    return mean + sd * (drawn - drawn.mean()) / drawn.std()
+
+
+def verdict(run, *sentences, rows, fields=None, **test):
+    table, _ = run([entry(*sentences, **test)], rows, **(fields or {}))
+    return table.loc["M0"]
+
+
+def exact_entry(**test):
+    return {**entry("x beats y"), "test": test}
+
+
+def numbers(folder, count=1, **holds):
+    rows = [
+        (name, f"number of {name}", 2.0, "=", 1.0, 0.0, good)
+        for name, good in holds.items()
+        for _ in range(count)
+    ]
+    (folder / "theory").mkdir(exist_ok=True)
+    pd.DataFrame(rows, columns=list(CHECK)).to_csv(folder / "theory/exact.csv", index=False)

@@ -1,0 +1,44 @@
+import pandas as pd
+import pytest
+import yaml
+from claimentries import KNOWN
+from trialrows import trials
+
+from matrixdp.report import summary
+from matrixdp.report.claims import ledger
+from matrixdp.report.claims.judge import Judge
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that puts trials in a run's folder and judges claims on them."""
+
+    def put(frames, experiment="regression"):
+        paths = []
+        for name, frame in frames.items():
+            path = tmp_path / "trials" / experiment / "default" / f"{name}.csv.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.to_csv(path, index=False)
+            paths.append(path)
+        summary.write(paths, tmp_path / "summary" / f"{experiment}.csv")
+
+    def judge(entries, rows=None, **fields):
+        experiment = fields.get("experiment", "regression")
+        if rows is not None:
+            put(
+                {
+                    name: value
+                    if isinstance(value, pd.DataFrame)
+                    else trials(name, value, **fields)
+                    for name, value in rows.items()
+                },
+                experiment,
+            )
+        path = tmp_path / "claims.yaml"
+        path.write_text(yaml.safe_dump(entries))
+        judge = Judge(tmp_path, experiments=[experiment, "section10_2"])
+        table, comparisons = judge.judge(ledger.read(KNOWN, path))
+        return table.set_index("id"), comparisons
+
+    judge.put, judge.folder = put, tmp_path
+    return judge

@@ -1,0 +1,130 @@
+"""The Bingham law of directions, drawn exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+from matrixdp.laws import BLOCK, Streams, normals, stacked
+
+
+@dataclass(frozen=True, eq=False)
+class Bingham:
+    """Unit vectors of density proportional to exp(v^T K v), drawn exactly.
+
+    Args:
+        form: symmetric K, shape (m, m), or one per trial (trials, m, m).
+    """
+
+    form: ArrayLike
+
+    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+        """Return one draw per stream, shape (trials, m)."""
+        envelope = _envelope(self.form)
+        size = envelope.losses.shape[-1]
+        stack = stacked(streams, (size,), out)
+        if len(envelope.losses) not in (1, len(streams)):
+            raise InputError(
+                f"form has shape {np.shape(self.form)} for {len(streams)} streams; give one, or "
+                "one each"
+            )
+        waiting, proposals = np.arange(len(streams)), 8
+        while len(waiting):
+            part = envelope.select(waiting)
+            noise, accepted = _propose([streams[k] for k in waiting.tolist()], part, proposals)
+            done = np.flatnonzero(accepted.any(axis=1))
+            first = noise[done, accepted[done].argmax(axis=1), None]
+            stack[waiting[done]] = part.select(done).directions(first)[:, 0]
+            waiting, proposals = np.delete(waiting, done), 2 * proposals
+        return stack
+
+    def draws(self, stream: np.random.Generator, count: int) -> Array:
+        """Return ``count`` draws from one stream and one form, shape (count, m)."""
+        envelope = _envelope(self.form)
+        m = envelope.losses.shape[-1]
+        spare = np.empty((1, max(1, BLOCK // m), m))
+        draws, filled = np.empty((count, m)), 0
+        while filled < count:
+            noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
+            found = envelope.directions(noise[accepted][None])[0, : count - filled]
+            draws[filled : filled + len(found)] = found
+            filled += len(found)
+        return draws
+
+
+class _Envelope(NamedTuple):
+    """Rejection from the angular central Gaussian law (Kent, Ganeiban & Mardia, JCGS 2018).
+
+    In the eigenbasis of K the target is exp(-u), u = sum_i l_i v_i^2, with losses l_i =
+    k_max - k_i >= 0. The proposal v = y / |y|, y_i ~ N(0, 1 / omega_i), omega_i = 1 + 2 l_i / b,
+    has density proportional to (1 + 2 u / b)^(-m/2).
+
+    Attributes:
+        axes: eigenvectors, one per column, shape (T or 1, m, m).
+        losses: l, shape (T or 1, m).
+        b: root of sum_i 1 / (b + 2 l_i) = 1, shape (T or 1, 1); it maximises the acceptance.
+        omega: shape (T or 1, m).
+    """
+
+    axes: Array
+    losses: Array
+    b: Array
+    omega: Array
+
+    def select(self, trials: NDArray[np.intp]) -> _Envelope:
+        """Return the part for these trials; one envelope for all trials stays as it is."""
+        return self if len(self.b) == 1 else _Envelope(*(field[trials] for field in self))
+
+    def log_acceptance(self, u: Array) -> Array:
+        """Return the log of the acceptance probability at u = v^T L v, shape (T, proposals).
+
+        Target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by its maximum, which is at
+        u = (m - b) / 2. Never above 0.
+        """
+        m = self.losses.shape[-1]
+        highest = (m * np.log(m / self.b) - (m - self.b)) / 2
+        return m / 2 * np.log1p(2 * u / self.b) - u - highest
+
+    def directions(self, noise: Array) -> Array:
+        """Turn standard normals of the eigenbasis, (T, count, m), into proposals v."""
+        y = noise / np.sqrt(self.omega)[:, None]
+        y /= np.linalg.norm(y, axis=-1, keepdims=True)
+        return y @ np.swapaxes(self.axes, -1, -2)
+
+
+def _propose(
+    streams: Streams, envelope: _Envelope, proposals: int, out: Array | None = None
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return ``proposals`` normal vectors per stream, and which of them are accepted."""
+    noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
+    luck = np.stack([stream.standard_exponential(proposals) for stream in streams])
+    # Squares of y are squares of noise / omega; both sums are one product with two columns.
+    weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)
+    sums = np.square(noise) @ (weights / envelope.omega[..., None])
+    u = sums[..., 0] / sums[..., 1]
+    return noise, envelope.log_acceptance(u) + luck >= 0
+
+
+def _envelope(form: ArrayLike) -> _Envelope:
+    matrices = checks.array(shape=np.shape(form)[-1:] * 2, form=form)
+    asymmetry = matrices - np.swapaxes(matrices, -1, -2)
+    if np.abs(asymmetry).max() > 1e-9 * np.abs(matrices).max():
+        raise InputError(
+            "form is not a symmetric matrix; give (K + K^T) / 2, which is the same law"
+        )
+    values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
+    losses = np.minimum(values[:, -1:] - values, 1e300)  # twice a loss stays finite
+    # Newton's method on a falling convex function, from below the root: no step overshoots.
+    b = np.ones_like(losses[:, :1])
+    for _ in range(64):
+        inverse = 1 / (b + 2 * losses)
+        step = (inverse.sum(axis=1, keepdims=True) - 1) / (inverse**2).sum(axis=1, keepdims=True)
+        b += step
+        if (step <= 1e-12 * b).all():
+            break
+    return _Envelope(axes, losses, b, 1 + 2 * losses / b)

@@ -1,0 +1,220 @@
+"""The first screen of the page and of README: sentences that answer a reader's three questions.
+
+The words stand in the catalogue, the judgements in claims, comparisons and advice; here are the
+numbers that go into the words. A sentence whose numbers a run does not have is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from matrixdp import catalogue
+from matrixdp.report import comparisons, findings, inputs, summary
+from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED
+from matrixdp.report.markup import short, span
+from matrixdp.report.statistics import ENOUGH
+
+Words = Mapping[str, Any]
+
+
+class Run:
+    """The files of a run that answers and cards are made from; an empty frame for none."""
+
+    def __init__(
+        self, results: str | os.PathLike, settings: Mapping[str, Any] | None = None
+    ) -> None:
+        self.root = Path(results)
+        self.settings = inputs.read("settings", results) if settings is None else settings
+        self.nominal = float(self.settings["table_epsilon"])
+
+    def table(self, name: str, at: bool = False) -> pd.DataFrame:
+        """Return an input by its name, ``at`` the epsilon of the tables alone if so asked."""
+        if inputs.missing([name], self.root):
+            return pd.DataFrame()
+        table = inputs.read(name, self.root)
+        if not at or "epsilon" not in table:
+            return table
+        return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.nominal)]
+
+    def experiments(self) -> dict[str, pd.DataFrame]:
+        """Return what each experiment that is no part of another shows, in the catalogue's order.
+
+        Those are left out that rest on simulated data, of which no answer is one on the papers.
+        """
+        shown, known = {}, [*catalogue.experiments()]
+        ran = [*self.settings["experiments"], *self.settings.get("training", ())]
+        for name in sorted(ran, key=lambda name: known.index(name) if name in known else 1000):
+            rows = self.table(f"summary/{name}")
+            if rows.empty or catalogue.experiment(name).part_of:
+                continue
+            if not rows["data_status"].eq(summary.SIMULATED).any():
+                shown[name] = summary.shown(rows[rows["reading"].eq(summary.DEFAULT)])
+        return shown
+
+    def advice(self) -> dict[str, pd.Series]:
+        """Return by experiment the row of the advice that allows most; too few trials give none."""
+        rows = self.table("tables/advice", at=True)
+        if rows.empty:
+            return {}
+        enough = {name for name, shown in self.experiments().items() if trials(shown) >= ENOUGH}
+        rows = rows[rows["experiment"].isin(enough)]
+        return {str(name): own.iloc[-1] for name, own in rows.groupby("experiment", sort=False)}
+
+    def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
+        """Return how rows stand to a guess, see :func:`findings.against_chance`."""
+        compared = self.table(f"comparisons/{experiment}")
+        if compared.empty:
+            return {}
+        chance = catalogue.experiment(experiment).chance
+        return findings.against_chance(compared, chance, self.nominal, names)
+
+    def trials(self) -> dict[int, list[str]]:
+        """Return the names of the experiments by their smallest number of trials."""
+        found: dict[int, list[str]] = {}
+        for name, shown in self.experiments().items():
+            found.setdefault(trials(shown), []).append(catalogue.experiment(name).name)
+        return found
+
+
+def trials(shown: pd.DataFrame) -> int:
+    """Return the smallest number of trials of a row that has any; 0 for none."""
+    ran = shown.loc[shown["n_trials"].gt(0), "n_trials"]
+    return 0 if ran.empty else int(ran.min())
+
+
+def answers(run: Run) -> dict[str, list[str]]:
+    """Return sentences in Markdown by the question that they answer.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    claims = run.table("claims")
+    held = set() if claims.empty else {*claims.loc[claims["verdict"].eq(REPRODUCED), "id"]}
+    found: dict[str, list[str]] = {}
+    for question, sentences in catalogue.section("answers").items():
+        for name, entry in sentences.items():
+            words = NUMBERS[name](run, entry) if held.issuperset(entry.get("needs", ())) else None
+            if words is not None:
+                text = entry["text"].format(nominal=short(run.nominal), **words)
+                found.setdefault(question, []).append(text)
+    return found
+
+
+def _counts(run: Run, paper: str) -> Words | None:
+    """Return how many claims of a paper are reproduced, those on experiments apart."""
+    claims = run.table("claims")
+    claims = claims[claims["paper"].eq(paper)] if len(claims) else claims
+    if claims.empty or any(trials(shown) < ENOUGH for shown in _of(run, paper).values()):
+        return None
+    tried = claims["kind"].eq(EXPERIMENT)
+    words = {}
+    for name, own in (("proved", claims[~tried]), ("tried", claims[tried])):
+        words[name] = f"{own['verdict'].eq(REPRODUCED).sum()} of {len(own)}"
+    return words
+
+
+def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
+    """Return what the experiments with a table of results in a paper show."""
+    return {
+        name: shown
+        for name, shown in run.experiments().items()
+        if catalogue.experiment(name).paper == paper and catalogue.experiment(name).table
+    }
+
+
+def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
+    noise = run.table("tables/effective_noise", at=True)
+    if noise.empty:
+        return None
+    # Directions that cost a budget of their own have no noise of a known size.
+    own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
+    kappa = noise.loc[own, "kappa"]
+    return {"least": short(kappa.min(), 2), "most": short(kappa.max(), 2)} if len(kappa) else None
+
+
+def _mvg_claims(run: Run, entry: Words) -> Words | None:
+    if (counts := _counts(run, "MVG")) is None or not (experiments := _of(run, "MVG")):
+        return None
+    useless = []
+    for name in experiments:
+        printed = run.table(f"published/{catalogue.experiment(name).results}")
+        stands = run.verdicts(name, [*{*printed["mechanism"]} - {*catalogue.REFERENCES}])
+        if stands and comparisons.BETTER not in stands.values():
+            useless.append(catalogue.experiment(name).name)
+    said = entry["guesses"].format(names=" and ".join(useless)) if useless else ""
+    return {**counts, "guesses": said}
+
+
+def _imgm_law(run: Run, entry: Words) -> Words | None:
+    rows = [run.table(f"comparisons/{name}") for name in run.experiments()]
+    pairs = comparisons.oriented(pd.concat(rows)) if any(map(len, rows)) else pd.DataFrame()
+    if pairs.empty:
+        return None
+    of_both = pairs["mechanism"].eq("imgm") & pairs["against"].eq("analytic_gaussian")
+    same = pairs.loc[of_both & pairs["experiment"].isin(_releases(run)), "same_law"]
+    return _counts(run, "IMGM") if len(same) and same.astype(bool).all() else None
+
+
+def _releases(run: Run) -> list[str]:
+    """Return the experiments that add noise once: on gradients the two differ in composition."""
+    return [name for name in run.experiments() if catalogue.experiment(name).kind != "gradients"]
+
+
+def _delivered(run: Run, entry: Words) -> Words | None:
+    rows = pd.concat([pd.DataFrame(), *run.experiments().values()])
+    if rows.empty:
+        return None
+    rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.nominal)]
+    rows = rows[rows["epsilon_actual"].notna()]
+    own = {
+        paper: rows.loc[rows["mechanism"].isin(names), ["experiment", "epsilon_actual"]]
+        for paper, names in catalogue.section("papers").items()
+    }
+    composed = own["IMGM"][~own["IMGM"]["experiment"].isin(_releases(run))]["epsilon_actual"]
+    if own["MVG"].empty or composed.empty:
+        return None
+    return {"mvg": short(own["MVG"]["epsilon_actual"].max(), 2), "imgm": _said(composed)}
+
+
+def _printed(run: Run, entry: Words) -> Words | None:
+    rows = run.table("theory/settings", at=True)
+    if rows.empty:
+        return None
+    whole = rows["kind"].eq("features") & rows["scheme"].eq("imgm_amplified")
+    features = rows.loc[whole, "epsilon_actual"]
+    code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]
+    if code.empty or not features.gt(run.nominal).all():
+        return None
+    return {"features": _said(features), "code": short(code.max(), 2)}
+
+
+def _said(values: pd.Series) -> str:
+    return span(values, lambda value: short(value, 2))
+
+
+def _advice(run: Run, entry: Words) -> Words | None:
+    said = []
+    for name, row in run.advice().items():
+        about = catalogue.experiment(name)
+        topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
+        form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
+        others = 0 if row["clear"] in (True, "True") else int(row["tied"])
+        label = row["best"] + (entry["tied"].format(others=others) if others else "")
+        said.append(form.format(label=label, topic=topic))
+    return {"best": "; ".join(said)} if said else None
+
+
+#: By the name of a sentence in the catalogue, what goes into its words.
+NUMBERS: Mapping[str, Callable[[Run, Words], Words | None]] = {
+    "mvg_guarantee": _mvg_guarantee,
+    "mvg_claims": _mvg_claims,
+    "imgm_law": _imgm_law,
+    "delivered": _delivered,
+    "printed": _printed,
+    "advice": _advice,
+}

@@ -1,0 +1,145 @@
+"""One card per experiment, all on one scale: from a guess, 0, to the result without privacy, 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from matrixdp import catalogue
+from matrixdp.report import comparisons
+from matrixdp.report.markup import short
+from matrixdp.report.page.answers import Run, trials
+from matrixdp.report.statistics import ENOUGH
+from matrixdp.report.tables import comparison
+
+#: The ends of the scale that is drawn; what lies beyond is an arrow at its end.
+LOW, HIGH = -0.25, 1.15
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value on the scale: where it is drawn, in percent, and how it is said; beyond: -1, 0, 1."""
+
+    at: float
+    said: str
+    beyond: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mechanism: our value, the paper's if it prints one, and how ours stands to a guess."""
+
+    label: str
+    ours: Dot
+    printed: Dot | None
+    stands: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """An experiment with the papers' mechanisms, and with the best private one if that is clear."""
+
+    about: catalogue.Experiment
+    headline: str
+    marks: list[Mark]
+    guess: str
+
+
+def dot(share: float) -> Dot:
+    """Return where a share of the way from a guess to no privacy is drawn."""
+    beyond = -1 if share < LOW else 1 if share > HIGH else 0
+    at = 100 * (min(max(share, LOW), HIGH) - LOW) / (HIGH - LOW)
+    return Dot(round(at, 2), f"{share:.2f}".replace("-", "−"), beyond)
+
+
+ZERO, ONE = dot(0.0), dot(1.0)
+
+
+def cards(run: Run) -> list[Card]:
+    """Return a card for each experiment that has a row of chance and one without privacy.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    advice, found = run.advice(), []
+    for name, shown in run.experiments().items():
+        about = catalogue.experiment(name)
+        means = _means(shown, run.nominal)
+        if not {about.chance, "nonprivate"} <= means.keys():
+            continue
+        zero, one = means[about.chance], means["nonprivate"]
+        own = [x for names in catalogue.section("papers").values() for x in names if x in means]
+        stands, printed = run.verdicts(name, own), paper_values(run, about, means)
+        best = advice[name]["best_mechanism"] if name in advice else ""
+        marks = [
+            Mark(
+                catalogue.label(one_of),
+                dot((means[one_of] - zero) / (one - zero)),
+                dot((printed[one_of] - zero) / (one - zero)) if one_of in printed else None,
+                stands.get(one_of, "") if trials(shown) >= ENOUGH else "",
+                best=one_of == best,
+            )
+            for one_of in dict.fromkeys([*own, *([best] if best in means else [])])
+        ]
+        found.append(
+            Card(about, _headline(marks, trials(shown)), marks, catalogue.label(about.chance))
+        )
+    return found
+
+
+def paper_values(
+    run: Run, about: catalogue.Experiment, means: dict[str, float]
+) -> dict[str, float]:
+    """Return what a paper prints by mechanism, in our units by its own two reference rows.
+
+    They lie between our rows without privacy and of the random guess as the paper's lie between its
+    own. Without these two rows there is nothing to go by.
+    """
+    rows = run.table(f"published/{about.results}")
+    rows = rows[pd.to_numeric(rows["value"], errors="coerce").notna()]
+    printed = dict(zip(rows["mechanism"], rows["value"].astype(float), strict=True))
+    if not {"random", "nonprivate"} <= printed.keys() & means.keys():
+        return {}
+    ends = [known["random"] - known["nonprivate"] for known in (means, printed)]
+    scale = ends[0] / ends[1]
+    return {
+        name: means["nonprivate"] + (value - printed["nonprivate"]) * scale
+        for name, value in printed.items()
+    }
+
+
+def scale(run: Run) -> str:
+    """Return what the scale is, and once what is wrong with the units that papers print."""
+    ratios, tables = [], []
+    for name in run.experiments():
+        about = catalogue.experiment(name)
+        table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
+        if len(table):
+            free = table["mechanism"].isin(catalogue.REFERENCES) & table["ratio"].gt(0)
+            if not table.loc[free, "verdict"].eq(comparison.WITHIN).all():
+                ratios.append(short(table.loc[free, "ratio"].max(), 2))
+                tables.append(about.results.replace("table", "Table "))
+    words = catalogue.section("cards")
+    said = " and ".join(tables), "" if len(tables) > 1 else "s"
+    slip = words["slip"].format(times=" and ".join(ratios), tables=said[0], s=said[1])
+    return words["scale"].format(nominal=short(run.nominal), slip=slip if tables else "")
+
+
+def _means(shown: pd.DataFrame, nominal: float) -> dict[str, float]:
+    """Return the means of the reference rows and of those at the tables' epsilon."""
+    at = pd.to_numeric(shown["epsilon"], errors="coerce")
+    rows = shown[at.eq(nominal) | shown["mechanism"].isin(catalogue.REFERENCES)]
+    means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
+    return {name: mean for name, mean in means.items() if math.isfinite(mean)}
+
+
+def _headline(marks: list[Mark], ran: int) -> str:
+    words = catalogue.section("cards")
+    if ran < ENOUGH:
+        return words["few"].format(trials=ran)
+    names = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
+    s = "" if len(names) > 1 else "s"
+    return words["beaten"].format(names=" and ".join(names), s=s) if names else words["even"]
