@@ -42,9 +42,9 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     """Return the cells that a table would show (see :func:`matrixdp.report.summary.shown`)."""
-    return summary.shown(cells(table)).reset_index(drop=True)
+    return summary.shown(cells(table, further)).reset_index(drop=True)
 
 
 def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
