@@ -71,7 +71,8 @@ def knobs() -> Mapping[str, Knob]:
 
 @functools.cache
 def _catalogue() -> dict[str, Any]:
-    return yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    text = CATALOGUE.read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @dataclass(frozen=True)
