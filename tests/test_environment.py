@@ -11,14 +11,17 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bootstrap
+import matrixdp
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK = (ROOT / "workflow" / "requirements.lock").read_text()
-DIRECT = [
-    Requirement(text)
-    for text in [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+NAMED = [
+    *PROJECT["project"]["dependencies"],
+    *PROJECT["project"]["optional-dependencies"]["workflow"],
+    *PROJECT["dependency-groups"]["dev"],
 ]
+DIRECT = list({one.name: one for one in map(Requirement, NAMED)}.values())
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
 
@@ -42,7 +45,9 @@ def pins():
 
 @pytest.mark.parametrize("direct", DIRECT, ids=lambda one: one.name)
 def test_the_lock_meets_each_direct_dependency(direct):
-    assert pins()[canonicalize_name(direct.name)] in direct.specifier
+    pinned = pins()[canonicalize_name(direct.name)]
+    named = [one for one in map(Requirement, NAMED) if one.name == direct.name]
+    assert all(pinned in one.specifier for one in named)
 
 
 def test_the_lock_pins_everything_with_hashes():
@@ -58,13 +63,17 @@ def test_the_lock_names_no_index_and_no_folder():
     assert not re.search(r"index-url|find-links|://|file:|(^|\s)[./~]\S*/", LOCK, re.MULTILINE)
 
 
-def test_conda_has_the_direct_dependencies_in_the_locked_versions():
+def test_conda_has_the_locked_versions_of_what_results_rest_on_and_ranges_for_the_rest():
     *named, pip = CONDA["dependencies"]
     assert named.pop() == "pip"
-    conda = dict(re.fullmatch(r"(\S+) =?(\S+)", one).groups() for one in named)
+    conda = dict(re.fullmatch(r"(\S+) (?:=(?!=))?(\S+)", one).groups() for one in named)
     conda |= dict(one.split("==") for one in pip["pip"])
     assert conda.pop("python") == PROJECT["project"]["requires-python"]
-    assert conda == {one.name: pins()[canonicalize_name(one.name)] for one in DIRECT}
+    dev = {Requirement(one).name for one in PROJECT["dependency-groups"]["dev"]}
+    assert conda == {
+        one.name: str(one.specifier) if one.name in dev else pins()[canonicalize_name(one.name)]
+        for one in DIRECT
+    }
 
 
 def test_conda_asks_only_the_two_open_channels():
@@ -88,7 +97,7 @@ def test_the_citation_is_complete():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert {"cff-version", "message", "title", "authors", "license"} <= citation.keys()
     assert str(citation["cff-version"]) == "1.2.0"
-    assert citation["version"] == PROJECT["project"]["version"]
+    assert citation["version"] == matrixdp.__version__
     assert citation["license"] == PROJECT["project"]["license"]
     identifiers = {one["value"] for paper in citation["references"] for one in paper["identifiers"]}
     assert identifiers >= {"arXiv:1802.10077", "arXiv:2104.14808", "10.1145/3243734.3243750"}

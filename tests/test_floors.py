@@ -10,7 +10,7 @@ import pytest
 import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "trials"]
-MECHANISMS = [*GROUND, "laws", "bingham", "privacy*", "mechanisms*"]
+MECHANISMS = [*GROUND, "laws", "bingham", "safe", "privacy*", "mechanisms*"]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
@@ -27,8 +27,11 @@ FLOORS = {
     "files": ["checks"],
     "laws": ["checks"],
     "bingham": ["checks", "laws"],
+    "safe": [],
+    "version": [],
     "privacy*": ["checks", "privacy*"],
     "mechanisms*": MECHANISMS,
+    "practice*": [*MECHANISMS, "version", "practice*"],
     "experiments": [],
     "experiments.readings": ["checks"],
     "experiments.settings": [],
@@ -52,7 +55,8 @@ FLOORS = {
     "products": ["catalogue", "config", "places", "sources", "templates"],
     "cli*": ["*"],
     "__main__": ["*"],
-    "__init__": [],
+    # What others import: names from below the workflow's floors.
+    "__init__": [*MECHANISMS, "version", "practice*"],
 }
 
 #: Other people's packages that only some of ours may import.

@@ -71,6 +71,10 @@ class GaussianLaw(Law):
         Fewer columns n' than those of ``shape`` will do where columns are alike.
         """
 
+    @abc.abstractmethod
+    def colour(self, white: Array) -> Array:
+        """Map independent standard normals (k,) to noise (m, n): the inverse of :meth:`whiten`."""
+
 
 @dataclass(frozen=True, eq=False)
 class SizedLaw(Law):
@@ -170,6 +174,11 @@ class MatrixNormal(GaussianLaw):
         white = _unscale(_unscale(z, self.row_factor), self.column_factor, columns=True)
         return white.reshape(*z.shape[:-2], -1)
 
+    def colour(self, white: Array) -> Array:
+        """Return A N B^T."""
+        scaled = _scale(white.reshape(self.shape), self.row_factor)
+        return _scale(scaled.T, self.column_factor).T
+
 
 @dataclass(frozen=True, eq=False)
 class SymmetricNormal(GaussianLaw):
@@ -196,6 +205,14 @@ class SymmetricNormal(GaussianLaw):
         std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
         return z[..., row, column] / std
 
+    def colour(self, white: Array) -> Array:
+        """Return the symmetric matrix of this upper triangle, rescaled."""
+        noise = np.empty(self.shape)
+        row, column = np.triu_indices(self.shape[0])
+        std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
+        noise[row, column] = noise[column, row] = white * std
+        return noise
+
 
 @dataclass(frozen=True, eq=False)
 class SymmetrisedNormal(GaussianLaw):
@@ -217,7 +234,16 @@ class SymmetrisedNormal(GaussianLaw):
     def whiten(self, z: Array) -> Array:
         """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
         white = _unscale(_unscale(z, self.factor), self.factor, columns=True)
-        return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5))).whiten(white)
+        return self._ensemble.whiten(white)
+
+    def colour(self, white: Array) -> Array:
+        """Return A G A^T with G of the Gaussian orthogonal ensemble."""
+        left = _scale(self._ensemble.colour(white), self.factor)
+        return _scale(left.T, self.factor)
+
+    @property
+    def _ensemble(self) -> SymmetricNormal:
+        return SymmetricNormal(self.shape, 1.0, float(np.sqrt(0.5)))
 
 
 class Laplace(NormLaw):
@@ -235,6 +261,14 @@ class Laplace(NormLaw):
         """Return the sum of absolute entries."""
         return np.abs(z).sum(axis=(-2, -1))
 
+    def whiten(self, z: Array) -> Array:
+        """Map noise (m, n) to independent numbers of scale 1 (k,)."""
+        return (z / self.scale).ravel()
+
+    def colour(self, white: Array) -> Array:
+        """Map independent numbers of scale 1 (k,) to noise (m, n): the inverse."""
+        return self.scale * white.reshape(self.shape)
+
 
 class SymmetricLaplace(Laplace):
     """Symmetric matrices, independent Laplace numbers on and above the diagonal."""
@@ -248,6 +282,14 @@ class SymmetricLaplace(Laplace):
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
         return np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
+
+    def whiten(self, z: Array) -> Array:
+        """Return the upper triangle with the diagonal over the scale."""
+        return z[np.triu_indices(len(z))] / self.scale
+
+    def colour(self, white: Array) -> Array:
+        """Return the symmetric matrix of this upper triangle."""
+        return SymmetricNormal(self.shape, self.scale, self.scale).colour(white)
 
     @property
     def free(self) -> float:
@@ -451,6 +493,14 @@ def _unscale(z: Array, factor: ArrayLike | None, columns: bool = False) -> Array
         return z / (given if columns or not given.ndim else given[:, None])
     inverse = np.linalg.inv(given)
     return z @ inverse.T if columns else inverse @ z
+
+
+def _scale(z: Array, factor: ArrayLike | None) -> Array:
+    """Return A Z, for a factor given as a number, a diagonal or a matrix."""
+    given = np.asarray(1.0 if factor is None else factor, dtype=float)
+    if given.ndim < 2:
+        return z * (given[:, None] if given.ndim else given)
+    return given @ z
 
 
 def _stretch(drawn: Array, lengths: Array) -> None:

@@ -9,6 +9,7 @@ modules nothing is imported, and what a verb needs only when it runs: every job 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import inspect
 import re
@@ -42,15 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, text in VERBS.items():
         added = verbs.add_parser(name, help=text, description=text)
         if words[:1] == [name]:
-            run = importlib.import_module(f"{__name__}.{name}").run
+            module = importlib.import_module(f"{__name__}.{name}")
+            run, added.description = module.run, module.__doc__
+            added.formatter_class = argparse.RawDescriptionHelpFormatter
             _add_arguments(added, run)
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
     try:
         # Parallelism is over jobs; BLAS threads on top of them only fight for the cores.
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
+        with _one_thread():
             run(**options)
     except InputError as error:
         print(f"matrixdp {verb}: {error}", file=sys.stderr)
@@ -58,6 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _one_thread() -> contextlib.AbstractContextManager:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # the library alone, without the workflow
+        return contextlib.nullcontext()
+    return threadpool_limits(1)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) -> None:

@@ -8,6 +8,7 @@ noise and its privacy and draws stacks of trials. Calibration never sees data.
 from __future__ import annotations
 
 import abc
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,9 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from matrixdp import safe
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Law, Streams
-from matrixdp.privacy import gaussian
+from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
+from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.sensitivity import Query
 
 
@@ -121,6 +123,72 @@ class Additive(Release):
         released = self.noise.sample(streams, out)
         released += value
         return released
+
+    def sample_once(self, records: ArrayLike, *, random_state: int | None = None) -> Array:
+        """Return one release for real use: of records that are clipped to the public bounds.
+
+        Args:
+            records: one per row, (n, m).
+            random_state: see :meth:`add_once`.
+
+        Returns:
+            The released value; a noisy matrix of records has one record per row again.
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`.
+        """
+        return self.add_once(exact.value(self.query, [records]), random_state=random_state)
+
+    def add_once(self, value: Array, *, random_state: int | None = None) -> Array:
+        """Return a value plus noise that is safe on a real computer.
+
+        They are added as whole numbers of steps (see :mod:`matrixdp.safe`), so that the sum is a
+        rounding of the ideal release, and as private; what the law of the steps adds to delta is
+        :attr:`extra_delta`. The noise is larger by the little that the rounding of the value costs:
+        a part in a million or less at usual budgets.
+
+        Args:
+            value: of :func:`matrixdp.privacy.exact.value`.
+            random_state: a seed, for tests alone: whoever knows it can take the noise off. None
+                takes bits from the operating system.
+
+        Raises:
+            InputError: there is no safe noise of this law, or float64 cannot hold value and noise.
+        """
+        law, unit, budget = self.whitened
+        white = law.whiten(value)
+        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
+        # these by at most a step, and the arithmetic before it by less than another.
+        changed = self.query.features if law.columns_alike else white.size
+        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
+        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
+            raise InputError(
+                f"noise of {self.noise_std:.3g} cannot be added safely to values of "
+                f"{np.abs(value).max():.3g}; choose an epsilon nearer to 1"
+            )
+        stretch = 1 / (1 - moved / budget)
+        bits = os.urandom if random_state is None else np.random.default_rng(random_state).bytes
+        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
+        released = law.colour(steps * np.float64(stretch * safe.STEP))
+        return released.T if self.query.yields == "matrix" else released
+
+    @property
+    def extra_delta(self) -> float:
+        """What :meth:`add_once` adds to delta, at ``epsilon_actual``."""
+        rows, columns = self.noise.shape
+        return safe.extra_delta(self.epsilon_actual, rows * columns)
+
+    @property
+    def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
+        """The noise, its law when whitened, and how far whitened neighbours are then apart."""
+        if isinstance(self.noise, GaussianLaw) and self.mu is not None:
+            return self.noise, safe.NORMAL, self.mu
+        if isinstance(self.noise, Laplace):
+            return self.noise, safe.LAPLACE, self.epsilon_actual
+        raise InputError(
+            f"there is no safe noise for {type(self.noise).__name__}; take a mechanism with "
+            "Gaussian or Laplace noise"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -163,6 +163,34 @@ class Identity(_Query):
         return matrix
 
 
+class Mean(Identity):
+    """The mean of the records, shape m x 1: the identity query of one record of widths / n."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """m x 1."""
+        return self.features, 1
+
+    @property
+    def sides(self) -> Array:
+        """Largest change of each feature's mean, shape (m,)."""
+        return super().sides / (1 if isinstance(self.domain, Ball) else self.records)
+
+    @property
+    def l2(self) -> float:
+        """That of one record over n."""
+        return super().l2 / (self.records if isinstance(self.domain, Ball) else 1)
+
+    @property
+    def gamma(self) -> float:
+        """Largest norm of a record."""
+        return self.domain.radius
+
+    def value(self, records: Array) -> Array:
+        """Return the mean record, as a column."""
+        return self._clipped(records).mean(axis=-1, keepdims=True)
+
+
 class Covariance(_Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2)."""
 

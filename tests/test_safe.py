@@ -1,0 +1,175 @@
+"""Noise of whole steps: its law, its bits, and that nothing else decides the sum."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from matrixdp import safe
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.clipped import ClippedMoments
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
+from matrixdp.mechanisms.generalized_gamma import SphericalGamma
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.privacy import exact
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import Covariance, Identity, Mean
+
+BOX = Box((-1.0, 0.0, -2.0), (1.0, 3.0, 2.0))
+
+
+def bits(seed):
+    return np.random.default_rng(seed).bytes
+
+
+@pytest.mark.parametrize(
+    ("law", "below"),
+    [
+        (safe.NORMAL, lambda x: mpmath.erf(x / mpmath.sqrt(2))),
+        (safe.LAPLACE, lambda x: 1 - mpmath.exp(-x)),
+    ],
+)
+def test_thresholds_are_the_distribution_to_the_last_bit(law, below):
+    thresholds, _ = safe._table(law)
+    with mpmath.workdps(40):
+        for cell in range(0, len(thresholds) - 1, 13):
+            exact_value = below(mpmath.mpf(cell + 1) / 256) * mpmath.mpf(2) ** 64
+            assert abs(int(thresholds[cell]) - exact_value) < 2
+
+
+@pytest.mark.parametrize(
+    ("law", "name"), [(safe.NORMAL, stats.norm), (safe.LAPLACE, stats.laplace)]
+)
+def test_law_and_that_one_per_cent_less_would_be_seen(law, name):
+    drawn = (safe.noise(law, 400_000, bits(1)) + 0.5) * safe.STEP
+    assert stats.kstest(drawn, name.cdf).pvalue > 1e-3
+
+    def off(sizes):
+        mean, std = name.expect(abs), np.sqrt(name.var() - name.expect(abs) ** 2)
+        return abs(sizes.mean() - mean) / std * np.sqrt(len(sizes))
+
+    assert off(np.abs(drawn)) < 4 < off(0.99 * np.abs(drawn))
+
+
+def test_steps_within_a_cell_are_as_likely_as_their_density():
+    drawn = safe.noise(safe.NORMAL, 400_000, bits(2)) * safe.STEP
+    far = np.abs(drawn[np.abs(drawn) > 1])
+    within = far * 256 % 1
+    # In a cell at x the density falls by exp(-x / 256): the mean is x / 3072 below one half.
+    below = (0.5 - within.mean()) / (within.std() / np.sqrt(len(within)))
+    expected = far.mean() / 3072 / (within.std() / np.sqrt(len(within)))
+    assert abs(below - expected) < 4
+
+
+def test_a_tie_takes_more_bits():
+    chance = np.array([0.5 + 2.0**-47, 0.5 - 2.0**-47])
+    drawn = np.full(2, 2**44, dtype=np.uint64)
+    assert safe._below(drawn, chance, lambda n: bytes(n))[0]
+    assert not safe._below(drawn, chance, lambda n: b"\xff" * n).any()
+
+
+def test_the_largest_word_stays_in_the_table():
+    words = [b"\xff" * 8, b"\x00" * 8]
+    assert safe.noise(safe.NORMAL, 1, lambda n: words.pop(0)).shape == (1,)
+
+
+def calibrated(mechanism, query):
+    return mechanism.calibrate(query, epsilon=1, delta=1e-6)
+
+
+RELEASES = [
+    calibrated(Gaussian(), Identity(BOX, 40)),
+    calibrated(Laplace(), Identity(BOX, 40)),
+    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), Identity(BOX, 40)),
+    calibrated(Gaussian(), Mean(BOX, 40)),
+    calibrated(Laplace(), Mean(BOX, 40)),
+    calibrated(GOE(), Covariance(BOX, 40)),
+    calibrated(AnalyzeGauss("analytic"), Covariance(BOX, 40)),
+    calibrated(Laplace(), Covariance(BOX, 40)),
+    calibrated(ClippedMoments(), Covariance(BOX, 40)),
+    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), Covariance(BOX, 40)),
+]
+
+
+def records(rows=40):
+    return np.random.default_rng(5).uniform(BOX.lower, BOX.upper, (rows, 3)) * 1.2
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_release_has_the_noise_that_it_declares(release):
+    value = exact.value(release.query, [records()])
+    value = value.T if release.query.yields == "matrix" else value
+    count = 1500
+    drawn = [release.sample_once(records(), random_state=seed) - value for seed in range(count)]
+    square = np.mean(np.square(drawn), axis=0).mean()
+    # Its relative standard error is at most sqrt(5 / (3 * count)) with three equal entries.
+    assert np.sqrt(square) == pytest.approx(release.noise_std, rel=0.08)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(release):
+    law, unit, budget = release.whitened
+    draw = release.noise.sample([np.random.default_rng(3)])[0]
+    assert law.colour(law.whiten(draw)) == pytest.approx(draw, rel=1e-9)
+    low, high = np.array(BOX.lower), np.array(BOX.upper)
+    one = records()
+    largest = 0.0
+    for corner in (low, high, np.where([1, 0, 1], low, high), np.zeros(3)):
+        for other in (low, high, np.where([0, 1, 1], low, high)):
+            first, second = one.copy(), one.copy()
+            first[7], second[7] = corner, other
+            change = law.whiten(exact.value(release.query, [first]))
+            change = change - law.whiten(exact.value(release.query, [second]))
+            largest = max(largest, np.linalg.norm(change, 2 if unit is safe.NORMAL else 1))
+    assert 0.3 * budget < largest <= budget * (1 + 1e-12)
+
+
+def test_outputs_of_neighbours_lie_on_one_lattice():
+    release = calibrated(Gaussian(), Identity(BOX, 40))
+    one, other = records(), records()
+    other[3] = 0
+    for given in (one, other):
+        steps = release.sample_once(given, random_state=1) / release.noise_std / safe.STEP
+        # The noise is stretched by a part in a million, the same for both.
+        stretch = 1 / (1 - 2 * safe.STEP * np.sqrt(3) / release.mu)
+        assert np.abs(steps / stretch - np.rint(steps / stretch)).max() < 1e-4
+
+
+def test_the_operating_systems_bits_are_the_default():
+    release = calibrated(Gaussian(), Identity(BOX, 40))
+    assert not np.array_equal(release.sample_once(records()), release.sample_once(records()))
+
+
+def test_what_cannot_be_added_safely_is_refused():
+    query = Identity(BOX, 40)
+    with pytest.raises(InputError, match="no safe noise for GeneralizedGamma"):
+        calibrated(SphericalGamma(), query).sample_once(records())
+    tiny = Gaussian().calibrate(query, epsilon=1e-12, delta=1e-12)
+    with pytest.raises(InputError, match="cannot be added safely"):
+        tiny.sample_once(records())
+
+
+def test_extra_delta_counts_numbers_and_grows_with_epsilon():
+    assert safe.extra_delta(1, 10) == pytest.approx(10 * safe.extra_delta(1, 1))
+    assert safe.extra_delta(1, 1) == pytest.approx((1 + np.e) * 2.0**-49)
+
+
+def test_exact_values_do_not_depend_on_order_or_blocks():
+    rows = np.random.default_rng(4).uniform(-1, 1, (70_000, 3))
+    for query in (Mean(BOX, 70_000), Covariance(BOX, 70_000)):
+        whole = exact.value(query, [rows])
+        split = exact.value(query, iter(np.array_split(rows[::-1], 7)))
+        assert np.array_equal(whole, split)
+        assert whole == pytest.approx(
+            query.value(np.clip(rows.T, *np.array([BOX.lower, BOX.upper])[:, :, None])), abs=1e-7
+        )
+
+
+def test_exact_values_clip_and_count():
+    with pytest.raises(InputError, match="there are 39 records; the query was stated for 40"):
+        exact.value(Mean(BOX, 40), [records(39)])
+    with pytest.raises(InputError, match="one record per row"):
+        exact.value(Mean(BOX, 40), [np.zeros((2, 20, 3))])
+    clipped = exact.value(Identity(BOX, 40), [100 * records()])
+    assert (np.abs(clipped).max(axis=1) == BOX.magnitudes).all()

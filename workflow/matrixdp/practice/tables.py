@@ -1,0 +1,121 @@
+"""A person's own file of records, read in blocks: CSV, NPY, NPZ or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from matrixdp.checks import Array, InputError, nearest
+
+#: Records at once: few enough for any memory, enough to make a block's own cost small.
+_ROWS = 1 << 14
+
+
+def blocks(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+    """Yield the records of a file, one per row, in blocks (k, m) of the columns asked for.
+
+    Columns of arrays go by their number from 0, those of other files by their name.
+
+    Raises:
+        InputError: there is no such file or column, or a value is missing or no finite number.
+    """
+    readers = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}
+    if path.suffix not in readers:
+        raise InputError(f"{path} is no {', '.join(readers)} file; convert it to one of these")
+    if not path.is_file():
+        raise InputError(f"{path} is not there, or no file; give the path of a file of records")
+    first = 1
+    for block in readers[path.suffix](path, columns):
+        bad = np.argwhere(~np.isfinite(block))
+        if bad.size:
+            row, column = bad[0]
+            raise InputError(
+                f"{path} has no finite number in record {first + row}, column "
+                f"{columns[column]!r}; fill in or leave out such records before the release"
+            )
+        yield block
+        first += len(block)
+
+
+def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file, strict=True)
+            places = _places(path, next(lines, []), columns)
+            for number in itertools.count():
+                block = list(itertools.islice(lines, _ROWS))
+                if not block:
+                    break
+                yield _numbers(path, block, places, columns, number * _ROWS)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as CSV ({error}); save it as UTF-8") from None
+
+
+def _numbers(
+    path: Path, block: list[list[str]], places: list[int], columns: Sequence[str], before: int
+) -> Array:
+    try:
+        return np.array([[line[place] for place in places] for line in block], dtype=np.float64)
+    except (ValueError, IndexError):
+        for row, line in enumerate(block):
+            for place, column in zip(places, columns, strict=True):
+                text = line[place] if place < len(line) else ""
+                try:
+                    float(text)
+                except ValueError:
+                    raise InputError(
+                        f"{path} has {text!r} in record {before + row + 1}, column {column!r}; "
+                        "every value must be a number"
+                    ) from None
+        raise
+
+
+def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if path.suffix == ".npz":
+            with array:
+                if len(array.files) != 1:
+                    raise InputError(
+                        f"{path} holds {len(array.files)} arrays; save the one of the records alone"
+                    )
+                array = array[array.files[0]]
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read as an array ({error}); save it anew") from None
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise InputError(
+            f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
+        )
+    places = _places(path, [str(column) for column in range(array.shape[1])], columns)
+    for start in range(0, len(array), _ROWS):
+        yield np.asarray(array[start : start + _ROWS], dtype=np.float64)[:, places]
+
+
+def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise InputError(
+            f"{path} needs the package pyarrow; install it, or save the file as CSV"
+        ) from None
+    try:
+        file = parquet.ParquetFile(path)
+        _places(path, file.schema_arrow.names, columns)
+        for batch in file.iter_batches(_ROWS, columns=list(columns)):
+            named = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in columns}
+            yield np.stack([named[name].astype(np.float64) for name in columns], axis=1)
+    except (ArrowException, ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read as numbers ({error}); convert it") from None
+
+
+def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
+    for column in columns:
+        if list(header).count(column) != 1:
+            twice = column in header
+            what = "twice" if twice else f"not; {nearest(column, header)}"
+            raise InputError(f"{path} has the column {column!r} {what}" + "; rename one" * twice)
+    return [list(header).index(column) for column in columns]

@@ -1,0 +1,71 @@
+"""Values of queries on records in blocks, free of rounding that depends on other records.
+
+A float64 sum rounds what one record adds by an amount that the others decide, which no sensitivity
+covers. Means and second moments are therefore sums of whole numbers: records are rounded to a
+lattice in their bounds, a block's sum is exact in float64, and blocks add up as Python's integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import checks
+from matrixdp.checks import Array, InputError
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import Identity, Mean, Query
+
+#: Steps from 0 to the largest absolute value of a feature, for sums of values and of products.
+_STEPS = {1: 2**37, 2: 2**19}
+#: Records whose sums are whole numbers below 2^53.
+_ROWS = 2**15
+
+
+def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
+    """Return the value of a query on records that are clipped to its public domain.
+
+    Args:
+        query: identity, mean or second moments.
+        blocks: the records, one per row (k, m), in their order.
+
+    Raises:
+        InputError: a block is not of finite numbers with m columns, or there are not ``records``.
+    """
+    rows = _clipped(query, blocks)
+    if isinstance(query, Identity) and not isinstance(query, Mean):
+        return np.concatenate(list(rows)).T
+    power = 1 if isinstance(query, Mean) else 2
+    unit = query.domain.magnitudes / _STEPS[power]
+    total: Any = 0
+    for block in rows:
+        whole = np.rint(block / unit)
+        part = whole.sum(axis=0)[:, None] if power == 1 else whole.T @ whole
+        total = total + part.astype(np.int64).astype(object)
+    mean = (total / query.records).astype(np.float64)
+    return mean * (unit[:, None] if power == 1 else np.outer(unit, unit))
+
+
+def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+    """Yield the records in blocks of at most ``_ROWS``, within the domain."""
+    count = 0
+    for block in blocks:
+        rows = checks.array(shape=(None, query.features), records=block)
+        if rows.ndim != 2:
+            raise InputError(f"records have shape {rows.shape}; give one record per row")
+        count += len(rows)
+        for start in range(0, len(rows), _ROWS):
+            yield _within(query, rows[start : start + _ROWS])
+    if count != query.records:
+        raise InputError(f"there are {count} records; the query was stated for {query.records}")
+
+
+def _within(query: Query, rows: Array) -> Array:
+    domain = query.domain
+    if not isinstance(domain, Ball):
+        return np.clip(rows, domain.lower, domain.upper)
+    # Rounding to the lattice may lengthen a record by half a step along each feature.
+    room = 1 - np.sqrt(domain.features) / _STEPS[2]
+    return Ball(domain.radius * room, domain.features).clip(rows.T).T
