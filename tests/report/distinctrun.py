@@ -227,7 +227,7 @@ def _rows(key: Key, cell: Cell, status: str) -> pd.DataFrame:
     # Another reading, which nothing may show unless it is asked for.
     other = "classifier=bias" if key.experiment == "imdb" else "zeta=literal"
     if key.mechanism in ("imgm", "mvg_binary") and key.experiment != "adult":
-        parts.append(trials(key.mechanism, 77 * cell.report, **fields | {"reading": other}))
+        parts.append(trials(key.mechanism, 0.77 * cell.report, **fields | {"reading": other}))
     if key.variant:
         parts.append(trials(key.mechanism, [cell.select], phase="select", **fields))
     return pd.concat(parts)

@@ -18,9 +18,13 @@ from matrixdp.report.markup import escape, interval, short
         (1.0, "1"),
         (0.19748, "0.197"),
         (12.345, "12.3"),
-        (1234.5, "1234"),
-        (99999.6, "100000"),
-        (123456.0, "1.23e5"),
+        (1234.5, "1,230"),
+        (89495.0, "89,500"),
+        (99999.6, "100,000"),
+        (123456.0, "123,000"),
+        (2e5, "200,000"),
+        (0.99996, "1"),
+        (1.234e7, "1.23e7"),
         (2.6e-4, "2.6e-4"),
         (-9.8259e-5, "-9.83e-5"),
         (1e-12, "1e-12"),
@@ -52,6 +56,49 @@ def test_interval(mean, half_width, shown):
     assert interval(mean, half_width) == shown
 
 
+@pytest.mark.parametrize(
+    ("mean", "half_width", "shown"),
+    [
+        (0.861335, 1.1e-5, "86.13 ± 0.01"),
+        (0.85235, 0.00047, "85.23 ± 0.05"),
+        (0.7638, 0.0, "76.38"),
+        (0.48, 0.12, "48 ± 12"),
+        (np.nan, np.nan, ""),
+    ],
+)
+def test_no_digit_is_finer_than_what_the_metric_can_tell(mean, half_width, shown):
+    row = {"mean": mean, "ci95": half_width, "n_trials": 30}
+    assert markup.result(row, "accuracy") == shown
+
+
+def test_few_trials_have_no_interval_beyond_the_metric():
+    row = {"mean": 0.54, "ci95": 2.77, "n_trials": 2}
+    assert markup.result(row, "accuracy") == "54 (2 trials)"
+    assert markup.result(row, "rmse") == "0.54 (2 trials)"
+    assert markup.result(row | {"n_trials": 10}, "rmse") == "0.5 ± 2.8"
+    assert markup.result(row | {"ci95": 0.2}, "accuracy") == "54 ± 20"
+    # An exact 0 may come out of a sum as 1e-17.
+    assert markup.result(row | {"mean": -2e-17, "ci95": 0.0}, "delta_rho") == "0"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a word", "a word"),
+        (None, ""),
+        (np.nan, ""),
+        (True, "yes"),
+        (10176, "10,176"),
+        (10176.4, "10,200"),
+        (pd.Series([2, 7593]), "2 to 7,593"),
+        (pd.Series([0.5, np.nan, 0.5]), "0.5"),
+        (pd.Series(["b", "a", None, "b"]), "b, a"),
+    ],
+)
+def test_any_value_as_a_person_reads_it(value, shown):
+    assert markup.said(value) == shown
+
+
 def test_greek_letters_become_symbols_once():
     assert escape("ε/q, δ, 0.5†") == r"$\epsilon$/q, $\delta$, 0.5$\dagger$"
     assert escape("epsilon and Delta") == r"$\epsilon$ and $\Delta$"
@@ -78,3 +125,62 @@ def test_what_a_text_shows_is_told_to_its_last_digit():
     assert not shows("0.197", 0.1976)
     assert not shows("0.197 ± 0.1", 0.197)
     assert shows("", np.nan)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.226", 1.226),
+        ("~3.989", 3.989),
+        ("20.02 ± 0.43", 20.02),
+        ("(1.14 ± 0.18)e-5", 1.14e-5),
+        ("0 (mu = 2.5e-4)", 0),
+        ("0.134 (mu ≤ 0.098)", 0.134),
+        ("≤ 0.46", 0.46),
+        ("-2e-3", -0.002),
+        ("1,900", 1900),
+        ("85 %", 85),
+        ("inf", float("inf")),
+        ("0.5179†", 0.5179),
+        ("54 (2 trials)", 54),
+        ("72.4 ± 2.4 [0.01]", 72.4),
+        ("1,790 to 2,310", 1790),
+        ("> 1,000", 1000),
+        ("< 0.01 to 0.0141", 0.01),
+        ("at most 0.134", 0.134),
+        ("Laplace: 0.1", None),
+        ("", None),
+        ("within", None),
+        ("248, test 97", None),
+        ("0.01, 0.03", None),
+        ("[-1, 1]", None),
+        ("6 x 248", None),
+    ],
+)
+def test_cells_sort_by_the_number_that_they_show(text, value):
+    assert markup.number(text) == (value if value is None else pytest.approx(value))
+
+
+def test_columns_of_numbers_are_known():
+    rows = [["a", "1.5 ± 0.2", "within", ""], ["c", "", "", ""]]
+    grid = markup.Grid(
+        header=["Method", "Value", "Verdict", "Empty"],
+        groups=[("", rows), ("Beyond", [["d", "~12", "3", ""]]), ("Nothing", [])],
+    )
+    assert markup.numeric(grid) == [False, True, False, False]
+
+
+def test_a_word_among_numbers_leaves_the_column_one_of_numbers():
+    rows = [["1.5", "1,024"], ["not run", "1,024 x 84"], ["2", "5"]]
+    assert markup.numeric(markup.Grid(header=["a", "b"], groups=[("", rows)])) == [True, False]
+    assert markup.numeric(markup.Grid(header=["a", "b"])) == [False, False]
+
+
+def test_the_headline_stands_first_and_wide_cells_are_broken():
+    rows = [["Laplace", "1.5", "a cell of more letters than fit beside the others"]]
+    grid = markup.Grid(["a", "b", "c"], [("", rows)], name="Table 9, x", headline="It is so")
+    assert markup.markdown(grid).startswith("### It is so\n\n**Table 9, x.**")
+    latex = markup.latex(grid)
+    assert r"\caption{\emph{It is so.} " in latex
+    assert r"\begin{tabular}{lrp{0.81\linewidth}}" in latex
+    assert r"\label{tab:table9x}" in latex

@@ -21,11 +21,13 @@ OTHER = "Other"
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its name, its name and unit on an axis, and whether a larger value is better."""
+    """A metric for a reader; see the file for the fields."""
 
     name: str
     axis: str
     larger: bool = False
+    scale: float = 1.0
+    step: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,6 @@ class Experiment:
     runs: Mapping[str, str] = field(default_factory=dict)
     differences: str = ""
     conjecture: float | None = None
-    ratio_to_nonprivate: bool = False
     needs: str = ""
 
     @property

@@ -10,17 +10,18 @@ from trialrows import around, reason, trials
 
 from matrixdp import catalogue, places
 from matrixdp.checks import InputError
-from matrixdp.report import summary, tables
+from matrixdp.report import comparisons, summary, tables
 
 EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
 DIRECTIONAL = "Directional Gaussian, exactly calibrated"
 
 COLUMNS = [
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
-    *("published_value", "mean", "ci95", "ratio", "mean_conjectured", "ratio_conjectured"),
-    *("ratio_nonprivate", "epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std"),
-    *("n_trials", "data_status", "reading", "verdict", "implied_epsilon", "implied_noise_std"),
-    "note",
+    *("published_value", "mean", "ci95", "ratio"),
+    *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("reading", "verdict", "against_paper", "against_chance"),
+    *("implied_epsilon", "implied_noise_std", "note"),
 ]
 
 
@@ -31,6 +32,9 @@ def make(saved, tmp_path):
     def run(number, *parts, reading="default", **settings):
         file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path, reading)
         summary.write([saved(*parts)], file)
+        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path, reading)
+        known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
+        comparisons.write([saved(*known, name="compared")], file, against)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
         tables.write([f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading)
         stem = tmp_path / "tables" / f"table{number}"
@@ -101,9 +105,11 @@ def test_numbers_of_a_row(make):
     assert mvg["mean"] == pytest.approx(0.2)
     assert mvg["ci95"] == pytest.approx(0.004)
     assert mvg["ratio"] == pytest.approx(0.2 / 0.01624)
-    assert mvg["mean_conjectured"] == pytest.approx(0.2 / np.sqrt(248))
-    assert mvg["ratio_conjectured"] == pytest.approx(0.2 / np.sqrt(248) / 0.01624)
-    assert mvg["ratio_nonprivate"] == pytest.approx(0.2 / 0.18)
+    assert (mvg["base"], mvg["over_base"]) == ("nonprivate", pytest.approx(0.2 / 0.18))
+    half = np.hypot(0.004, 0.2 / 0.18 * 0.004) / 0.18
+    assert mvg["over_base_ci"] == pytest.approx(half)
+    assert mvg["published_over_base"] == pytest.approx(1.624 / 1.226)
+    assert mvg["published_over_base_ci"] == pytest.approx(0.026 / 1.226)
     assert (mvg["mu_actual"], mvg["noise_std"], mvg["verdict"]) == (2.6e-4, 1800, "higher")
     assert (mvg["data_status"], mvg["reading"], mvg["epsilon"]) == ("original", "default", "1")
 
@@ -222,10 +228,48 @@ def test_table_5_conjectures_a_slip_of_the_unit(make):
     laplace = row(table, "Laplace (Dwork et al. [3])")
     assert laplace["published_value"] == 0.07109
     assert laplace["ratio"] == pytest.approx(7.28 / 0.07109)
-    assert laplace["mean_conjectured"] == pytest.approx(0.0728)
-    assert laplace["ratio_conjectured"] == pytest.approx(7.28 / 7.109)
     assert laplace["verdict"] == "higher"
-    assert np.isnan(laplace["ratio_nonprivate"])
+    # Without the row that ratios are to, nothing is said of them.
+    assert np.isnan(laplace["over_base"])
+    assert pd.isna(laplace["against_paper"])
+
+
+@pytest.mark.parametrize(
+    ("ours", "against_paper", "against_chance"),
+    [(0.03, "worse", "at chance"), (0.0273, "within", "better"), (0.02, "better", "better")],
+)
+def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, against_chance):
+    """The paper's Laplace is 7.109 of 12.393; chance is here 0.047 and shares the trials."""
+    at = {"experiment": "covariance", "metric": "rss"}
+    free = {"epsilon": "", "delta": np.nan}
+    shift = np.where(np.arange(100) % 4 < 2, 0.1, -0.1)
+    noise = shift if against_chance == "at chance" else 0.0
+    table, markdown, _ = make(
+        5,
+        trials("nonprivate", np.full(100, 1e-30), **at, **free),
+        trials("random", around(0.03 if noise is shift else 0.047, 0.001), **at, **free),
+        trials("laplace", around(ours, 0.0002) + noise, epsilon_actual=1.0, **at),
+    )
+    laplace = row(table, "Laplace (Dwork et al. [3])")
+    assert laplace["base"] == "random"
+    assert laplace["published_over_base"] == pytest.approx(7.109 / 12.393)
+    assert laplace["against_chance"] == against_chance
+    if noise is not shift:
+        assert laplace["against_paper"] == against_paper
+    # The verdict in the unit that is printed is for machines.
+    assert laplace["verdict"] == "lower"
+    assert "in the unit that the paper prints 1 of 7 values are met" in markdown
+
+
+def test_few_trials_are_held_against_nothing(make):
+    for trials_, said in ((8, False), (10, True)):
+        table, markdown, _ = make(
+            3, *[p[p["trial"].lt(trials_)] for p in regression() if p["trial"].notna().all()]
+        )
+        assert table["against_paper"].notna().any() == said
+        assert table["against_chance"].notna().any() == said
+        assert ("Against chance: better" in markdown) == said
+        assert markdown.startswith("### None of the paper's 2 private rows is clearly") == said
 
 
 def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
@@ -234,12 +278,11 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     table, markdown, _ = make(
         4, nothing, trials("laplace", around(1e-5, 1e-6), epsilon_actual=1.0, **at)
     )
-    assert (
-        table[["mean_conjectured", "ratio_conjectured", "ratio_nonprivate"]].isna().all(axis=None)
-    )
     assert np.isnan(row(table, "Non-private")["ratio"])
     assert row(table, "Non-private")["verdict"] == "within"
     assert "| Non-private | 0 | 0 | 0 |" in markdown
+    # No unit is in doubt, and values are compared as they are.
+    assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "better"
     assert row(table, "Laplace (Dwork et al. [3])")["verdict"] == "lower"
 
 
@@ -277,17 +320,17 @@ def test_markdown_is_readable(make):
     _, markdown, _ = make(3, *regression())
     lines = markdown.splitlines()
     start = lines.index(
-        "| Method | Paper (1e-2) | Ours (1e-2) | Ours (RMSE) | Ours / paper "
-        "| Conjectured ratio | Actual epsilon | Verdict |"
+        "| Method | Paper (1e-2) | Ours (RMSE) | Paper / non-private | Ours / non-private "
+        "| Against the paper | Against chance | True epsilon |"
     )
     assert lines[start + 3].startswith("| Random guess | ~3.989 |")
     assert lines[start + 4] == (
-        "| MVG using the binary allocation strategy (tau = 0.55) | 1.624 ± 0.026 | 20.00 ± 0.40 "
-        "| 0.2000 ± 0.0040 | 12.3 | 0.782 | 0 (mu = 2.6e-4) | higher |"
+        "| MVG using the binary allocation strategy (tau = 0.55) | 1.624 ± 0.026 | 0.2000 ± 0.0040 "
+        "| 1.325 ± 0.021 | 1.111 ± 0.033 | better | worse | 0 (mu = 2.6e-4) |"
     )
     assert lines[start + 10].startswith("| **Beyond the paper** |")
     assert len({line.count("|") for line in lines[start:]} - {0}) == 1
-    for said in ("100 trials", "epsilon = 1", "delta = 0.00403 (1/248)", "conjecture", "default"):
+    for said in ("100 trials", "epsilon = 1", "delta = 0.00403 (1/248)", "We suspect", "default"):
         assert said in markdown
 
 
@@ -344,13 +387,16 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     at = {"experiment": "of_tomorrow", "metric": "rmse"}
     parts = [trials("laplace", around(0.2, 0.01), **at), trials("nonprivate", [0.1, 0.2], **at)]
     parts.append(reason("imgm", "no guarantee: too small", **at))
-    summary.write([saved(*parts)], tmp_path / "summary/of_tomorrow.csv")
+    files = [saved(*parts)], tmp_path / "summary/of_tomorrow.csv"
+    summary.write(*files)
+    comparisons.write(*files, tmp_path / "comparisons/of_tomorrow.csv")
     settle(tmp_path, experiments={"of_tomorrow": {}})
     assert "of_tomorrow" in tables.registry({"of_tomorrow": "releases"})
     tables.write(["of_tomorrow"], results=tmp_path)
     markdown = (tmp_path / "tables/of_tomorrow.md").read_text()
     assert markdown.startswith("**of_tomorrow.** of_tomorrow. Means over")
-    assert "| Method | Ours (RMSE) | Actual epsilon | Note |" in markdown
-    assert "| IMGM |  |  | no guarantee |" in markdown
+    header = "| Method | Ours (RMSE) | Ours / non-private | Against chance | True epsilon |"
+    assert header in markdown
+    assert "| IMGM |  |  | no guarantee |  |" in markdown
     methods = pd.read_csv(tmp_path / "tables/of_tomorrow.csv")["method"]
     assert methods.tolist() == ["Non-private", "IMGM", "Laplace"]

@@ -1,5 +1,7 @@
 """Tables and figures of Adult, Cora and IMDB, on trials with known means and true epsilons."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,7 +108,7 @@ def test_a_wrong_calibration_with_enough_noise_is_private(run):
 
 def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
     table, markdown = read(run(*imdb()), "imgm_imdb")
-    assert tuple(table.columns) == training.COLUMNS
+    assert tuple(table.columns) == (*training.COLUMNS, "against_chance")
     order = table.drop_duplicates("scheme")["scheme"].tolist()
     assert order == [
         *("nonprivate", "random", "analytic_gaussian", "imgm", "mvg_binary"),
@@ -117,21 +119,23 @@ def test_the_table_has_the_groups_in_their_order_and_says_what_is_the_same(run):
     labels = catalogue.schemes("features")
     one, other = labels["analytic_gaussian"].label, labels["imgm"].label
     assert f"One and the same noise: {one} and {other}." in markdown
-    assert f"| 60.0 ± {100 * MARGIN:.1f} | private |" in markdown
+    assert f"| 1 | 60.0 ± {100 * MARGIN:.1f} |  | private | 90 |" in markdown
     assert "5 trials ± half of the 95 % confidence interval (Student's t)" in markdown
     assert "delta = 1e-5" in markdown
 
 
 def test_the_grid_has_every_epsilon_with_the_true_one(run):
     grid, markdown = read(run(*imdb()), "imgm_imdb_grid")
-    assert grid.columns.tolist() == ["reading", "group", "scheme", *EPSILONS]
-    row = grid.set_index("scheme").loc[catalogue.schemes("features")["imgm_amplified"].label]
-    assert row["0.1"] == f"80.0 ± {100 * MARGIN:.1f} [11.1]"
-    assert row["1"].endswith("[111]")
-    free = grid.set_index("scheme").loc["Random guess"]
-    assert free["0.1"] == free["1"]
-    assert "[" not in free["1"]
-    assert markdown.count("\n| ") == len(grid) + 2 + 2
+    # For machines every row, for people a line per scheme.
+    assert tuple(grid.columns) == (*training.COLUMNS, "reading")
+    label = catalogue.schemes("features")["imgm_amplified"].label
+    accuracy = f"80.0 ± {100 * MARGIN:.1f}"
+    assert f"| {label} | {accuracy} [11.1] | {accuracy} [111] |" in markdown
+    (free,) = (line for line in markdown.splitlines() if line.startswith("| Random guess"))
+    *_, first, second, _ = free.split(" | ") + [""]
+    assert first == second.removesuffix(" |")
+    assert "[" not in free
+    assert markdown.count("\n| ") == grid["scheme"].nunique() + 2 + 2
 
 
 def test_the_grid_shows_other_readings_and_nothing_else_does(run):
@@ -139,8 +143,10 @@ def test_the_grid_shows_other_readings_and_nothing_else_does(run):
     rows = [*imdb(), scheme("imgm", 0.3, noise=90.0, true=1.0, reading=other)]
     grid, markdown = read(run(*rows), "imgm_imdb_grid")
     label = catalogue.schemes("features")["imgm"].label
-    shown = grid[grid["scheme"].eq(label)].set_index("reading")["1"]
-    assert shown.str[:4].to_dict() == {"default": "60.0", other: "30.0"}
+    shown = grid[grid["scheme"].eq("imgm") & grid["epsilon"].eq("1")].set_index("reading")["mean"]
+    assert shown.to_dict() == pytest.approx({"default": 0.6, other: 0.3})
+    first, second = re.findall(rf"\| {label} \| ([\d.]+) ", markdown)
+    assert (first, second) == ("60.0", "30.0")
     assert f"**{training.READINGS[other].capitalize()}. " in markdown
     table, markdown = read(run(*rows), "imgm_imdb")
     assert len(table) == len(read(run(*imdb()), "imgm_imdb")[0])
@@ -160,11 +166,11 @@ def test_a_budget_that_no_accountant_reaches_has_its_reason(run):
     table, markdown = read(folder, "imgm_adult")
     refused = table[table["scheme"].eq("moments_accountant")]
     assert refused["verdict"].eq("no guarantee").all()
-    assert "|  | no guarantee |" in markdown
+    assert "|  |  |  | no guarantee |" in markdown
     assert f"| **{training.FURTHER}** |" in markdown
-    grid, _ = read(folder, "imgm_adult_grid")
-    shown = grid.set_index("scheme").loc[catalogue.schemes("gradients")["moments_accountant"].label]
-    assert shown[[*EPSILONS]].eq("no guarantee").all()
+    _, markdown = read(folder, "imgm_adult_grid")
+    label = catalogue.schemes("gradients")["moments_accountant"].label
+    assert f"| {label} | no guarantee | no guarantee |" in markdown
 
 
 def test_stand_ins_are_shouted_and_unknown_experiments_named(run):
@@ -379,7 +385,7 @@ def test_section_4_2_says_how_the_noise_grows(tmp_path):
     assert "the power 1.00 of the number of entries" in text
     assert "the power 1.00 of 1 / epsilon" in text
     # 1 / (2 Phi^-1((1 + delta) / 2)).
-    assert "below 39894 at any epsilon" in text
+    assert "below 39,900 at any epsilon" in text
     with style.context():
         by_entries, by_epsilon = figure.render(frame).axes
     assert len(by_entries.lines) == len(by_epsilon.lines) == 3

@@ -118,7 +118,7 @@ def _by_scale(release: Release, given: Given) -> Outcome:
 
 def _by_curve(release: Release, given: Given) -> Outcome:
     real, promised = audit_of(release, given[0]).attained, release.epsilon
-    seen = f"real epsilon {real:.4g}, promised {promised:g}"
+    seen = f"true epsilon {real:.4g}, promised {promised:g}"
     return Outcome(real > promised * (1 + ROUNDING), seen)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from matrixdp import catalogue, files
 from matrixdp.report import summary
-from matrixdp.report.statistics import LEVEL, mean_of
+from matrixdp.report.statistics import LEVEL, holm, mean_of
 
 #: What tells one row of an experiment from another.
 ROW = ["mechanism", "direction", "variant", "epsilon"]
@@ -26,6 +26,9 @@ COLUMNS = [
 
 #: Two rows as tables show them; a direction against direction a; a variant against the base one.
 PAIR, DIRECTION, VARIANT = ("row", "direction", "variant")
+
+#: How a row stands to a guess that uses no record.
+BETTER, WORSE, EVEN = "better", "worse", "at chance"
 
 #: Parameter -> the value that the others are compared with, if it was run (else the middle one).
 BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
@@ -102,6 +105,24 @@ def oriented(compared: pd.DataFrame) -> pd.DataFrame:
     larger = both["metric"].map(lambda name: catalogue.metric(name).larger)
     wins = both["difference"].where(larger.astype(bool), -both["difference"]).gt(0)
     return both.assign(clear=clear, better=clear & wins)
+
+
+def against_chance(compared: pd.DataFrame, chance: str) -> pd.DataFrame:
+    """Return rows that are held against a guess: ``ROW``, epsilon a number, and ``stands``.
+
+    ``stands`` is ``BETTER`` or ``WORSE`` where that is clear after Holm's correction over all rows
+    of one epsilon (NaN for reference rows), else ``EVEN``.
+
+    Args:
+        compared: see :func:`table`.
+        chance: the row of the guess.
+    """
+    rows = oriented(compared[compared["kind"].eq(PAIR)])
+    rows = rows[rows["against"].eq(chance) & rows["p"].notna()]
+    rows = rows.assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
+    p = rows.groupby("epsilon", dropna=False)["p"].transform(holm)
+    words = rows["better"].map({True: BETTER, False: WORSE})
+    return rows[ROW].assign(stands=words.where(rows["clear"] & p.lt(LEVEL), EVEN))
 
 
 def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:

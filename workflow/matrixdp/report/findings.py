@@ -6,7 +6,6 @@ Nothing is judged here. The verdicts are those of ``claims.csv``, rows are compa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +16,11 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.claims.judge import NOT_REPRODUCED, REPRODUCED
 from matrixdp.report.claims.tally import tally
-from matrixdp.report.markup import short
-from matrixdp.report.statistics import LEVEL, holm
+from matrixdp.report.tables.comparison import WITHIN
 
 #: How a sentence stands to the paper.
 AGREES, CONTRADICTS, NOTE = "agrees", "contradicts", "note"
 TONES = {REPRODUCED: AGREES, NOT_REPRODUCED: CONTRADICTS}
-WITHIN = "within"
-#: How a row stands to a guess that uses no record.
-BETTER, WORSE, EVEN = "better", "worse", "at chance"
 
 Row = Mapping[str, Any]
 
@@ -87,31 +82,10 @@ def outcome(
 def against_chance(
     compared: pd.DataFrame, chance: str, epsilon: float, names: Collection[str]
 ) -> dict[str, str]:
-    """Return by mechanism whether it is clearly ``BETTER`` or ``WORSE`` than a guess, or neither.
-
-    Args:
-        compared: as :func:`matrixdp.report.comparisons.table` returns it.
-        chance: the row of the guess.
-        epsilon: at which the mechanisms are compared.
-        names: the mechanisms; Holm's correction is over those of them that are compared.
-    """
-    rows = comparisons.oriented(compared[compared["kind"].eq(comparisons.PAIR)])
-    rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(epsilon)]
-    rows = rows[rows["against"].eq(chance) & rows["mechanism"].isin([*names])]
-    rows = rows[rows["p"].notna()]
-    clear = rows["clear"] & (holm(rows["p"]) < LEVEL)
-    return {
-        name: (BETTER if better else WORSE) if sure else EVEN
-        for name, sure, better in zip(rows["mechanism"], clear, rows["better"], strict=True)
-    }
-
-
-def times(factor: float) -> str:
-    """Return a factor as a person says it, to two digits: 1.1, 23, 1,900."""
-    if not math.isfinite(factor) or factor <= 0:
-        return short(factor, 2)
-    digits = 1 - math.floor(math.log10(factor))
-    return f"{round(factor, digits):,.{max(digits, 0)}f}" if factor < 1e6 else short(factor, 2)
+    """Return how some mechanisms stand to a guess, see :func:`comparisons.against_chance`."""
+    rows = comparisons.against_chance(compared, chance)
+    rows = rows[rows["epsilon"].eq(epsilon) & rows["mechanism"].isin([*names])]
+    return dict(zip(rows["mechanism"], rows["stands"], strict=True))
 
 
 def _judged(claim: Row) -> Finding:

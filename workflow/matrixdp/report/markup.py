@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -12,11 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from matrixdp import files
+from matrixdp import catalogue, files
+from matrixdp.report.statistics import ENOUGH, ROUNDING
 
 Row = Sequence[str]
+
+#: What a reader sees of a row: by header the name of a column, or what to say of the row.
+Cells = dict[str, str | Callable[[Any], str]]
+
+#: Numbers of these sizes are written out.
+PLAIN = 1e-3, 1e7
+
+#: Cells of more letters than these are broken in LaTeX.
+WIDE = 30
 
 #: Stands first wherever a result on stand-in data is shown.
 SIMULATED = (
@@ -48,16 +60,18 @@ class Grid:
         header: one name per column.
         groups: rows with one cell per column, each group after a rule and under its title (empty
             for none).
-        columns: LaTeX column specification.
-        name: "Table 3"; also the LaTeX label, in small letters without the space.
+        columns: LaTeX column specification; empty for one that fits the cells.
+        name: "Table 3", its topic; also the LaTeX label, in small letters without the space.
+        headline: what one finds in it; or empty.
         caption: plain sentences.
         warning: what no reader may miss, set in bold before the caption; or empty.
     """
 
     header: Row = ()
     groups: Sequence[tuple[str, Sequence[Row]]] = ()
-    columns: str = "l"
+    columns: str = ""
     name: str = ""
+    headline: str = ""
     caption: str = ""
     warning: str = ""
 
@@ -65,10 +79,10 @@ class Grid:
 def grid(
     table: pd.DataFrame,
     by: str | pd.Series,
-    cells: Callable[[Any], Mapping[str, str]],
-    columns: str,
+    cells: Cells | Callable[[Any], Mapping[str, str]],
+    columns: str = "",
     *,
-    title: Callable[[str], str] = str,
+    title: Callable[[str], str] = lambda group: catalogue.experiment(group).title,
     each: Sequence[str] = (),
 ) -> Grid:
     """Return the rows of a frame in groups, in their order, without name and caption.
@@ -76,20 +90,29 @@ def grid(
     Args:
         table: has at least one row.
         by: what tells groups apart: a column, or a value per row.
-        cells: from a row, as a dictionary, to its cells by header.
-        columns: LaTeX column specification.
-        title: from what tells a group apart to its title.
+        cells: what is shown of a row, or a function from the row, as a dictionary, to its cells by
+            header.
+        columns: LaTeX column specification; by default one that fits the cells.
+        title: from what tells a group apart to its title; by default that of an experiment.
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
+    shown = cells if callable(cells) else functools.partial(_row, cells)
     return grouped(
         {
-            title(str(key)): [cells(row) for _, row in rows.groupby([*each], sort=False)]
+            title(str(key)): [shown(row) for _, row in rows.groupby([*each], sort=False)]
             if each
-            else [cells(row) for row in rows.to_dict("records")]
+            else [shown(row) for row in rows.to_dict("records")]
             for key, rows in table.groupby(by, sort=False)
         },
         columns=columns,
     )
+
+
+def _row(cells: Cells, row: Any) -> dict[str, str]:
+    return {
+        header: said(row[one]) if isinstance(one, str) else one(row)
+        for header, one in cells.items()
+    }
 
 
 def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Grid:
@@ -118,7 +141,7 @@ def read(path: str | os.PathLike) -> Grid:
 
 
 def markdown(grid: Grid) -> str:
-    """Return the table as Markdown: warning, caption, table."""
+    """Return the table as Markdown: warning, headline, caption, table."""
     lines = []
     if grid.header:
         lines = [_markdown_row(grid.header), _markdown_row(["---"] * len(grid.header))]
@@ -127,12 +150,14 @@ def markdown(grid: Grid) -> str:
             lines.append(_markdown_row([f"**{title}**", *[""] * (len(grid.header) - 1)]))
         lines.extend(_markdown_row([cell.replace("|", "\\|") for cell in row]) for row in rows)
     warning = [f"> **{grid.warning}**", ""] if grid.warning else []
-    return "\n".join([*warning, f"**{grid.name}.** {grid.caption}", "", *lines, ""])
+    headline = [f"### {grid.headline}", ""] if grid.headline else []
+    return "\n".join([*warning, *headline, f"**{grid.name}.** {grid.caption}", "", *lines, ""])
 
 
 def latex(grid: Grid) -> str:
     """Return the table as a LaTeX float, for a document that loads ``booktabs``."""
     warning = rf"\textbf{{{escape(grid.warning)}}} " if grid.warning else ""
+    headline = rf"\emph{{{escape(grid.headline)}.}} " if grid.headline else ""
     lines = []
     for title, rows in grid.groups:
         lines.append(r"\midrule")
@@ -143,9 +168,9 @@ def latex(grid: Grid) -> str:
         [
             r"\begin{table}",
             r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{warning}{escape(grid.caption)}}}",
-            rf"\label{{tab:{grid.name.lower().replace(' ', '')}}}",
-            rf"\begin{{tabular}}{{{grid.columns}}}",
+            rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
+            rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
+            rf"\begin{{tabular}}{{{grid.columns or _specification(grid)}}}",
             r"\toprule",
             _latex_row(grid.header),
             *lines,
@@ -163,37 +188,128 @@ def escape(text: str) -> str:
     return re.sub(r"(?<!\\)\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
 
 
+def said(value: Any) -> str:
+    """Return any value of a table as a person reads it; what is missing is empty.
+
+    Of a column of several rows, the smallest and the largest number, or each word once.
+    """
+    if isinstance(value, pd.Series):
+        if pd.api.types.is_numeric_dtype(value):
+            return span(value)
+        return ", ".join(dict.fromkeys(value.dropna().map(str)))
+    if isinstance(value, str) or pd.isna(value):
+        return value if isinstance(value, str) else ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int | np.integer) else short(float(value))
+
+
+def mechanism(row: Any) -> str:
+    """Return the name of the mechanism of a row, or of rows that have one."""
+    name = row["mechanism"]
+    return catalogue.label(name.iloc[0] if isinstance(name, pd.Series) else name)
+
+
 def short(number: float, digits: int = 3) -> str:
-    """Return a number with ``digits`` significant digits (0.197, 2.6e-4); NaN is empty."""
+    """Return a number with ``digits`` significant digits (0.197, 12,300, 2.6e-4); NaN is empty."""
     if math.isnan(number):
         return ""
-    plain = number == 0 or 1e-3 <= abs(number) < 1e5 or math.isinf(number)
-    if plain:
-        rounded = f"{number:.{digits}g}"
-        return rounded if abs(float(rounded)) < 10**digits else f"{number:.0f}"
-    mantissa, _, power = f"{number:.{digits - 1}e}".partition("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+    if number == 0 or math.isinf(number):
+        return f"{number:.0f}"
+    rounded = float(f"{number:.{digits - 1}e}")
+    mantissa, _, power = f"{rounded:.{digits - 1}e}".partition("e")
+    if PLAIN[0] <= abs(rounded) < PLAIN[1]:
+        text, end = f"{rounded:,.{max(0, digits - 1 - int(power))}f}", ""
+    else:
+        text, end = mantissa, f"e{int(power)}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + end
 
 
-def span(numbers: pd.Series, form: Callable[[float], str] = short) -> str:
+def span(numbers: pd.Series, form: Callable[[Any], str] = said) -> str:
     """Return the one number, or the smallest and the largest; nothing where there is none."""
-    ends = [form(float(end)) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
+    ends = [form(end) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
     return " to ".join(dict.fromkeys(ends))
 
 
-def interval(mean: float, half_width: float) -> str:
+def interval(mean: float, half_width: float, step: float = 0.0) -> str:
     """Return ``mean ± half-width``, both to the second significant digit of the half-width.
 
     Without a half-width above rounding the mean stands alone; without a mean there is nothing.
+
+    Args:
+        mean, half_width: in one unit.
+        step: a power of ten: digits below it mean nothing, whatever the half-width.
     """
-    if math.isnan(mean) or not 1e-9 * abs(mean) < half_width < math.inf:
+    known = not math.isnan(half_width) and 1e-9 * abs(mean) < half_width < math.inf
+    if math.isnan(mean) or not (known or step):
         return short(mean, 4)
-    size = max(abs(mean), half_width)
-    power = 0 if 1e-3 <= size < 1e5 else math.floor(math.log10(size))
-    mean, half_width = mean / 10.0**power, half_width / 10.0**power
-    decimals = max(0, 1 - math.floor(math.log10(half_width)))
-    shown = f"{mean:.{decimals}f} ± {half_width:.{decimals}f}"
+    size = max(abs(mean), half_width) if known else abs(mean)
+    plain = PLAIN[0] <= size < PLAIN[1] or not known
+    power = 0 if plain else math.floor(math.log10(size))
+    unit = max(10.0 ** (math.floor(math.log10(half_width)) - 1) if known else 0.0, step)
+    digits = math.floor(math.log10(unit) + 1e-9)
+    told = [mean, max(half_width, unit)] if known else [mean]
+    # Tens and more are rounded here, for a format only knows decimals.
+    told = [round(end, -digits) if digits > 0 and not power else end / 10.0**power for end in told]
+    shown = " ± ".join(f"{end:,.{max(0, power - digits)}f}" for end in told)
     return f"({shown})e{power}" if power else shown
+
+
+def result(row: Mapping[str, Any], metric: str) -> str:
+    """Return ``mean`` and ``ci95`` of a row in the unit that its metric is shown in.
+
+    An interval of too few trials that leaves the range of the metric says nothing; the mean then
+    stands alone, with their number.
+    """
+    if pd.isna(row["mean"]):
+        return ""
+    about = catalogue.metric(metric)
+    mean, half, n = row["mean"] * about.scale, row["ci95"] * about.scale, row["n_trials"]
+    mean = 0.0 if abs(mean) < ROUNDING else mean
+    within = mean >= half and not mean + half > (about.scale if about.larger else math.inf)
+    if n < ENOUGH and half > 0 and not within:
+        return f"{short(mean, 2)} ({n:.0f} trials)"
+    return interval(mean, half, about.step)
+
+
+_VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"
+#: A number as tables show it: ``~3.99 ± 0.2``, ``(1.2 ± 0.3)e-5``, ``0 (mu = 2e-4)``, ``85 %``,
+#: ``54 (3 trials)``, ``26 [0.1]``, ``120 to 150``, ``0.52†``.
+_NUMBER = re.compile(
+    rf"(?:[~≈≤<>]|at most)?\s*\(?({_VALUE})(?:\s*(?:±|to)\s*[<>]?\s*{_VALUE})?\)?(?:e([+-]?\d+))?"
+    r"[†*]*(?:\s*%|\s*[(\[][^)\]]*[)\]])*",
+    re.IGNORECASE,
+)
+
+
+def number(text: str) -> float | None:
+    """Return the number that a cell shows, the first of a range; None for something else."""
+    found = _NUMBER.fullmatch(text.strip())
+    if not found:
+        return None
+    value = float(found[1].replace(",", "")) * 10.0 ** int(found[2] or 0)
+    return None if math.isnan(value) else value
+
+
+def numeric(grid: Grid) -> list[bool]:
+    """Return per column whether it is one of numbers: most cells are, and the others are words."""
+    found = []
+    for cells in zip(*(row for _, rows in grid.groups for row in rows), strict=True):
+        told = [cell for cell in cells if cell]
+        words = [cell for cell in told if number(cell) is None]
+        found.append(2 * len(words) < len(told) and not any(map(str.isdigit, "".join(words))))
+    return found or [False] * len(grid.header)
+
+
+def _specification(grid: Grid) -> str:
+    """Return the LaTeX columns: numbers to the right, and what is wide shares what is left."""
+    cells = [*zip(grid.header, *(row for _, rows in grid.groups for row in rows), strict=True)]
+    wide = [max(map(len, column)) > WIDE for column in cells]
+    share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))
+    return "".join(
+        rf"p{{{share:.2f}\linewidth}}" if broad else "r" if right else "l"
+        for broad, right in zip(wide, numeric(grid), strict=True)
+    )
 
 
 def _markdown_row(cells: Row) -> str:

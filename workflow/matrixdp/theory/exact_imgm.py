@@ -279,7 +279,7 @@ def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
     for epsilon in (0.1, 1.0):
         mu = gaussian.mu(epsilon / rate, DELTA / rate)
         real = gaussian.epsilon(DELTA, mu)
-        yield Number(f"real epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon, 1e-9)
+        yield Number(f"true epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon, 1e-9)
 
 
 @check("I13", {"a hundredth less noise": {"noise": 0.99}})

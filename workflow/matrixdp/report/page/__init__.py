@@ -171,8 +171,8 @@ def _environment() -> jinja2.Environment:
         "explained": functools.partial(prose.explained, glossary=catalogue.section("glossary")),
         "inline": prose.inline,
         "slug": _slug,
-        "number": prose.number,
-        "numeric": prose.numeric,
+        "number": markup.number,
+        "numeric": markup.numeric,
     }
     return environment
 

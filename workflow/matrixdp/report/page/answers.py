@@ -16,7 +16,6 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, findings, inputs, summary
 from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED
-from matrixdp.report.findings import times
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
 
@@ -135,7 +134,7 @@ def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     # Directions that cost a budget of their own have no noise of a known size.
     own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
     kappa = noise.loc[own, "kappa"]
-    return {"least": times(kappa.min()), "most": times(kappa.max())} if len(kappa) else None
+    return {"least": short(kappa.min(), 2), "most": short(kappa.max(), 2)} if len(kappa) else None
 
 
 def _mvg_claims(run: Run, entry: Words) -> Words | None:
@@ -145,7 +144,7 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
     for name in experiments:
         printed = run.table(f"published/{catalogue.experiment(name).results}")
         stands = run.verdicts(name, [*{*printed["mechanism"]} - {*catalogue.REFERENCES}])
-        if stands and findings.BETTER not in stands.values():
+        if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
     said = entry["guesses"].format(names=" and ".join(useless)) if useless else ""
     return {**counts, "guesses": said}
@@ -204,7 +203,9 @@ def _advice(run: Run, entry: Words) -> Words | None:
         about = catalogue.experiment(name)
         topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
         form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
-        said.append(form.format(label=row["best"], topic=topic))
+        others = 0 if row["clear"] in (True, "True") else int(row["tied"])
+        label = row["best"] + (entry["tied"].format(others=others) if others else "")
+        said.append(form.format(label=label, topic=topic))
     return {"best": "; ".join(said)} if said else None
 
 

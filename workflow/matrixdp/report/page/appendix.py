@@ -103,7 +103,7 @@ def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
         "Mechanism": row["method"],
         "Nominal epsilon": row["epsilon"],
         "delta": short(delta),
-        "Actual epsilon": short(epsilon),
+        "True epsilon": short(epsilon),
         "mu": short(mu),
         "Noise std": short(row["noise_std"]),
         "Attacker's advantage": advantage,

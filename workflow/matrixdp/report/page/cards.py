@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import findings
-from matrixdp.report.findings import times
+from matrixdp.report import comparisons
 from matrixdp.report.markup import short
 from matrixdp.report.page.answers import Run, trials
 from matrixdp.report.statistics import ENOUGH
+from matrixdp.report.tables import comparison
 
 #: The ends of the scale that is drawn; what lies beyond is an arrow at its end.
 LOW, HIGH = -0.25, 1.15
@@ -119,8 +119,8 @@ def scale(run: Run) -> str:
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
         if len(table):
             free = table["mechanism"].isin(catalogue.REFERENCES) & table["ratio"].gt(0)
-            if not table.loc[free, "verdict"].eq(findings.WITHIN).all():
-                ratios.append(times(table.loc[free, "ratio"].max()))
+            if not table.loc[free, "verdict"].eq(comparison.WITHIN).all():
+                ratios.append(short(table.loc[free, "ratio"].max(), 2))
                 tables.append(about.results.replace("table", "Table "))
     words = catalogue.section("cards")
     said = " and ".join(tables), "" if len(tables) > 1 else "s"
@@ -140,6 +140,6 @@ def _headline(marks: list[Mark], ran: int) -> str:
     words = catalogue.section("cards")
     if ran < ENOUGH:
         return words["few"].format(trials=ran)
-    names = [mark.label for mark in marks if mark.stands == findings.BETTER]
+    names = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
     s = "" if len(names) > 1 else "s"
     return words["beaten"].format(names=" and ".join(names), s=s) if names else words["even"]

@@ -1,28 +1,17 @@
-"""Text and tables for the page: a little Markdown, and the numbers that cells show."""
+"""Text for the page: a little Markdown."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 
 from markupsafe import Markup, escape
-
-from matrixdp.report.markup import Grid
 
 _INLINE = (
     (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
     (re.compile(r"\*\*(.+?)\*\*"), r"<strong>\1</strong>"),
     (re.compile(r"(?<![\w*])\*([^*]+)\*(?![\w*])"), r"<em>\1</em>"),
     (re.compile(r"\[([^\]]+)\]\(((?:https?://|#)[^)\s]+)\)"), r'<a href="\2">\1</a>'),
-)
-
-_VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"
-#: A number as tables show it: ``~3.99 ± 0.2``, ``(1.2 ± 0.3)e-5``, ``0 (mu = 2e-4)``, ``2 %``.
-_NUMBER = re.compile(
-    rf"[~≈≤<>]?\s*\(?({_VALUE})(?:\s*±\s*{_VALUE})?\)?(?:e([+-]?\d+))?"
-    r"(?:\s*%|\s*\([^)]*\))?",
-    re.IGNORECASE,
 )
 
 
@@ -64,22 +53,6 @@ def explained(text: str, glossary: Mapping[str, str]) -> Markup:
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(rf"\b(?:{words})(?!\w)", link, parts[i], flags=re.IGNORECASE)
     return Markup("".join(parts))
-
-
-def number(text: str) -> float | None:
-    """Return the number that a cell shows, or None if it shows something else."""
-    found = _NUMBER.fullmatch(text.strip())
-    if not found:
-        return None
-    value = float(found[1].replace(",", "")) * 10.0 ** int(found[2] or 0)
-    return None if math.isnan(value) else value
-
-
-def numeric(grid: Grid) -> list[bool]:
-    """Return per column of a table whether all that stands in it are numbers."""
-    columns = ([row[i] for _, rows in grid.groups for row in rows] for i in range(len(grid.header)))
-    shown = ([cell for cell in column if cell] for column in columns)
-    return [bool(cells) and all(number(cell) is not None for cell in cells) for cells in shown]
 
 
 def _block(block: str) -> Markup:

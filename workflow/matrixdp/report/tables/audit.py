@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short, span
+from matrixdp.report.markup import Cells, Grid, short, span
 from matrixdp.report.tables.base import Table
+
+#: By how many times a mechanism's noise could shrink at the same guarantee.
+EXCESS = "Excess noise (times)"
 
 #: How verdicts of the audit begin that leave a mechanism in doubt.
 DOUBTFUL = ("violated", "undecided")
@@ -33,24 +34,35 @@ def caption(table: pd.DataFrame) -> str:
     return f"{text} {catalogue.caption('audit_weak', releases=weak)}" if weak else text
 
 
+def audit_finding(table: pd.DataFrame) -> str:
+    """Say how many releases failed, and how much too much noise the loudest adds."""
+    loudest = table.loc[table["kappa"].idxmax()] if table["kappa"].notna().any() else None
+    if loudest is None:
+        return ""
+    return catalogue.finding(
+        "audit",
+        failed=_failed(table) or "None",
+        releases=len(table),
+        most=short(loudest["kappa"]),
+        mechanism=markup.mechanism(loudest).partition(",")[0],
+    )
+
+
 def audit_grid(table: pd.DataFrame) -> Grid:
     """Return the audit with one row per mechanism and experiment; the CSV has all variants."""
-
-    def cells(rows: pd.DataFrame) -> dict[str, str]:
-        return {
-            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
-            "Releases": str(len(rows)),
-            "Exact epsilon": _exact(rows),
-            "Certified": span(rows["epsilon_certified"]),
-            "Could certify": span(rows["epsilon_largest"]),
-            "Runs": span(rows["runs"], "{:.1e}".format),
-            "Slack": span(rows["kappa"], _factor),
-            "Decided by": _only(rows["tool"]),
-            "Verdict": _words(rows["verdict"]),
-        }
-
+    cells: Cells = {
+        "Mechanism": markup.mechanism,
+        "Releases": lambda rows: str(len(rows)),
+        "True epsilon": _exact,
+        "Certified": "epsilon_certified",
+        "Could certify": "epsilon_largest",
+        "Runs": "runs",
+        EXCESS: _excess,
+        "Decided by": "tool",
+        "Verdict": _words,
+    }
     failed = _failed(table)
-    grid = markup.grid(table, "experiment", cells, "lrlllllll", title=_title, each=["mechanism"])
+    grid = markup.grid(table, "experiment", cells, each=["mechanism"])
     return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
 
 
@@ -59,36 +71,37 @@ def canary_caption(table: pd.DataFrame) -> str:
     return catalogue.caption("canaries", tried=len(table), failed=_missed(table))
 
 
+def canary_finding(table: pd.DataFrame) -> str:
+    """Say how many of the known mistakes are caught."""
+    return catalogue.finding("canaries", caught=len(table) - _missed(table), tried=len(table))
+
+
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
-
-    def cells(row: Mapping[str, Any]) -> dict[str, str]:
-        return {
-            "Canary": row["canary"],
-            "Mistake": row["mistake"],
-            "Caught": _yes(row["caught"]),
-            "What the tool saw": row["evidence"],
-            "Control passes": _yes(row["control"]),
-        }
-
-    columns = r"lp{0.25\linewidth}lp{0.3\linewidth}l"
-    grid = markup.grid(table, "tool", cells, columns, title="Must be caught by: {}".format)
+    cells: Cells = {
+        "Canary": "canary",
+        "Mistake": "mistake",
+        "Caught": lambda row: _yes(row["caught"]),
+        "What the tool saw": "evidence",
+        "Control passes": lambda row: _yes(row["control"]),
+    }
+    grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
     missed = _missed(table)
     warning = f"{missed} canaries were missed or their controls failed." if missed else ""
     return replace(grid, warning=warning)
 
 
+def sensitivity_finding(table: pd.DataFrame) -> str:
+    """Say how many of the declared sensitivities hold."""
+    holds = int(table["verdict"].str.startswith("holds").sum())
+    return catalogue.finding("sensitivities", holds=holds, of=len(table))
+
+
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
-
-    def cells(row: Mapping[str, Any]) -> dict[str, str]:
-        numbers = {
-            name.capitalize(): short(row[name], 4) for name in ("declared", "found", "replayed")
-        }
-        words = {"Query": row["query"], "Sensitivity": row["measure"]}
-        return words | numbers | {"Verdict": row["verdict"]}
-
-    return markup.grid(table, "experiment", cells, "llrrrl", title=_title)
+    cells: Cells = {"Query": "query", "Sensitivity": "measure"}
+    cells |= {name.capitalize(): name for name in ("declared", "found", "replayed", "verdict")}
+    return markup.grid(table, "experiment", cells)
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
@@ -104,23 +117,22 @@ def noise_caption(table: pd.DataFrame) -> str:
     return catalogue.caption("effective_noise", epsilon=span(table["epsilon"]))
 
 
+def noise_finding(table: pd.DataFrame) -> str:
+    """Say how much too much noise MVG adds by each experiment's theorems."""
+    own = table[table["mechanism"].str.startswith("mvg")]
+    return catalogue.finding("effective_noise", span=_excess(own)) if len(own) else ""
+
+
 def noise_grid(table: pd.DataFrame) -> Grid:
-    """Return the effective noise; MVG's rows are the paper's shapes, rescaled."""
-
-    def cells(rows: pd.DataFrame) -> dict[str, str]:
-        return {
-            "Mechanism": catalogue.label(rows["mechanism"].iloc[0]),
-            "Query": _only(rows["query"]),
-            "Noise": span(rows["noise_std"]),
-            "Kappa": span(rows["kappa"], _factor),
-            "Rescaled": span(rows["rescaled_std"]),
-        }
-
-    return markup.grid(table, "experiment", cells, "lllll", title=_title, each=["mechanism"])
-
-
-def _title(experiment: str) -> str:
-    return catalogue.experiment(experiment).title
+    """Return the noise; MVG's rows are the paper's shapes, rescaled."""
+    cells: Cells = {
+        "Mechanism": markup.mechanism,
+        "Query": "query",
+        "Noise": "noise_std",
+        EXCESS: _excess,
+        "Would do": "rescaled_std",
+    }
+    return markup.grid(table, "experiment", cells, each=["mechanism"])
 
 
 def _exact(rows: pd.DataFrame) -> str:
@@ -133,17 +145,13 @@ def _exact(rows: pd.DataFrame) -> str:
     return span(pd.concat([attained, bound]))
 
 
-def _factor(kappa: float) -> str:
-    return "1" if abs(kappa - 1) < 1e-3 else short(kappa)
+def _excess(rows: pd.DataFrame) -> str:
+    return span(rows["kappa"], lambda one: "1" if abs(one - 1) < 1e-3 else short(one))
 
 
-def _only(words: pd.Series) -> str:
-    return ", ".join(words.dropna().astype(str).unique())
-
-
-def _words(verdicts: pd.Series) -> str:
+def _words(rows: pd.DataFrame) -> str:
     """Return the verdict, or each with its number of releases."""
-    counts = verdicts.value_counts(sort=False)
+    counts = rows["verdict"].value_counts(sort=False)
     said = [f"{verdict} ({count})" for verdict, count in counts.items()]
     return "; ".join(said) if len(said) > 1 else str(counts.index[0])
 
@@ -163,6 +171,7 @@ def _yes(answer: object) -> str:
 TABLES = {
     "audit": Table(
         title="Audit",
+        finding=audit_finding,
         caption=caption,
         inputs=("audit/{experiment}",),
         data=data,
@@ -170,6 +179,7 @@ TABLES = {
     ),
     "canaries": Table(
         title="Canaries",
+        finding=canary_finding,
         caption=canary_caption,
         inputs=("audit/canaries",),
         data=data,
@@ -177,13 +187,15 @@ TABLES = {
     ),
     "sensitivities": Table(
         title="Sensitivities",
+        finding=sensitivity_finding,
         caption=catalogue.caption("sensitivities"),
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,
     ),
     "effective_noise": Table(
-        title="Effective noise",
+        title="Excess noise",
+        finding=noise_finding,
         caption=noise_caption,
         inputs=("audit/{experiment}",),
         data=effective_noise,

@@ -29,8 +29,8 @@ class Table(Entry):
     """How a table is made (see :class:`matrixdp.report.entries.Entry`).
 
     Attributes:
-        grid: from the frame, which has at least one row, to header, groups and columns. It may
-            leave title and caption to this entry, and may warn.
+        grid: from the frame, which has at least one row, to header and groups. Title, headline
+            and caption are this entry's; it may warn.
     """
 
     grid: Callable[[pd.DataFrame], markup.Grid]
@@ -39,6 +39,11 @@ class Table(Entry):
         """Return the grid of a frame, with its words and, if so, the mark of simulated data."""
         grid = markup.Grid() if entries.is_empty(frame) else self.grid(frame)
         warnings = filter(None, (entries.warning(status), grid.warning))
+        headline = self.headline(frame)
         return dataclasses.replace(
-            grid, name=self.title, caption=self.describe(frame), warning=" ".join(warnings)
+            grid,
+            name=self.title,
+            headline="" if headline == self.title else headline,
+            caption=self.describe(frame),
+            warning=" ".join(warnings),
         )

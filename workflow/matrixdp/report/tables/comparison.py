@@ -7,81 +7,118 @@ published numbers, their units, and which mechanism stands for which row come fr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import functools
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.experiments import readings
-from matrixdp.report import markup, statistics, summary
+from matrixdp.report import comparisons, markup, statistics, summary
+from matrixdp.report.comparisons import BETTER, ROW, WORSE
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short, span
+from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
 COLUMNS = (
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
-    *("published_value", "mean", "ci95", "ratio", "mean_conjectured", "ratio_conjectured"),
-    *("ratio_nonprivate", "epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std"),
-    *("n_trials", "data_status", "reading", "verdict", "implied_epsilon", "implied_noise_std"),
-    "note",
+    *("published_value", "mean", "ci95", "ratio"),
+    *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
+    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("reading", "verdict", "against_paper", "against_chance"),
+    *("implied_epsilon", "implied_noise_std", "note"),
 )
 
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
+#: How an error lies to the published one.
+WITHIN, _SAID = "within", {"lower": BETTER, "higher": WORSE}
+
+
+class Base(NamedTuple):
+    """The row that ratios are to, ours and the paper's: ratios have no unit that can slip."""
+
+    mechanism: str
+    mean: float
+    ci95: float
+    published: float
 
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
-    about = catalogue.experiment(experiment)
-    reading = readings.find(tables["settings"]["reading"])
+    about, settings = catalogue.experiment(experiment), tables["settings"]
+    reading = readings.find(settings["reading"])
     printed = tables[f"published/{about.results}"]
     printed = printed.assign(mechanism=printed["mechanism"].replace(dict(reading.rows)))
-    return comparison(about, tables[f"summary/{experiment}"], printed, tables["settings"])
+    results = tables[f"summary/{experiment}"]
+    level = base(about, results, printed, settings["reading"])
+    compared = tables[f"comparisons/{experiment}"]
+    return comparison(about, results, printed, compared, settings, level)
+
+
+def base(
+    about: catalogue.Experiment, results: pd.DataFrame, printed: pd.DataFrame, reading: str
+) -> Base:
+    """Return the row without privacy, or where ours or theirs has no error, that of chance."""
+    ours = _shown(results, reading).drop_duplicates("mechanism").set_index("mechanism")
+    theirs = {row["mechanism"]: _published(row)[0] for row in printed.to_dict("records")}
+    ours = ours.reindex(["nonprivate", about.chance])[["mean", "ci95"]]
+    free = ours["mean"]["nonprivate"] > statistics.ROUNDING and theirs.get("nonprivate", 1.0)
+    name = "nonprivate" if free else about.chance
+    mean, ci95 = ours.loc[name]
+    return Base(name, mean, ci95, theirs.get(name) or np.nan)
 
 
 def comparison(
     about: catalogue.Experiment,
     results: pd.DataFrame,
     printed: pd.DataFrame,
+    compared: pd.DataFrame,
     settings: Mapping[str, Any],
+    level: Base,
 ) -> pd.DataFrame:
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
-    ``ratio`` is mean / published value. ``mean_conjectured`` is our mean in the unit that we
-    suspect behind the paper's (``about.conjecture``), comparable with ``published_value``.
-    ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the same mechanism meets
-    the published value (see :func:`matrixdp.report.statistics.implied`).
+    ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
+    ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
+    ``against_paper`` is by these ratios where we suspect another unit, else by the values;
+    ``against_chance`` is that of :func:`matrixdp.report.comparisons.against_chance`. Both are empty
+    below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the
+    mechanism has what is printed, as it is compared (:func:`matrixdp.report.statistics.implied`).
 
     Args:
         about: the experiment, or the one whose unit it shares.
         results: its summary.
         printed: what the paper prints of it.
+        compared: its comparisons.
         settings: of the run; ``table_epsilon`` is shown, in the reading ``reading``, and
             ``public_tau``, a share fixed before anything is seen, gets rows of its own.
+        level: see :func:`base`.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
-    metric = _metric(results)
-    results = results[results["reading"].eq(reading) & results["metric"].isin([metric, ""])]
+    results = _shown(results, reading)
     results = results[summary.in_first_direction(results)]
+    scale = level.mean / level.published if about.conjecture else 1.0
     rows = []
     for cell in printed.to_dict("records"):
         found = _find(results, cell["mechanism"], epsilon)
-        unit = Decimal(cell["unit_factor"])
-        value, margin = float(Decimal(cell["value"]) * unit), Decimal(cell["interval"] or 0) * unit
-        meets = statistics.implied(_curve(results, cell["mechanism"]), value)
+        value, margin = _published(cell)
+        meets = statistics.implied(_curve(results, cell["mechanism"]), value * scale)
         ours = {
             "method": cell["method"],
             "published": cell["value"],
             "published_ci": cell["interval"],
-            "unit_factor": float(unit),
+            "unit_factor": float(cell["unit_factor"]),
             "published_value": value,
-            "verdict": "" if simulated else _verdict(found, value, float(margin)),
+            "published_over_base": value / level.published,
+            "published_over_base_ci": margin / level.published,
+            "verdict": "" if simulated else _verdict(found, value, margin),
             "implied_epsilon": meets[0],
             "implied_noise_std": meets[1],
             "_qualifier": cell["qualifier"],
@@ -90,39 +127,67 @@ def comparison(
     rows += _further_rows(results, printed, epsilon, f"tau={settings['public_tau']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
     table["data_status"] = summary.SIMULATED if simulated else "original"
-    table["reading"] = reading
+    table["reading"], table["base"] = reading, level.mechanism
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
     table[text] = table[text].astype(object).fillna("")
     value = table["published_value"].where(table["published_value"] > 0)
     table["ratio"] = table["mean"] / value
+    table["over_base"] = table["mean"] / level.mean
+    half = np.hypot(table["ci95"], table["over_base"] * level.ci95) / level.mean
+    table["over_base_ci"] = half.where(table["mean"].ne(level.mean))
+    enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False) & (not simulated)
+    verdicts = table["verdict"]
     if about.conjecture:
-        table["mean_conjectured"] = table["mean"] * about.conjecture
-        table["ratio_conjectured"] = table["mean_conjectured"] / value
-    if about.ratio_to_nonprivate:
-        table["ratio_nonprivate"] = (
-            table["mean"] / table["mean"].where(table["mechanism"] == "nonprivate").max()
-        )
+        names = ("published_over_base", "published_over_base_ci", "over_base", "over_base_ci")
+        ratios = table[[*names]].astype(float).to_numpy()
+        verdicts = pd.Series([statistics.verdict(*row) for row in ratios])
+    printed_there = enough & table["published_over_base"].notna()
+    table["against_paper"] = verdicts.replace(_SAID).where(printed_there, "")
+    table["against_chance"] = against(about.chance, table, compared).where(enough, "")
+    metric = next((one for one in results["metric"] if one), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
-        _experiment=about.id,
-        _unit=catalogue.metric(metric).name,
-        _factor=table["unit_factor"].max(),
-        _at=epsilon,
+        _experiment=about.id, _metric=metric, _at=epsilon
+    )
+
+
+def against(chance: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
+    """Return how each row stands to that of chance; empty for what was not held against it."""
+    rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
+    stands = comparisons.against_chance(compared, chance)
+    return rows.merge(stands, how="left", on=ROW)["stands"].fillna("")
+
+
+def finding(table: pd.DataFrame) -> str:
+    """Say how many private rows, of the paper if there are any, are better than chance."""
+    private = table[~table["mechanism"].isin(catalogue.REFERENCES) & table["mean"].notna()]
+    printed = private[private["published"].ne("")]
+    rows = private if printed.empty else printed
+    better = int(rows["against_chance"].eq(BETTER).sum())
+    if rows["against_chance"].eq("").all():
+        return ""
+    return catalogue.finding(
+        "comparison",
+        better=better or "None",
+        of=len(rows) if printed.empty else f"the paper's {len(rows)}",
+        are="is" if better < 2 else "are",
+        chance=_chance(table),
     )
 
 
 def caption(table: pd.DataFrame) -> str:
-    """Return what a reader must know: setting, data, reading, differences, conjecture."""
+    """Return what a reader must know: setting, data, reading, differences, verdicts."""
     about = catalogue.experiment(table["_experiment"].iloc[0])
     trials = table["n_trials"][table["n_trials"] > 0]
     delta = table["delta"].max()
     reading = table["reading"].iloc[0]
     note = "" if reading == readings.DEFAULT else ", not the default one"
+    printed = table[table["published"].ne("")]
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
         catalogue.caption(
             "comparison",
-            trials=span(trials, "{:.0f}".format) or "no",
+            trials=span(trials) or "no",
             epsilon=table["_at"].iloc[0],
             delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
             if delta
@@ -132,16 +197,41 @@ def caption(table: pd.DataFrame) -> str:
         ),
         about.differences,
         catalogue.caption("comparison_differences")
-        if table["published"].ne("").any()
+        if len(printed)
         else "Free parameters are chosen on separate trials.",
+        verdicts(table),
     ]
     return " ".join(filter(None, parts))
 
 
-def _metric(results: pd.DataFrame) -> str:
-    """Return the metric to show, of several one that the catalogue knows."""
+def verdicts(table: pd.DataFrame) -> str:
+    """Return what the verdicts are on, of those that there are."""
+    printed = table[table["published"].ne("")]
+    in_doubt = catalogue.experiment(table["_experiment"].iloc[0]).conjecture
+    told = {
+        "against_chance": "comparison_chance",
+        "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
+    }
+    words = {"chance": _chance(table), "base": _level(table), "of": len(printed)}
+    words["met"] = int(printed["verdict"].eq(WITHIN).sum())
+    shown = (name for column, name in told.items() if table[column].ne("").any())
+    return " ".join(catalogue.caption(name, **words) for name in shown)
+
+
+def _chance(table: pd.DataFrame) -> str:
+    about = catalogue.experiment(table["_experiment"].iloc[0])
+    return f"the {catalogue.label(about.chance).lower()}"
+
+
+def _level(table: pd.DataFrame) -> str:
+    return catalogue.label(table["base"].iloc[0]).lower()
+
+
+def _shown(results: pd.DataFrame, reading: str) -> pd.DataFrame:
+    """Return the rows of a reading and of the metric to show, of several one that has words."""
     found = [metric for metric in results["metric"].unique() if metric]
-    return next((metric for metric in catalogue.metrics() if metric in found), *found[:1] or [""])
+    metric = next((metric for metric in catalogue.metrics() if metric in found), *found[:1] or [""])
+    return results[results["reading"].eq(reading) & results["metric"].isin([metric, ""])]
 
 
 def _find(
@@ -167,6 +257,12 @@ def _curve(results: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     """Return what a mechanism gives over the grid, at every epsilon with its chosen variant."""
     own = results["mechanism"].eq(mechanism) & results["epsilon"].ne("") & results["chosen"]
     return results[own].astype({"epsilon": float})
+
+
+def _published(cell: Mapping[str, str]) -> tuple[float, float]:
+    """Return what a paper prints in a cell, in plain units, and half its interval."""
+    unit = Decimal(cell["unit_factor"])
+    return float(Decimal(cell["value"]) * unit), float(Decimal(cell["interval"] or 0) * unit)
 
 
 def _verdict(found: Mapping, value: float, margin: float) -> str:
@@ -200,51 +296,56 @@ def _further_rows(
 def grid(table: pd.DataFrame) -> Grid:
     """Return the paper's rows, then ours."""
     beyond = "Beyond the paper" if table["published"].ne("").any() else ""
-    titles = table["published"].eq("").map({True: beyond, False: ""})
-    return by_group(table, titles, without=() if table["mean"].isna().any() else ("Note",))
+    return by_group(table, table["published"].eq("").map({True: beyond, False: ""}))
 
 
-def by_group(table: pd.DataFrame, titles: pd.Series, without: Collection[str] = ()) -> Grid:
-    """Return a table as a person reads it, by group and without some of the columns."""
+def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
+    """Return a table as a person reads it, by group; without a paper, without columns for it."""
+    metric, factor = table["_metric"].iloc[0], table["unit_factor"].max()
+    cells: dict[str, Any] = {
+        "Method": _method,
+        f"Paper (1e{np.log10(factor):.0f})": _printed,
+        f"Ours ({catalogue.metric(metric).name})": functools.partial(result, metric=metric),
+        f"Paper / {_level(table)}": functools.partial(_ratio, "published_over_base"),
+        f"Ours / {_level(table)}": functools.partial(_ratio, "over_base"),
+        "Against the paper": "against_paper",
+        "Against chance": _outcome,
+        "True epsilon": _privacy,
+    }
+    paper = () if np.isnan(factor) else ("Paper", "Against the")
+    shown: Cells = {
+        name: cell
+        for name, cell in cells.items()
+        if name.startswith(paper) or not name.startswith(("Paper", "Against the"))
+    }
+    return markup.grid(table, titles, shown)
 
-    def cells(row: Mapping[str, Any]) -> dict[str, str]:
-        return {name: cell for name, cell in _cells(row).items() if name not in without}
 
-    numbers = len(cells(table.iloc[0])) - 2
-    return markup.grid(table, titles, cells, r"p{0.24\linewidth}" + "r" * numbers + "l")
-
-
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row's cells by header; an experiment of no paper has none that need a paper."""
-    mean = 0.0 if abs(row["mean"]) < statistics.ROUNDING else row["mean"]
-    variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
+def _method(row: Mapping[str, Any]) -> str:
     about = catalogue.experiment(row["_experiment"])
     instead = about.runs.get(row["mechanism"]) if row["published"] else None
-    method = row["method"] + (f"; here: {instead}" if instead else "")
-    printed = row["published"] + (f" ± {row['published_ci']}" if row["published_ci"] else "")
-    outcome = row["verdict"] or (row["note"].partition(":")[0] if np.isnan(mean) else "")
-    factor = row["_factor"]
-    power = f"1e{np.log10(factor):.0f}"
-    every = {
-        "Method": method + variant,
-        f"Paper ({power})": row["_qualifier"] + printed,
-        f"Ours ({power})": interval(mean / factor, row["ci95"] / factor),
-        f"Ours ({row['_unit']})": interval(mean, row["ci95"]),
-        "Ours / paper": short(row["ratio"]),
-        "Conjectured ratio": short(row["ratio_conjectured"]),
-        "Actual epsilon": _privacy(row),
-        "Verdict": outcome,
-    }
-    if np.isnan(factor):
-        shown = ("Method", f"Ours ({row['_unit']})", "Actual epsilon")
-        return {name: every[name] for name in shown} | {"Note": outcome}
-    if not about.conjecture:
-        del every["Conjectured ratio"]
-    return every
+    variant = f" ({row['variant'].replace('=', ' = ')})" if row["variant"] else ""
+    return row["method"] + (f"; here: {instead}" if instead else "") + variant
+
+
+def _printed(row: Mapping[str, Any]) -> str:
+    margin = f" ± {row['published_ci']}" if row["published_ci"] else ""
+    return row["_qualifier"] + row["published"] + margin
+
+
+def _ratio(name: str, row: Mapping[str, Any]) -> str:
+    return "0" if abs(row[name]) < statistics.ROUNDING else interval(row[name], row[f"{name}_ci"])
+
+
+def _outcome(row: Mapping[str, Any]) -> str:
+    """Return how a row lies to chance, or what came of it instead."""
+    if np.isnan(row["mean"]):
+        return row["verdict"] or row["note"].partition(":")[0]
+    return NOT_PRIVATE if row["verdict"] == NOT_PRIVATE else row["against_chance"]
 
 
 def _privacy(row: Mapping[str, Any]) -> str:
-    """Return the epsilon really delivered, with mu where there is one: ``0 (mu = 2.6e-4)``."""
+    """Return the true epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
     delivered = short(row["epsilon_actual"])
     if np.isnan(row["mu_actual"]):
         return delivered
@@ -256,14 +357,20 @@ def _share(delta: float) -> str:
     """Return delta, as one over a number of records where it is that."""
     records = round(1 / delta) if delta > 0 else 0
     is_share = records > 1 and abs(delta * records - 1) < 1e-9
-    return short(delta) + (f" (1/{records})" if is_share else "")
+    return short(delta) + (f" (1/{records:,})" if is_share else "")
 
 
 TABLES = {
     "{results}": Table(
         title="{table}",
+        finding=finding,
         caption=caption,
-        inputs=("summary/{experiment}", "published/{results}", "settings"),
+        inputs=(
+            "summary/{experiment}",
+            "comparisons/{experiment}",
+            "published/{results}",
+            "settings",
+        ),
         each="releases",
         data=data,
         grid=grid,

@@ -11,7 +11,7 @@ from matrixdp import catalogue, checks, places
 from matrixdp.checks import InputError
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Cells, Grid, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
@@ -41,10 +41,17 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
 
+def finding(table: pd.DataFrame) -> str:
+    """Say how many errors there are, and how many of them cost privacy."""
+    private = int(table["consequence"].str.startswith("not private").sum())
+    return catalogue.finding("errata", errors=len(table), private=private)
+
+
 def grid(table: pd.DataFrame) -> Grid:
     """Return the errata by paper."""
     kinds = table["id"].str.partition("-")[0].map(GROUPS).fillna("Other packages")
-    return markup.grid(table, kinds, _cells, "l" + r"p{0.16\linewidth}" * 5)
+    cells: Cells = {"": "id", **{name.capitalize(): name for name in COLUMNS[1:5]}}
+    return markup.grid(table, kinds, cells | {"Shown by": _shown_by})
 
 
 def _check(entry: Any) -> None:
@@ -75,15 +82,14 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     return {"statistic": row["statistic"], "value": row["value"]}
 
 
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    number = "" if pd.isna(row["value"]) else f": {short(row['value'])}"
-    told = {name.capitalize(): row[name] for name in COLUMNS[1:5]}
-    return {"": row["id"], **told, "Shown by": row["statistic"] + number}
+def _shown_by(row: Mapping[str, Any]) -> str:
+    return row["statistic"] + ("" if pd.isna(row["value"]) else f": {short(row['value'])}")
 
 
 TABLES = {
     "errata": Table(
         title="Errata",
+        finding=finding,
         caption=catalogue.caption("errata"),
         inputs=("errata",),
         optional=("theory/exact",),

@@ -1,7 +1,7 @@
 """Where our runs would meet the numbers that the MVG paper prints in Tables 3 to 5.
 
 For each published cell the epsilon, and the standard deviation of the noise, at which our curve of
-the same mechanism has the printed value (see :func:`matrixdp.report.statistics.implied`).
+the same mechanism has what is printed (see :func:`matrixdp.report.statistics.implied`).
 """
 
 from __future__ import annotations
@@ -14,45 +14,60 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Cells, Grid, short
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("table", "method", "mechanism", "published_value", "mean", "epsilon", "noise_std"),
-    *("implied_epsilon", "implied_noise_std", "data_status"),
+    *("table", "method", "mechanism", "published_value", "published_over_base", "mean"),
+    *("over_base", "base", "epsilon", "noise_std", "implied_epsilon", "implied_noise_std"),
+    *("n_trials", "data_status"),
 )
+NOWHERE = "no epsilon in the grid gives it"
 
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per published private cell of the tables that were made."""
     parts = []
     for name, cells in tables.items():
-        private = cells["published"].notna() & ~cells["mechanism"].isin(["nonprivate", "random"])
+        private = cells["published"].notna() & ~cells["mechanism"].isin(catalogue.REFERENCES)
         parts.append(cells[private].assign(table=name.removeprefix("tables/table")))
     return pd.concat(parts, ignore_index=True)[[*COLUMNS]]
 
 
+def finding(table: pd.DataFrame) -> str:
+    """Say how many of the printed results our runs have at no epsilon."""
+    none = int(table["implied_epsilon"].isna().sum())
+    return catalogue.finding("implied", none=none, of=len(table))
+
+
 def grid(table: pd.DataFrame) -> Grid:
-    """Return the cells by table."""
-    columns = r"p{0.3\linewidth}rrrrrr"
-    return markup.grid(table, "table", _cells, columns, title="Table {}".format)
+    """Return the cells by table; an epsilon or noise that there is none of is no empty cell."""
+    bases = dict(zip(table["table"].map(str), table["base"], strict=True))
 
+    def noise(row: Mapping[str, Any]) -> str:
+        found = pd.notna(row["implied_epsilon"])
+        return short(row["implied_noise_std"]) or ("no noise to name" if found else "-")
 
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "Method": row["method"],
-        "Printed value": short(row["published_value"]),
-        "Ours": short(row["mean"]),
-        "Our epsilon": row["epsilon"],
-        "Our noise": short(row["noise_std"]),
-        "Implied epsilon": short(row["implied_epsilon"]),
-        "Implied noise": short(row["implied_noise_std"]),
+    cells: Cells = {
+        "Method": "method",
+        "Paper, ratio": "published_over_base",
+        "Ours, ratio": "over_base",
+        "Our epsilon": "epsilon",
+        "Our noise": "noise_std",
+        "Epsilon for the paper's": lambda row: short(row["implied_epsilon"]) or NOWHERE,
+        "Noise for the paper's": noise,
     }
+
+    def title(number: str) -> str:
+        return f"Table {number}: ratios to {catalogue.label(str(bases[number])).lower()}"
+
+    return markup.grid(table, "table", cells, title=title)
 
 
 TABLES = {
     "implied": Table(
-        title="Implied noise",
+        title="What the printed results would need",
+        finding=finding,
         caption=catalogue.caption("implied"),
         inputs=(),
         optional=("tables/table3", "tables/table4", "tables/table5"),

@@ -16,7 +16,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import markup, summary
 from matrixdp.report.entries import Tables, by_experiment
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Cells, Grid, short
 from matrixdp.report.statistics import price
 from matrixdp.report.tables.base import Table
 
@@ -82,27 +82,25 @@ def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the mechanisms by experiment, the cheapest first."""
+    levels = table.drop_duplicates("experiment").set_index("experiment")
 
     def title(experiment: str) -> str:
-        rows = table[table["experiment"].eq(experiment)]
-        first = rows.iloc[0]
+        one = levels.loc[experiment]
+        free, guess = (max(0.0, round(one[name], 12)) for name in ("nonprivate_mean", "guess_mean"))
         return (
-            f"{catalogue.experiment(experiment).title}: without privacy "
-            f"{short(first['nonprivate_mean'])}, {catalogue.label(first['guess']).lower()} "
-            f"{short(first['guess_mean'])}"
+            f"{catalogue.experiment(experiment).title}: without privacy {short(free)}, "
+            f"{catalogue.label(one['guess']).lower()} {short(guess)}"
         )
 
-    return markup.grid(table, "experiment", _cells, r"lrll", title=title)
-
-
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    ends = [said(row[name], row) for name in ("low", "high")]
-    return {
-        "Mechanism": catalogue.label(row["mechanism"]),
-        "Price in epsilon": said(row["price"], row),
-        "95 % interval": " to ".join(dict.fromkeys(ends)),
-        "Trials": str(row["n_trials"]),
+    cells: Cells = {
+        "Mechanism": markup.mechanism,
+        "Price in epsilon": lambda row: said(row["price"], row),
+        "95 % interval": lambda row: " to ".join(
+            dict.fromkeys(said(row[name], row) for name in ("low", "high"))
+        ),
+        "Trials": "n_trials",
     }
+    return markup.grid(table, "experiment", cells, title=title)
 
 
 def said(value: float, row: Mapping[str, Any]) -> str:
@@ -110,6 +108,11 @@ def said(value: float, row: Mapping[str, Any]) -> str:
     if value == 0:
         return f"< {short(row['smallest'])}"
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
+
+
+def finding(table: pd.DataFrame) -> str:
+    """Say how many mechanisms have a price of at most 1, the papers' epsilon."""
+    return catalogue.finding("price", cheap=int(table["price"].le(1).sum()), of=len(table))
 
 
 def caption(table: pd.DataFrame) -> str:
@@ -124,6 +127,7 @@ def caption(table: pd.DataFrame) -> str:
 TABLES = {
     "price": Table(
         title="The price of privacy",
+        finding=finding,
         caption=caption,
         inputs=("summary/{experiment}", "summary/{training}"),
         data=data,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Cells, Grid, short
 from matrixdp.report.tables import training
 from matrixdp.report.tables.base import Table
 
@@ -34,38 +36,37 @@ def caption(table: pd.DataFrame) -> str:
     return catalogue.caption("imgm_settings", delta=short(table["delta"].max()))
 
 
+def finding(table: pd.DataFrame) -> str:
+    """Say how many settings are not what they are called, and the worst at epsilon 1."""
+    wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
+    worst = wrong.loc[wrong["epsilon"].eq(1), "epsilon_actual"].max()
+    found = {"wrong": len(wrong), "of": len(table), "worst": short(worst)}
+    return catalogue.finding("imgm_settings", **found) if worst > 1 else ""
+
+
 def grid(table: pd.DataFrame) -> Grid:
     """Return one line per data set and scheme, with a column per nominal epsilon."""
-    epsilons = sorted({*table["epsilon"]})
-
-    def cells(part: pd.DataFrame) -> dict[str, str]:
-        first = part.iloc[0]
-        shown = {
-            row.epsilon: short(row.epsilon_actual, 4) + MARKS[row.verdict]
-            for row in part.itertuples()
-        }
-        return {
-            "Data set": catalogue.experiment(first["dataset"]).name,
-            "Scheme": first["label"],
-            "Batch": "" if pd.isna(first["batch"]) else f"{first['batch']:.0f}",
-            "q": short(first["rate"]),
-            "T": str(first["steps"]),
-            **{f"{epsilon:g}": shown.get(epsilon, "") for epsilon in epsilons},
-        }
-
-    return markup.grid(
-        table.assign(_batch=table["batch"].fillna(0)),
-        "kind",
-        cells,
-        "ll" + "r" * (3 + len(epsilons)),
-        title=TITLES.__getitem__,
-        each=["dataset", "scheme", "_batch"],
+    keys = ["dataset", "scheme", "_batch"]
+    first = table.assign(
+        _batch=table["batch"].fillna(0),
+        dataset=[catalogue.experiment(name).name for name in table["dataset"]],
+        shown=[short(row.epsilon_actual, 4) + MARKS[row.verdict] for row in table.itertuples()],
     )
+    named = {"Data set": "dataset", "Scheme": "label", "Batch": "batch", "q": "rate", "T": "steps"}
+    cells: Cells = dict(named)
+    for epsilon in sorted({*table["epsilon"]}):
+        cells[f"{epsilon:g}"] = functools.partial(_at, epsilon)
+    return markup.grid(first, "kind", cells, title=TITLES.__getitem__, each=keys)
+
+
+def _at(epsilon: float, rows: pd.DataFrame) -> str:
+    return "".join(rows.loc[rows["epsilon"].eq(epsilon), "shown"])
 
 
 TABLES = {
     "imgm_settings": Table(
         title="True epsilon of the published settings",
+        finding=finding,
         caption=caption,
         inputs=("theory/settings",),
         data=data,

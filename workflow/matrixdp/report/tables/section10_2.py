@@ -19,41 +19,55 @@ TWO, ALL = "two features", "all features"
 def data(tables: Tables) -> pd.DataFrame:
     """Return the rows of both experiments: ``features`` and the columns of Tables 3 to 5."""
     # Experiment I in all but the features: the same metric, unit and conjecture.
-    about = catalogue.experiment("regression")
+    about, settings = catalogue.experiment("regression"), tables["settings"]
+    results, printed = tables["summary/regression"], tables["published/table3"]
+    level = comparison.base(about, results, printed, settings["reading"])
     parts = []
     for features, name, paper, shown in (
         (TWO, "section10_2", "section10_2", None),
         (ALL, "regression", "table3", ON_ALL),
     ):
+        given = tables[f"summary/{name}"], tables[f"published/{paper}"]
         results, printed = (
-            table if shown is None else table[table["mechanism"].isin(shown)]
-            for table in (tables[f"summary/{name}"], tables[f"published/{paper}"])
+            one if shown is None else one[one["mechanism"].isin(shown)] for one in given
         )
-        part = comparison.comparison(about, results, printed, tables["settings"])
+        compared = tables[f"comparisons/{name}"]
+        part = comparison.comparison(about, results, printed, compared, settings, level)
         part.insert(0, "features", features)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
+def finding(table: pd.DataFrame) -> str:
+    """Say how many private rows on two features are better than chance."""
+    two = table[table["features"].eq(TWO)]
+    return f"Two features alone: {comparison.finding(two.assign(published='')).lower()}"
+
+
 def caption(table: pd.DataFrame) -> str:
     """Return what is compared, and in which units."""
     first = table.iloc[0]
-    return catalogue.caption("section10_2", epsilon=first["_at"], status=first["data_status"])
+    base = catalogue.label(first["base"]).lower()
+    words = {"epsilon": first["_at"], "status": first["data_status"], "base": base}
+    told = catalogue.caption("section10_2", **words), comparison.verdicts(table)
+    return " ".join(filter(None, told))
 
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the rows on two features, then those on all."""
-    titles = table["features"].str.capitalize()
-    return comparison.by_group(table, titles, without=("Ours / paper", "Actual epsilon"))
+    return comparison.by_group(table, table["features"].str.capitalize())
 
 
 TABLES = {
     "section10_2": Table(
         title="Section 10.2",
+        finding=finding,
         caption=caption,
         inputs=(
             "summary/section10_2",
             "summary/regression",
+            "comparisons/section10_2",
+            "comparisons/regression",
             "published/section10_2",
             "published/table3",
             "settings",

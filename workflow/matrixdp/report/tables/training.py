@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
 from matrixdp.report import markup, statistics
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, interval, short, span
+from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
@@ -88,7 +89,7 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return :func:`table`; those of its rows are shown that are at ``_at``.
+    """Return :func:`table`, with ``against_chance``; of its rows those at ``_at`` are shown.
 
     The largest epsilon stands in for one that was not run.
     """
@@ -96,10 +97,23 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     epsilons = _epsilons(found)
     settings = tables["settings"]
     wanted = settings["table_epsilon"]
+    rows = found.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
+    chance = catalogue.experiment(experiment).chance
+    words = comparison.against(chance, rows, tables[f"comparisons/{experiment}"])
     return found.assign(
+        against_chance=words.where(found["n_trials"].ge(statistics.ENOUGH), ""),
         _at=wanted if wanted in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
+
+
+def finding(found: pd.DataFrame) -> str:
+    """Say how many schemes are not private, and how far from it the worst is."""
+    schemes = found[found["epsilon"].eq(found["_at"])]
+    wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
+    words = {"of": len(schemes), "epsilon": found["_at"].iloc[0], "wrong": len(wrong)}
+    worst = short(wrong["epsilon_actual"].max())
+    return catalogue.finding("imgm" if len(wrong) else "imgm_private", worst=worst, **words)
 
 
 def caption(found: pd.DataFrame) -> str:
@@ -112,45 +126,52 @@ def caption(found: pd.DataFrame) -> str:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
-    shown = found["epsilon"].eq("") | found["epsilon"].eq(found["_at"])
-    columns = r"p{0.22\linewidth}p{0.36\linewidth}rrrl"
-    return markup.grid(found[shown], "group", _cells, columns)
+    chance = catalogue.label(catalogue.experiment(found["experiment"].iloc[0]).chance).lower()
+    cells: Cells = {
+        "Scheme": "label",
+        "True epsilon": "epsilon_actual",
+        "Accuracy (%)": _accuracy,
+        f"Against {chance}": "against_chance",
+        "Privacy": "verdict",
+        "Noise (std)": "noise_std",
+        "How the noise is calibrated": lambda row: ": ".join(
+            filter(None, [row["calibration"], row["remark"]])
+        ),
+    }
+    return markup.grid(found[found["epsilon"].isin(["", found["_at"].iloc[0]])], "group", cells)
 
 
 def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return the accuracies of every scheme and reading over all epsilons, as a person reads them.
-
-    ``_setting`` is the caption's first words.
-    """
+    """Return :func:`table` of every reading, the default one first."""
     results = tables[f"summary/{experiment}"]
-    by_default = table(results)
-    others = sorted({*results["reading"]} - {DEFAULT})
-    lines = [
-        {"reading": reading, **_over_epsilons(rows, _epsilons(by_default))}
-        for reading in (DEFAULT, *others)
-        for _, rows in table(results, reading).groupby("scheme", sort=False)
-    ]
-    return pd.DataFrame(lines).assign(_setting=_setting(by_default))
+    readings = [DEFAULT, *sorted({*results["reading"]} - {DEFAULT})]
+    parts = [table(results, reading).assign(reading=reading) for reading in readings]
+    return pd.concat(parts, ignore_index=True)
 
 
-def caption_over_epsilon(lines: pd.DataFrame) -> str:
+def finding_over_epsilon(found: pd.DataFrame) -> str:
+    """Say how far true epsilons are from the nominal ones."""
+    times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
+    return catalogue.finding("imgm_grid", times=span(times)) if times.max() > 1 + ROUNDING else ""
+
+
+def caption_over_epsilon(found: pd.DataFrame) -> str:
     """Return the setting, and what the readings are."""
-    text = f"{lines['_setting'].iloc[0]} {catalogue.caption('imgm_grid')}"
-    by_default = lines["reading"].eq(DEFAULT).all()
-    return text if by_default else f"{text} {catalogue.caption('imgm_readings')}"
+    by_default = found["reading"].eq(DEFAULT)
+    text = f"{_setting(found[by_default])} {catalogue.caption('imgm_grid')}"
+    return text if by_default.all() else f"{text} {catalogue.caption('imgm_readings')}"
 
 
-def grid_over_epsilon(lines: pd.DataFrame) -> Grid:
+def grid_over_epsilon(found: pd.DataFrame) -> Grid:
     """Return a column per epsilon; groups of other readings say which, under the default titles."""
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
-        for reading, title in zip(lines["reading"], lines["group"], strict=True)
+        for reading, title in zip(found["reading"], found["group"], strict=True)
     ]
-    shown = lines.rename(columns={"scheme": "Scheme"}).drop(
-        columns=["reading", "group", "_setting"]
-    )
-    columns = r"p{0.22\linewidth}" + "r" * (len(shown.columns) - 1)
-    return markup.grid(shown, pd.Series(titles, shown.index), dict, columns)
+    cells: Cells = {"Scheme": "label"} | {
+        epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(found)
+    }
+    return markup.grid(found, pd.Series(titles, found.index), cells, each=["label"])
 
 
 def same_noise(found: pd.DataFrame) -> str:
@@ -186,7 +207,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 def _setting(found: pd.DataFrame) -> str:
     trials = found["n_trials"][found["n_trials"] > 0]
-    counts = span(trials, "{:.0f}".format) or "no"
+    counts = span(trials) or "no"
     law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
     protected = catalogue.experiment(found["experiment"].iloc[0]).protected
     return (
@@ -197,41 +218,31 @@ def _setting(found: pd.DataFrame) -> str:
     )
 
 
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "Scheme": row["label"],
-        "How the noise is calibrated": ": ".join(filter(None, [row["calibration"], row["remark"]])),
-        "Noise (std)": short(row["noise_std"]),
-        "True epsilon": short(row["epsilon_actual"]),
-        "Accuracy (%)": interval(100 * row["mean"], 100 * row["ci95"]),
-        "Verdict": row["verdict"],
-    }
+def _accuracy(row: Any) -> str:
+    return result(row, "accuracy")
 
 
-def _over_epsilons(rows: pd.DataFrame, epsilons: list[str]) -> dict[str, str]:
-    """Return one line of the grid; a reference row has the same accuracy at every epsilon."""
-    cells: dict[str, str] = {}
-    for row in rows.to_dict("records"):
-        accuracy = interval(100 * row["mean"], 100 * row["ci95"])
+def _at(epsilon: str, rows: pd.DataFrame) -> str:
+    """Return accuracy and true epsilon; a reference row has the same accuracy at every epsilon."""
+    for _, row in rows[rows["epsilon"].isin(["", epsilon])].iterrows():
         delivered = short(row["epsilon_actual"])
-        shown = accuracy + (f" [{delivered}]" if delivered else "") if accuracy else row["verdict"]
-        cells |= dict.fromkeys([row["epsilon"]] if row["epsilon"] else epsilons, shown)
-    first = rows.iloc[0]
-    empty = dict.fromkeys(epsilons, "")
-    return {"group": first["group"], "scheme": first["label"], **empty, **cells}
+        return (_accuracy(row) or row["verdict"]) + (f" [{delivered}]" if delivered else "")
+    return ""
 
 
 TABLES = {
     "imgm_{experiment}": Table(
         title="{title}",
+        finding=finding,
         caption=caption,
-        inputs=("summary/{experiment}", "settings"),
+        inputs=("summary/{experiment}", "comparisons/{experiment}", "settings"),
         each="training",
         data=data,
         grid=grid,
     ),
     "imgm_{experiment}_grid": Table(
         title="{title}: over epsilon",
+        finding=finding_over_epsilon,
         caption=caption_over_epsilon,
         inputs=("summary/{experiment}",),
         each="training",
