@@ -156,7 +156,7 @@ def main(local: str, *arguments: str) -> int:
         profile = ["--workflow-profile", "profiles/slurm"]
         python = str(project / ".venv" / "bin" / "python")
         code = subprocess.call(
-            [python, "-m", "snakemake", *profile, *quick, *arguments], cwd=project
+            [python, "-m", "snakemake", *arguments, *profile, *quick], cwd=project
         )
         print(f"The run took {time.monotonic() - start:.0f} s and ended with {code}.")
         if code:

@@ -91,6 +91,7 @@ rule report:
         rules.judge.output,
     output:
         "results/report.html",
+        "results/ro-crate-metadata.json",
     log:
         "results/logs/report.log",
     benchmark:
@@ -115,4 +116,4 @@ rule report:
             shows=True,
         ),
     shell:
-        "python -m matrixdp report --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+        "python -m matrixdp report --arguments={params.arguments:q} --out {output[0]} > {log} 2>&1"
