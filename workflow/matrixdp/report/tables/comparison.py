@@ -87,9 +87,10 @@ def comparison(
     ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
     ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
     ``against_paper`` is by these ratios where we suspect another unit, else by the values;
-    ``against_chance`` is that of :func:`matrixdp.report.comparisons.against_chance`. Both are empty
-    below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve of the
-    mechanism has what is printed, as it is compared (:func:`matrixdp.report.statistics.implied`).
+    ``against_chance`` is that of :func:`matrixdp.report.comparisons.against_chance`. Both are
+    empty below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our
+    curve of the mechanism has what is printed, as it is compared
+    (:func:`matrixdp.report.statistics.implied`).
 
     Args:
         about: the experiment, or the one whose unit it shares.
