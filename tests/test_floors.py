@@ -48,7 +48,7 @@ FLOORS = {
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "catalogue", "places", "templates", "report*"),
+        *(*GROUND, "catalogue", "places", "templates", "version", "report*"),
         *("experiments", "experiments.readings"),
     ],
     "config": [

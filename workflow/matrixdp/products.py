@@ -144,7 +144,7 @@ def filled(entries: Mapping[str, sources.Entry], experiments: Mapping[str, str])
         experiments: see :func:`matrixdp.templates.fill`.
     """
     return [
-        Product(one.name, entry, one.inputs, tuple(entry.words.get("optional", ())))
+        Product(one.name, entry, one.inputs, one.put_in(entry.words.get("optional", ())))
         for name, entry in entries.items()
         for one in templates.fill(
             name, entry.words.get("each", ""), entry.words.get("inputs", ()), experiments

@@ -95,6 +95,7 @@ rule report:
         rules.judge.output,
     output:
         to_report(["results/report.html"], "Report"),
+        "results/ro-crate-metadata.json",
     log:
         "results/logs/report.log",
     benchmark:
@@ -120,4 +121,4 @@ rule report:
         ),
     shell:
         "python -m matrixdp report --results {params.root} --arguments={params.arguments:q}"
-        " --out {output} > {log} 2>&1"
+        " --out {output[0]} > {log} 2>&1"
