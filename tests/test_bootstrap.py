@@ -90,7 +90,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("'tset' is no command: choose from run, test, mutants, bench, setup,")
-    assert said.endswith("slurm, clean, redraw, verify, keep.\n")
+    assert said.endswith("slurm, clean, page, redraw, verify, keep.\n")
 
 
 # When .venv is made anew
@@ -293,7 +293,7 @@ def started(project, monkeypatch):
     return start
 
 
-RUN = "-m snakemake_logger_plugin_plain"
+RUN = f"workflow/{bootstrap.SHOWN}"
 
 
 def test_a_first_run_starts_snakemake_alone(started):
@@ -418,8 +418,8 @@ def test_a_killed_run_is_continued(tmp_path):
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     (tmp_path / "workflow").mkdir()
     shutil.copy(ROOT / "workflow" / "bootstrap.py", tmp_path / "workflow")
-    logger = "snakemake_logger_plugin_plain"
-    shutil.copytree(ROOT / "workflow" / logger, tmp_path / "workflow" / logger)
+    shown = Path("workflow", bootstrap.SHOWN)
+    shutil.copytree(ROOT / shown, tmp_path / shown)
     (tmp_path / "workflow" / "requirements.lock").write_text("a==1\n")
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     project = Project(tmp_path)

@@ -63,13 +63,17 @@ def test_the_lock_names_no_index_and_no_folder():
     assert not re.search(r"index-url|find-links|://|file:|(^|\s)[./~]\S*/", LOCK, re.MULTILINE)
 
 
-def test_conda_has_the_direct_dependencies_in_the_locked_versions():
+def test_conda_has_the_locked_versions_of_what_results_rest_on_and_ranges_for_the_rest():
     *named, pip = CONDA["dependencies"]
     assert named.pop() == "pip"
-    conda = dict(re.fullmatch(r"(\S+) =?(\S+)", one).groups() for one in named)
+    conda = dict(re.fullmatch(r"(\S+) (?:=(?!=))?(\S+)", one).groups() for one in named)
     conda |= dict(one.split("==") for one in pip["pip"])
     assert conda.pop("python") == PROJECT["project"]["requires-python"]
-    assert conda == {one.name: pins()[canonicalize_name(one.name)] for one in DIRECT}
+    dev = {Requirement(one).name for one in PROJECT["dependency-groups"]["dev"]}
+    assert conda == {
+        one.name: str(one.specifier) if one.name in dev else pins()[canonicalize_name(one.name)]
+        for one in DIRECT
+    }
 
 
 def test_conda_asks_only_the_two_open_channels():

@@ -14,7 +14,7 @@ import pytest
 import snakemake_logger_plugin_plain as plain
 
 ROOT = Path(__file__).parents[1]
-COMMAND = [sys.executable, "-m", "snakemake_logger_plugin_plain", "--cores=2"]
+COMMAND = [sys.executable, ROOT / "workflow" / "snakemake_logger_plugin_plain", "--cores=2"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
 SNAKEFILE = """
 rule all:
@@ -82,7 +82,7 @@ def test_a_failing_job_shows_its_own_sentence(folder):
         "FAILED: Page",
         "    A sentence that says why.",
         "    (log: results/bad.log)",
-        "1 of 2 jobs failed. The same command goes on from here.",
+        "1 of 2 jobs failed; once mended, the same command goes on.",
     ]
 
 

@@ -44,6 +44,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MINIMUM = (3, 11)
 #: What the stamp says while an environment is being filled.
 UNFINISHED = "unfinished"
+#: What shows a run, and starts it.
+SHOWN = "snakemake_logger_plugin_plain"
 SLURM = "snakemake-executor-plugin-slurm>=2.8,<3"
 
 
@@ -268,7 +270,7 @@ def run(project: Project, arguments: Sequence[str]) -> int:
         project.prepare(shutil.which("uv"))
         code = project.check(arguments)
         code = code or (0 if dry else project.unlock(arguments) or project.refresh(arguments))
-        return code or project.become("-m", "snakemake_logger_plugin_plain", *arguments)
+        return code or project.become(str(Path("workflow", SHOWN)), *arguments)
 
 
 def setup(project: Project, arguments: Sequence[str] = ()) -> None:

@@ -26,9 +26,10 @@ CONFIG = {
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
-<svg width="100pt" height="50pt" viewBox="0 0 100 50" xmlns="http://www.w3.org/2000/svg">
+<svg width="100pt" height="50pt" viewBox="0 0 100 50" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">
  <metadata><date>none</date></metadata>
  <defs><path id="m#1" d="M 0.123456 1.5 L 5 6"/></defs>
+ <use xlink:href="#m#1" transform="translate(62.5 0)" style="fill: #ff0000"/>
  <g><path d="M 10.987654 20.000001
 L -30.5 -0.0001
 z

@@ -298,8 +298,10 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(tmp_path, name, 
 def test_a_slim_drawing_is_the_same_within_a_hundredth_of_a_point():
     slim = pictures.slim(SVG)
     assert "metadata" not in slim
-    assert "d='M 10.99 20 L -30.5 0 z '" in slim
-    assert "id='m#1' d='M 0.12 1.5 L 5 6'" in slim
+    assert "<path d='M10.99 20L-30.5 0z' class='s0'/>" in slim
+    assert "<path id='i0' d='M0.12 1.5L5 6'/>" in slim
+    assert "<use href='#i0' x='62.5' class='s0'/>" in slim
+    assert slim.count("fill: #ff0000") == 1
     quoted = SVG.replace("fill:", "font: 'A b'; fill:")
     assert "font: 'A b'" in pictures.slim(quoted)
 

@@ -8,10 +8,9 @@ import signal
 
 import pytest
 import yaml
-from test_crash import started, wait_for
 from test_dag import SHIPPED as EXPERIMENTS
 from test_dag import edit
-from tinyproject import ROOT
+from tinyproject import ROOT, started, wait_for
 
 pytestmark = pytest.mark.slow
 

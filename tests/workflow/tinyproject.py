@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,3 +188,32 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
                 found |= {f"trials {experiment} {name}", f"summary {experiment}"}
                 found |= {f"table {tables[experiment]}"}
     return found
+
+
+@contextlib.contextmanager
+def started(project: TinyProject, *command: str) -> Iterator[subprocess.Popen]:
+    """Start a command in the project's folder; at the end, kill what is left of it."""
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=project.folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for(project: TinyProject, pattern: str, process: subprocess.Popen) -> None:
+    """Wait until a run in progress has made a file of this form."""
+    limit = time.monotonic() + 100
+    while not list(project.folder.glob(pattern)):
+        assert process.poll() is None, "the run has ended too early"
+        assert time.monotonic() < limit
+        time.sleep(0.02)

@@ -50,7 +50,7 @@ def why(error: Exception) -> str:
         return (error.strerror or str(error)).lower()
     mark = getattr(error, "problem_mark", None)
     text = f"line {mark.line + 1}: {getattr(error, 'problem', '')}" if mark else str(error)
-    return short(" ".join(text.split()) or type(error).__name__)
+    return short(" ".join(text.split()).rstrip(".") or type(error).__name__, 200)
 
 
 def short(text: str, most: int = 100) -> str:

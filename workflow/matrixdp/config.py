@@ -50,15 +50,16 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
-        self._checked: set[int] = set()
+        self._checked: set[yaml.Node] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Merge what ``<<`` names, after a look at the keys that stand there."""
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key in keys if id(node) not in self._checked else ():
-            if [one.value for one in keys].count(key.value) > 1:
+        seen = set()
+        for key in [key for key, _ in node.value] if node not in self._checked else ():
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 _refuse(key, f"the key {key.value} stands there twice")
-        self._checked.add(id(node))
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
+        self._checked.add(node)
         super().flatten_mapping(node)
 
     def construct_number(self, node: yaml.ScalarNode) -> float:

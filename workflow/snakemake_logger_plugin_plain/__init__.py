@@ -1,6 +1,6 @@
 """What `make` shows of a run: one line a job, the time left, warnings last, and where to look.
 
-Snakemake finds a logger by its package's name, hence the name; running the package runs Snakemake.
+Snakemake finds a logger by its package's name, hence the name; running its folder runs Snakemake.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import os
 import re
 import tempfile
 import textwrap
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
-#: Set once the user stops the run: what fails then is no failure.
-STOPPED = threading.Event()
-AGAIN = "The same command goes on from here."
+#: Not empty once the user stops the run: what fails then is no failure.
+STOPPED: list[bool] = []
 PAGE = "results/report.html"
 
 
@@ -78,7 +76,7 @@ class LogHandler(LogHandlerBase):
         with contextlib.suppress(OSError):  # a closed terminal stops no run
             if shown.verbose or shown.printshellcmds or shown.debug_dag:
                 print(self.format(record), flush=True)
-            elif not STOPPED.is_set():
+            elif not STOPPED:
                 getattr(self, f"on_{event}", lambda _: None)(record)
 
     def on_message(self, record: logging.LogRecord) -> None:
@@ -154,10 +152,12 @@ class LogHandler(LogHandlerBase):
     def close(self) -> None:
         """End with the warnings and with where to look; a second call says nothing."""
         last, self.last, total, self.total = self.last, [], self.total, 0
-        if STOPPED.is_set() or not (last or total):
+        if STOPPED or not (last or total):
             return
         if self.failed and total:
-            last.append(f"{self.failed} of {total} jobs failed. {AGAIN}")
+            last.append(
+                f"{self.failed} of {total} jobs failed; once mended, the same command goes on."
+            )
         elif self.common_settings.dryrun and total:
             last.append(f"{total} jobs would run; this was a dry run.")
         elif total:

@@ -1,34 +1,38 @@
-"""Snakemake as `make` runs it; Ctrl-C ends it with a sentence."""
+"""Snakemake as `make` runs it: by this folder's path, to meet Ctrl-C from the first import on."""
 
-import logging
 import os
 import signal
 import sys
 from types import FrameType
 
-from snakemake_logger_plugin_plain import AGAIN, STOPPED
+stopped: list[bool] = []
 
 
 def stop(number: int, frame: FrameType | None) -> None:
     """Note that the user stops the run, before anything fails of it."""
-    STOPPED.set()
+    stopped.append(True)
     raise KeyboardInterrupt
 
 
 def main() -> None:
     """Run Snakemake with the arguments of this process."""
     signal.signal(signal.SIGINT, stop)
-    logging.raiseExceptions = False  # a full disk is told once, not for every line of the log
     try:
+        import logging
+
         from snakemake.cli import main as snakemake
 
+        import snakemake_logger_plugin_plain as plain
+
+        plain.STOPPED = stopped
+        logging.raiseExceptions = False  # a full disk is told once, not for every line of the log
         snakemake(["--logger=plain", *sys.argv[1:]])
     except (KeyboardInterrupt, SystemExit):
-        if not STOPPED.is_set():
+        if not stopped:
             raise
-    if STOPPED.is_set():
-        print(f"\nStopped. {AGAIN}", flush=True)
+    if stopped:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        print("\nStopped. The same command goes on from here.", flush=True)
         os.kill(os.getpid(), signal.SIGINT)
 
 

@@ -27,8 +27,8 @@ class BlackBoxAudit(Audit):
 
     def __init__(self, release: Release, stream: Generator) -> None:
         self.release = release
-        query = release.query
-        self._pair = worst(query, frobenius, stream)
+        self._values = runs.values(release.query, worst(release.query, frobenius, stream))
+        self._change = self._values[0] - self._values[1]
         self.attained = float("nan")
         self.bound = release.epsilon_actual
         self.kappa = float("nan")
@@ -36,24 +36,26 @@ class BlackBoxAudit(Audit):
     @property
     def cost(self) -> float:
         """Numbers in a released value, on either neighbour."""
+        return self._numbers
+
+    @property
+    def _numbers(self) -> float:
         return 2.0 * float(np.prod(self.release.query.shape))
 
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the projections on the change of each run."""
-        values = runs.values(self.release.query, self._pair)
-        change = values[0] - values[1]
-        width = change.shape[1]
+        width = self._change.shape[1]
 
         def projected(value: Array, count: int) -> Array:
             drawn = self.release.sample(value, [stream] * count)
             if drawn.ndim == 2:
                 drawn = drawn[:, :, None] * drawn[:, None, :]
-            return np.einsum("kij,ij->k", drawn[:, :, :width], change)
+            return np.einsum("kij,ij->k", drawn[:, :, :width], self._change)
 
-        others = [(0, 0), (0, self.release.query.shape[1] - width)]
+        others = [(0, 0), (0, self.release.query.shape[1] - self._values[0].shape[1])]
         first, second = (
-            runs.in_parts(partial(projected, np.pad(value, others)), count, self.cost)
-            for value in values
+            runs.in_parts(partial(projected, np.pad(value, others)), count, self._numbers)
+            for value in self._values
         )
         return first, second
 
@@ -97,26 +99,15 @@ class ChosenAudit(ComposedAudit):
         super().__init__(release, mus, noisy, stream)
         query = release.query
         moments = Covariance(query.domain, query.records, query.adjacency)
-        self._pair = worst(moments, frobenius, stream)
+        first, second, _ = worst(moments, frobenius, stream)
+        self._values = first[:, None], second[:, None]
+        self._change = np.outer(first, first) - np.outer(second, second)
 
     @property
     def cost(self) -> float:
         """Ten times the numbers in a released matrix: its eigenvectors may be computed as well."""
-        return 20.0 * self.release.query.features**2
+        return 10 * self._numbers
 
-    def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
-        """Return the projections on the change of each run."""
-        first, second = self._pair.record, self._pair.other
-        change = np.outer(first, first) - np.outer(second, second)
-
-        def projected(record: Array, count: int) -> Array:
-            records = np.zeros(self.release.query.shape)
-            records[:, 0] = record
-            return np.einsum("kij,ij->k", self.release.sample(records, [stream] * count), change)
-
-        drawn = (
-            runs.in_parts(partial(projected, record), count, self.cost / 10)
-            for record in (first, second)
-        )
-        above, below = drawn
-        return above, below
+    @property
+    def _numbers(self) -> float:
+        return 2.0 * self.release.query.features**2

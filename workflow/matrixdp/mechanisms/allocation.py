@@ -144,8 +144,8 @@ class MaxPNR(Allocation):
                 "allocation is MaxPNR without a spectrum; it needs directions from a private "
                 "singular value decomposition (PrivateDirections)"
             )
-        fill = {"l1": water_filling, "l2": quadratic_filling, "printed": level_of_all}[self.norm]
-        found = fill(spectrum, budget)
+        fill = {"l1": water_filling, "l2": quadratic_filling, "printed": printed_formula}[self.norm]
+        found = np.maximum(fill(spectrum, budget), 0)
         if self.unfilled == "zero":
             return found
         return np.where((found > 0).all(axis=-1, keepdims=True), found, budget / features)
@@ -171,15 +171,11 @@ def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
     return u * (total / u.sum(axis=-1, keepdims=True))
 
 
-def level_of_all(eigenvalues: ArrayLike, total: float) -> Array:
-    """Return u of Eq. (25) as printed, 0 where it is negative; its sum may be far above ``total``.
-
-    Args:
-        eigenvalues, total: as for :func:`water_filling`.
-    """
+def printed_formula(eigenvalues: ArrayLike, total: ArrayLike) -> Array:
+    """Return u of Eq. (25) as printed, whose level takes all directions as filled."""
     floor = 1 / np.asarray(eigenvalues, dtype=float)
     level = (total + floor.sum(axis=-1, keepdims=True)) / floor.shape[-1]
-    return np.maximum(level - floor, 0)
+    return level - floor
 
 
 def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:

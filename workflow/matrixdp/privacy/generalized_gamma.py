@@ -23,6 +23,7 @@ G(c) - e^epsilon G(c - s) grows with the shift s whatever c.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ CLOSE = 1e-10
 #: Steps of Newton's method, the shortest side that it may meet, over 1 / a, and how far one step
 #: may go, in logarithms.
 _NEWTON, _SHORT, _FAR = 10, 1e-12, 50.0
+
+#: Which nodes a step of the search takes, and whether it tells the slope.
+_SECANTS = (*((4, True),) * 3, (2, False), (2, True), (1, False), *((1, True),) * 4)
 
 #: Nodes and weights of the double exponential rule on [0, 1], whose ends may be singular. Nodes
 #: are kept as distances from the lower end.
@@ -134,14 +138,14 @@ def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     return np.asarray(scale) * np.exp(ratio / 2) / np.sqrt(dimension)
 
 
-def _delta(epsilon: Array, log_scale: Array, power: Array, dimension: int) -> Array:
+def _delta(epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1) -> Array:
     k, a = dimension / power, np.exp(log_scale)
     low, high = gammaincinv(k, TAIL), gammainccinv(k, TAIL)
     start = np.clip(_start(epsilon, 1 / a, power), low, high)
     # Radii too short for a triangle are wholly inside the event, or wholly outside.
     inside = np.where(epsilon * a**power < 1, gammainc(k, start), TAIL)
     width = high - start
-    t = start[:, None] + width[:, None] * _NODES
+    t = start[:, None] + width[:, None] * _NODES[::every]
     k, a, power, epsilon = (x[:, None] for x in (k, a, power, epsilon))
     r = a * t ** (1 / power)
     gap = r * np.expm1(np.log1p(epsilon / t) / power)  # rho - r
@@ -150,7 +154,7 @@ def _delta(epsilon: Array, log_scale: Array, power: Array, dimension: int) -> Ar
     first = np.exp((k - 1) * np.log(t) - constant + _log_beta((1 + both) / (4 * r), gap, dimension))
     far = (both - 1) / (4 * (r + gap))
     second = np.exp((k - 1) * np.log(t + epsilon) - constant + _log_beta(far, gap, dimension))
-    return inside + width * ((first - second) @ _WEIGHTS) + TAIL
+    return inside + width * ((first - second) @ _WEIGHTS[::every]) * every + TAIL
 
 
 def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
@@ -186,11 +190,37 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
 def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
     goal = np.log(delta) - SLACK
 
-    def excess(log_scale: Array) -> Array:
-        return np.log(_delta(epsilon, log_scale, power, dimension)) - goal
+    def excess(log_scale: Array, every: int = 1) -> Array:
+        return np.log(_delta(epsilon, log_scale, power, dimension, every)) - goal
 
-    # From near the Gaussian's standard deviation, by growing steps to beyond the root.
+    # From near the Gaussian's standard deviation.
     near = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
+    found = _by_secants(excess, near)
+    return np.exp(_by_brackets(excess, near) if found is None else found) * (1 + 1e-14)
+
+
+def _by_secants(excess: Callable[[Array, int], Array], found: Array) -> Array | None:
+    """Return the least arguments at which falling functions are not above 0, or None.
+
+    ``excess`` takes every so many nodes of its integrals: more of them the nearer the roots are.
+    """
+    value = excess(found, 4)
+    step, slope = 0.1 * np.sign(value), np.full(found.shape, -1.0)
+    for every, slopes in _SECANTS:
+        found = found + step
+        before, value = value, excess(found, every)
+        if every == 1 and ((value <= 0) & (value >= slope * CLOSE)).all():
+            return found
+        if slopes:
+            slope = np.minimum((value - before) / step, -0.1)
+        step = CLOSE / 2 - value / slope
+        if not (np.abs(step) < 1).all():
+            return None
+    return None
+
+
+def _by_brackets(excess: Callable[[Array], Array], near: Array) -> Array:
+    """Return the same, within ``CLOSE``, wherever the roots are."""
     found, reach = excess(near), 0.15
     far, beyond = near, found
     while (open_ := beyond * found > 0).any():
@@ -212,7 +242,7 @@ def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
         above, below = np.where(over, kept * above, found), np.where(over, found, kept * below)
         low, high = np.where(over, middle, low), np.where(over, high, middle)
         moved = over.astype(float)
-    return np.exp(high) * (1 + 1e-14)
+    return high
 
 
 def _positive(**named: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 
 from matrixdp import places
-from matrixdp.checks import InputError
+from matrixdp.checks import said
 from matrixdp.report import summary
 
 AGAIN = "delete it and run again"
@@ -33,21 +33,13 @@ _PRINTED = (
 )
 
 
-@contextlib.contextmanager
-def whole(path: str | os.PathLike, remedy: str = AGAIN) -> Iterator[None]:
+def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractContextManager[None]:
     """Turn what goes wrong while a file is read into one sentence that names the file.
 
     Raises:
         InputError: the file is missing or damaged.
     """
-    try:
-        yield
-    except InputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
-        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        reason = " ".join(said.split()).rstrip(".")
-        raise InputError(f"{path} cannot be read ({reason}); {remedy}") from error
+    return said(f"{path} cannot be read ({{why}}); {remedy}")
 
 
 def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:

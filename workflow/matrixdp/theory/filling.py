@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from matrixdp import seeds
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
-from matrixdp.mechanisms.allocation import quadratic_filling, water_filling
+from matrixdp.mechanisms.allocation import printed_formula, quadratic_filling, water_filling
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import LIVER
@@ -75,12 +75,6 @@ def gain(eigenvalues: Array, u: Array) -> Array:
     """Return sum_k ln(1 + lambda_k u_k), shape (...); NaN where a precision is negative."""
     ratios = np.log1p(eigenvalues * np.maximum(u, 0)).sum(axis=-1)
     return np.where((u >= 0).all(axis=-1), ratios, np.nan)
-
-
-def printed_formula(eigenvalues: Array, budget: Array) -> Array:
-    """Return u of the printed Eq. (25), whose c takes all directions as filled."""
-    floors = 1 / eigenvalues
-    return (budget + floors.sum()) / len(floors) - floors
 
 
 def numerical_optimum(eigenvalues: Array, budget: float) -> Array:

@@ -203,7 +203,9 @@ def _advice(run: Run, entry: Words) -> Words | None:
         about = catalogue.experiment(name)
         topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
         form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
-        said.append(form.format(label=row["best"], topic=topic))
+        others = 0 if row["clear"] in (True, "True") else int(row["tied"])
+        label = row["best"] + (entry["tied"].format(others=others) if others else "")
+        said.append(form.format(label=label, topic=topic))
     return {"best": "; ".join(said)} if said else None
 
 

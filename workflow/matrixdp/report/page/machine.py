@@ -30,12 +30,16 @@ def facts(root: Path = ROOT) -> dict[str, str]:
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
-    """Return the installed version of every direct dependency that ``pyproject.toml`` names."""
+    """Return the installed version of every direct dependency of a run in ``pyproject.toml``."""
     try:
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except (OSError, tomllib.TOMLDecodeError, KeyError):
         return {}
-    names = [re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in project["dependencies"]]
+    needed = [
+        *project["dependencies"],
+        *project.get("optional-dependencies", {}).get("workflow", ()),
+    ]
+    names = (re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in needed)
     return {name: _version(name) for name in names}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -20,6 +21,9 @@ _ASIDE = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", flags=re.DOTALL
 )
 _LONG = re.compile(r"-?\d+\.\d{3,}")
+_ID, _STYLE = re.compile(r' id="([^"]*)"'), re.compile(r' style="([^"]*)"')
+_SHIFT = re.compile(r'(<use [^>]*)transform="translate\(([\d.]+) 0\)"')
+_COMMAND = re.compile(r"\s*([MLQCZz])\s*|\s+(?=-)|\s+$")
 _COORDINATES = re.compile(r'(?<=\s)(d|x|y)="([^"]*)"')
 
 
@@ -47,10 +51,29 @@ def read(svg: Path) -> Picture:
 
 
 def slim(svg: str) -> str:
-    """Return an SVG without metadata, line ends and digits beyond a hundredth of a point."""
+    """Return an SVG without metadata, line ends and digits beyond a hundredth of a point.
+
+    Styles that several elements have become classes, and names inside it are short.
+    """
     svg = _ASIDE.sub("", svg)
-    svg = _COORDINATES.sub(lambda found: f'{found[1]}="{_LONG.sub(_rounded, found[2])}"', svg)
+    svg = _COORDINATES.sub(_shortened, svg)
+    # Of the letters of a text, in hundredths of a point.
+    svg = _SHIFT.sub(lambda found: f'{found[1]}x="{float(found[2]):.1f}"', svg)
     svg = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg)).strip()
+    svg = svg.replace("xlink:href=", "href=")
+    styles = Counter(_STYLE.findall(svg))
+    names = {text: f"s{i}" for i, (text, n) in enumerate(styles.most_common()) if n > 1}
+    svg = _STYLE.sub(
+        lambda found: f' class="{names[found[1]]}"' if found[1] in names else found[0], svg
+    )
+    rules = "".join(f".{name}{{{text}}}" for text, name in names.items())
+    svg = svg.replace("<defs>", f"<defs><style>{rules}</style>", 1) if rules else svg
+    used = {*re.findall(r'(?:href="|url\()#([^")]+)', svg)}
+    short = {name: f"i{i}" for i, name in enumerate(_ID.findall(svg)) if name in used}
+    svg = _ID.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
+    svg = re.sub(
+        r'((?:href="|url\()#)([^")]+)', lambda found: found[1] + short.get(found[2], found[2]), svg
+    )
     # Single quotes need no escape inside an address.
     return svg if "'" in svg else svg.replace('"', "'")
 
@@ -65,6 +88,14 @@ def download(path: Path) -> str:
     if not path.is_file() or path.stat().st_size > DATA_LIMIT:
         return ""
     return address("text/csv", path.read_text(encoding="utf-8"))
+
+
+def _shortened(found: re.Match[str]) -> str:
+    numbers = _LONG.sub(_rounded, found[2])
+    if found[1] == "d":
+        # A path's numbers may stand without a space before a sign or a letter.
+        numbers = _COMMAND.sub(r"\1", numbers)
+    return f'{found[1]}="{numbers}"'
 
 
 def _rounded(found: re.Match[str]) -> str:

@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from tinyproject import environment
+from tinyproject import started, wait_for
 
 pytestmark = pytest.mark.slow
-
-
-@contextlib.contextmanager
-def started(project, *command):
-    """Start a command in the project's folder; at the end, kill what is left of it."""
-    process = subprocess.Popen(
-        [sys.executable, *command],
-        cwd=project.folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def wait_for(project, pattern, process):
-    """Wait until a run in progress has made a file of this form."""
-    limit = time.monotonic() + 100
-    while not list(project.folder.glob(pattern)):
-        assert process.poll() is None, "the run has ended too early"
-        assert time.monotonic() < limit
-        time.sleep(0.02)
 
 
 def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):

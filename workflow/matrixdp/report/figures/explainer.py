@@ -1,0 +1,96 @@
+"""One record beside the noise that it needs, and beside the noise that MVG adds, to scale."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
+from matrixdp.report.figures import base, frames, style
+from matrixdp.report.markup import said, short
+
+#: Half of a panel, in standard deviations of the noise that it shows.
+WIDTH = 4.0
+
+
+def tidy(tables: Tables) -> pd.DataFrame:
+    """Return one row for the first experiment in which noise of MVG has a known size.
+
+    Returns:
+        ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it
+        and ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the
+        smallest ``kappa``, the factor between the two.
+    """
+    noise = tables["tables/effective_noise"]
+    own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
+    for experiment, rows in noise[own].groupby("experiment", sort=False):
+        bounds = frames.setup(tables["tables/table2"], "bounds", str(experiment))
+        if found := re.fullmatch(r"\[(\S+), (\S+)\]", bounds):
+            lower, upper = map(float, found.groups())
+            return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
+    return noise[:0]
+
+
+def draw(frame: pd.DataFrame) -> style.Drawing:
+    """Draw the record beside exact noise, and both of these beside MVG's noise."""
+    row = frame.iloc[0]
+    mvg, exact = style.look(row["mechanism"]), style.look("directional_gaussian")
+    figure, grid = style.canvas(3.2, 1, 2)
+    left, right = grid[0]
+    _bell(left, row["rescaled_std"], exact.colour, "the noise that the guarantee needs")
+    _bell(right, row["noise_std"], mvg.colour, f"the noise of {catalogue.label(row['mechanism'])}")
+    # To scale in both panels: in the right one the record, and the left noise, are a hairline.
+    left.axvspan(row["lower"], row["upper"], color=style.INK, linewidth=0)
+    right.axvline(0, color=style.INK, linewidth=0.8)
+    reach = 2 * row["rescaled_std"]
+    right.axvspan(-reach, reach, color=exact.colour, linewidth=0)
+    said = f"one entry of a record:\n{row['lower']:g} to {row['upper']:g}".replace("-", "−")
+    for axes, text, at in (
+        (left, said, row["upper"]),
+        (right, "the record, and the noise\non the left, at this scale", 0.0),
+    ):
+        place = axes.get_xlim()[1] * 0.34
+        arrow = {"arrowstyle": "-", "color": "#555555"}
+        axes.annotate(text, (at, 0.9), (place, 0.97), va="center", fontsize=8.5, arrowprops=arrow)
+    return figure
+
+
+def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
+    x = np.linspace(-WIDTH * std, WIDTH * std, 201)
+    height = np.exp(-((x / std) ** 2) / 2)
+    axes.fill_between(x, 0, height, color=colour, alpha=0.3, linewidth=0)
+    axes.plot(x, height, color=colour)
+    axes.set(xlim=(x[0], x[-1]), ylim=(0, 1.1), yticks=[], title=text)
+    axes.set_xlabel(f"standard deviation {said(std)}, in units of the scaled data")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace("-", "−"))
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False)
+
+
+def _words(frame: pd.DataFrame) -> dict[str, str]:
+    row = frame.iloc[0]
+    width = row["upper"] - row["lower"]
+    return {
+        "times": said(row["kappa"]),
+        "mechanism": catalogue.label(row["mechanism"]),
+        "experiment": catalogue.experiment(str(row["experiment"])).title,
+        "exact": said(row["rescaled_std"] / width),
+        "mvg": said(row["noise_std"] / width),
+        "nominal": short(float(row["epsilon"])),
+    }
+
+
+FIGURES = {
+    "explainer": base.Figure(
+        title="One record beside the noise that it needs, and beside MVG's",
+        finding=lambda frame: catalogue.finding("explainer", **_words(frame)),
+        caption=lambda frame: catalogue.caption("explainer", **_words(frame)),
+        inputs=("tables/effective_noise", "tables/table2"),
+        data=tidy,
+        draw=draw,
+    ),
+}
