@@ -150,7 +150,7 @@ def test_every_number_of_the_answers_is_recomputed(root, tmp_path):
         for mechanism, cell in some.items()
         if mechanism in catalogue.section("papers")["MVG"]
     )
-    assert "ask for [23 to 1,200 times]" in text
+    assert "ask for [23.4 to 1,230 times]" in text
     assert "Reproduced of MVG: [2 of 2](#claims) theorems and identities, and 0 of 1 claims" in text
     assert "Reproduced: [1 of 2](#claims) theorems" in text
     assert shows(re.search(r"at most (\S+) from MVG", text)[1], of_mvg)

@@ -211,11 +211,15 @@ def mechanism(row: Any) -> str:
 
 
 def short(number: float, digits: int = 3) -> str:
-    """Return a number with ``digits`` significant digits (0.197, 12,300, 2.6e-4); NaN is empty."""
+    """Return a number with ``digits`` significant digits (0.197, 12,300, 2.6e-4); NaN is empty.
+
+    Below a thousand no whole number is rounded.
+    """
     if math.isnan(number):
         return ""
     if number == 0 or math.isinf(number):
         return f"{number:.0f}"
+    digits = max(digits, min(3, len(f"{abs(number):.0f}")))
     rounded = float(f"{number:.{digits - 1}e}")
     mantissa, _, power = f"{rounded:.{digits - 1}e}".partition("e")
     if PLAIN[0] <= abs(rounded) < PLAIN[1]:
