@@ -317,7 +317,7 @@ def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False)
     The figure grows by what is written. Simulated data are named first, in red, and across.
     """
     # Two lines of about one length, if one is not enough.
-    letters = LETTERS if len(finding) <= LETTERS else max(50, len(finding) // 2 + 8)
+    letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)
     lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
     if simulated:
         lines.insert(0, (SIMULATED, 11.5, "bold", ALARM))
