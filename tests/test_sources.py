@@ -43,6 +43,7 @@ def forget():
     for name in (
         "_facts",
         "_found",
+        "_needs",
         "_reached",
         "digest",
         "mechanisms",

@@ -78,6 +78,8 @@ def test_a_reading_has_results_of_its_own(shipped):
 def test_every_named_target_can_be_planned(shipped):
     lines = shipped.snakemake("--list-target-rules", "--quiet", "all").output.splitlines()
     names = [line.split(" (")[0] for line in lines]
+    # Each says what it makes.
+    assert not [line for line in lines if line.isidentifier()]
     targets = [name for name in names if name.isidentifier()]
     assert {"all", "data", "mvg", "imgm", "figure1", "table1", "table2", *TABLES} <= set(targets)
     outcome = shipped.plan(*targets)

@@ -156,7 +156,7 @@ def digest(*parts: str | Path | Entry | tuple[str, str], shows: bool = False) ->
         done.add(use)
         numbers, uses, packages, texts = _needs(*use)
         chosen.setdefault(use[0], set()).update(numbers)
-        said |= packages
+        said |= {f"{name} {_version(name)}" for name in packages}
         pending += uses - done
         pending += {(file, None) for file in texts if file.name not in by_value} - done
     for file, counted in chosen.items():
@@ -173,8 +173,8 @@ def _needs(
     """Return what names of a file (None: all of it) rest on there, and directly elsewhere.
 
     Returns:
-        The numbers of its statements; what they use of other files; the packages with their
-        versions; and the YAML files.
+        The numbers of its statements; what they use of other files; the packages; and the
+        YAML files.
     """
     statements = _facts(file)["statements"]
     numbers = range(len(statements)) if names is None else _reached(file, frozenset(names))
@@ -183,7 +183,7 @@ def _needs(
     return (
         frozenset(numbers),
         frozenset(use for one in found for name in one["imports"] for use in _found(name)),
-        frozenset(f"{name} {_version(name)}" for one in found for name in one["packages"]),
+        frozenset(name for one in found for name in one["packages"]),
         frozenset(text for text in beside if text.is_file()),
     )
 
