@@ -110,3 +110,26 @@ def test_a_larger_accuracy_is_better(compare):
         trials("imgm", noisy(0.9, 1), **fields), trials("ppca", noisy(0.5, 2), **fields)
     )
     assert only(comparisons.oriented(table), mechanism="imgm").better
+
+
+def test_a_row_stands_to_a_guess_after_correction_over_its_epsilon():
+    rows = [
+        ("a", "1", 0.01, -1.0),
+        ("b", "1", 0.03, -1.0),
+        ("c", "1", 0.9, 1.0),
+        ("d", "10", 0.03, 1.0),
+        ("free", "", 0.04, -1.0),
+    ]
+    table = pd.DataFrame(rows, columns=["mechanism", "epsilon", "p", "difference"])
+    blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
+    table = table.assign(against="random", kind="row", metric="rmse", same_law=False, **blank)
+    table = table.assign(mean=1.0, mean_against=1.0, low=0.0, high=0.0)
+    found = comparisons.against_chance(table, "random").set_index("mechanism")["stands"]
+    # 3 x .01 and 2 x .03 at epsilon 1; alone at 10 and without one.
+    assert found.to_dict() == {
+        "a": "better",
+        "b": "at chance",
+        "c": "at chance",
+        "d": "worse",
+        "free": "better",
+    }

@@ -68,7 +68,7 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
-    assert "MVG, binary allocation | identity" in shown["effective_noise"]
+    assert "MVG, binary allocation | records" in shown["effective_noise"]
     for stem in STEMS:
         assert (tmp_path / "tables" / f"{stem}.tex").read_text().count(r"\begin{tabular}") == 1
 

@@ -128,13 +128,13 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         assert row["over_base_ci"] == pytest.approx(half)
         gap = cell.mean / same.mean - float(value) / float(theirs)
         if name == "table4":
-            assert row["against_paper"] == {"higher": "worse", "lower": "better"}.get(
+            assert row["against_paper"] == {"higher": "more error", "lower": "less error"}.get(
                 row["verdict"], "within"
             )
         else:
             within = abs(gap) <= np.hypot(half, float(half_printed or 0) / float(theirs))
             assert row["against_paper"] == (
-                "within" if within else "worse" if gap > 0 else "better"
+                "within" if within else "more error" if gap > 0 else "less error"
             )
     assert ran > 6
 
@@ -297,7 +297,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         names = [twin.get(one, catalogue.label(one)) for one in ranked]
         assert [row["best"], row["runner_up"]] == names[:2]
         assert names[0] in shown["Advice"]
-        assert shows(shown["Error"], own[first].mean)
+        assert shows(shown["Error"], own[first].mean, own[first].ci95)
         label, _, value = shown["Runner-up"].rpartition(": ")
         assert label == names[1]
         assert shows(value, own[second].mean)

@@ -236,7 +236,11 @@ def test_table_5_conjectures_a_slip_of_the_unit(make):
 
 @pytest.mark.parametrize(
     ("ours", "against_paper", "against_chance"),
-    [(0.03, "worse", "at chance"), (0.0273, "within", "better"), (0.02, "better", "better")],
+    [
+        (0.03, "more error", "at chance"),
+        (0.0273, "within", "better"),
+        (0.02, "less error", "better"),
+    ],
 )
 def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, against_chance):
     """The paper's Laplace is 7.109 of 12.393; chance is here 0.047 and shares the trials."""
@@ -282,7 +286,7 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     assert row(table, "Non-private")["verdict"] == "within"
     assert "| Non-private | 0 | 0 | 0 |" in markdown
     # No unit is in doubt, and values are compared as they are.
-    assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "better"
+    assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
     assert row(table, "Laplace (Dwork et al. [3])")["verdict"] == "lower"
 
 
@@ -326,7 +330,7 @@ def test_markdown_is_readable(make):
     assert lines[start + 3].startswith("| Random guess | ~3.989 |")
     assert lines[start + 4] == (
         "| MVG using the binary allocation strategy (tau = 0.55) | 1.624 ± 0.026 | 0.2000 ± 0.0040 "
-        "| 1.325 ± 0.021 | 1.111 ± 0.033 | better | worse | 0 (mu = 2.6e-4) |"
+        "| 1.325 ± 0.021 | 1.111 ± 0.033 | less error | worse | 0 (mu = 2.6e-4) |"
     )
     assert lines[start + 10].startswith("| **Beyond the paper** |")
     assert len({line.count("|") for line in lines[start:]} - {0}) == 1

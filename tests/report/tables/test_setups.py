@@ -71,7 +71,7 @@ def make(tmp_path):
 def test_set_ups_as_run_stand_beside_the_papers(make):
     table, markdown, latex = make(LIVER, MOVEMENT)
     assert table.loc["samples"].tolist() == [
-        *("248", "248, test 97", "10,176", "10176", "2,126", "not run"),
+        *("248", "248, test 97", "10,176", "10,176", "2,126", "not run"),
     ]
     assert table.loc["query_size"].tolist()[:4] == ["6 x 248", "6 x 248", "4 x 4", "4 x 4"]
     assert table.loc["features", "regression_published"] == "6"
@@ -86,7 +86,7 @@ def test_set_ups_as_run_stand_beside_the_papers(make):
     ]
     assert table.loc["delta", ["regression", "first_pc"]].tolist() == [
         "1/n = 1/248",
-        "1/n = 1/10176",
+        "1/n = 1/10,176",
     ]
     assert table.loc["epsilon", "regression"] == "0.1, 1"
     assert table.loc["trials", "regression"] == "50"

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
 from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
-from matrixdp.report.entries import Entry
+from matrixdp.report.entries import Entry, is_empty
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
 from matrixdp.report.page import (
@@ -276,9 +276,10 @@ def _views(
         ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
         ("tables/claims", "dashboard", dashboard.view),
     ):
-        if not inputs.missing([name], root):
-            with inputs.whole(root / f"{name}.csv"):
-                views[template] = view(inputs.read(name, root))
+        if inputs.missing([name], root) or is_empty(made := inputs.read(name, root)):
+            continue
+        with inputs.whole(root / f"{name}.csv"):
+            views[template] = view(made)
     if curves := explorer.view(root, experiments):
         views["explorer"] = {"experiments": curves}
     shared = {"places": places, "warning": markup.SIMULATED}

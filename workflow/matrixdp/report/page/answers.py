@@ -16,6 +16,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, inputs, summary
 from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED
+from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
 
@@ -34,9 +35,8 @@ class Run:
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
         """Return an input by its name, ``at`` the epsilon of the tables alone if so asked."""
-        if inputs.missing([name], self.root):
+        if inputs.missing([name], self.root) or is_empty(table := inputs.read(name, self.root)):
             return pd.DataFrame()
-        table = inputs.read(name, self.root)
         if not at or "epsilon" not in table:
             return table
         return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.nominal)]

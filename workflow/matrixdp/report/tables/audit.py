@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -11,6 +12,13 @@ from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short, span
 from matrixdp.report.tables.base import Table
+
+#: What the queries of the audit release, in words.
+RELEASED = {
+    "identity": "records",
+    "covariance": "second moments",
+    "normal_equations": "second moments",
+}
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Excess noise (times)"
@@ -36,16 +44,10 @@ def caption(table: pd.DataFrame) -> str:
 
 def audit_finding(table: pd.DataFrame) -> str:
     """Say how many releases failed, and how much too much noise the loudest adds."""
-    loudest = table.loc[table["kappa"].idxmax()] if table["kappa"].notna().any() else None
-    if loudest is None:
-        return ""
-    return catalogue.finding(
-        "audit",
-        failed=_failed(table) or "None",
-        releases=len(table),
-        most=short(loudest["kappa"]),
-        mechanism=markup.mechanism(loudest).partition(",")[0],
-    )
+    loudest = table.nlargest(1, "kappa")
+    name = markup.mechanism(loudest).partition(",")[0]
+    words = {"failed": _failed(table) or "None", "releases": len(table), "mechanism": name}
+    return catalogue.finding("audit", most=markup.said(loudest["kappa"]), **words)
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -66,16 +68,6 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
 
 
-def canary_caption(table: pd.DataFrame) -> str:
-    """Return what canaries are, and how many were tried."""
-    return catalogue.caption("canaries", tried=len(table), failed=_missed(table))
-
-
-def canary_finding(table: pd.DataFrame) -> str:
-    """Say how many of the known mistakes are caught."""
-    return catalogue.finding("canaries", caught=len(table) - _missed(table), tried=len(table))
-
-
 def canary_grid(table: pd.DataFrame) -> Grid:
     """Return the canaries by the tool that must catch them."""
     cells: Cells = {
@@ -91,15 +83,9 @@ def canary_grid(table: pd.DataFrame) -> Grid:
     return replace(grid, warning=warning)
 
 
-def sensitivity_finding(table: pd.DataFrame) -> str:
-    """Say how many of the declared sensitivities hold."""
-    holds = int(table["verdict"].str.startswith("holds").sum())
-    return catalogue.finding("sensitivities", holds=holds, of=len(table))
-
-
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
     """Return declared sensitivities beside the largest that an attack found."""
-    cells: Cells = {"Query": "query", "Sensitivity": "measure"}
+    cells: Cells = {"Query": _released, "Sensitivity": "measure"}
     cells |= {name.capitalize(): name for name in ("declared", "found", "replayed", "verdict")}
     return markup.grid(table, "experiment", cells)
 
@@ -112,11 +98,6 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
 
 
-def noise_caption(table: pd.DataFrame) -> str:
-    """Return what the sizes of noise are."""
-    return catalogue.caption("effective_noise", epsilon=span(table["epsilon"]))
-
-
 def noise_finding(table: pd.DataFrame) -> str:
     """Say how much too much noise MVG adds by each experiment's theorems."""
     own = table[table["mechanism"].str.startswith("mvg")]
@@ -127,7 +108,7 @@ def noise_grid(table: pd.DataFrame) -> Grid:
     """Return the noise; MVG's rows are the paper's shapes, rescaled."""
     cells: Cells = {
         "Mechanism": markup.mechanism,
-        "Query": "query",
+        "Released": _released,
         "Noise": "noise_std",
         EXCESS: _excess,
         "Would do": "rescaled_std",
@@ -143,6 +124,11 @@ def _exact(rows: pd.DataFrame) -> str:
     if attained.max() == 0 and rows["mu"].notna().any():
         return f"0 (mu = {span(rows['mu'])})"
     return span(pd.concat([attained, bound]))
+
+
+def _released(row: Any) -> str:
+    query = pd.Series(row["query"])
+    return markup.said(query.map(RELEASED).fillna(query))
 
 
 def _excess(rows: pd.DataFrame) -> str:
@@ -179,15 +165,21 @@ TABLES = {
     ),
     "canaries": Table(
         title="Canaries",
-        finding=canary_finding,
-        caption=canary_caption,
+        finding=lambda table: catalogue.finding(
+            "canaries", caught=len(table) - _missed(table), tried=len(table)
+        ),
+        caption=lambda table: catalogue.caption(
+            "canaries", tried=len(table), failed=_missed(table)
+        ),
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        finding=sensitivity_finding,
+        finding=lambda table: catalogue.finding(
+            "sensitivities", holds=table["verdict"].str.startswith("holds").sum(), of=len(table)
+        ),
         caption=catalogue.caption("sensitivities"),
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
@@ -196,7 +188,7 @@ TABLES = {
     "effective_noise": Table(
         title="Excess noise",
         finding=noise_finding,
-        caption=noise_caption,
+        caption=lambda table: catalogue.caption("effective_noise", epsilon=span(table["epsilon"])),
         inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,

@@ -18,7 +18,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import comparisons, markup, statistics, summary
-from matrixdp.report.comparisons import BETTER, ROW, WORSE
+from matrixdp.report.comparisons import BETTER, ROW
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
@@ -37,7 +37,7 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 #: How an error lies to the published one.
-WITHIN, _SAID = "within", {"lower": BETTER, "higher": WORSE}
+WITHIN, _SAID = "within", {"lower": "less error", "higher": "more error"}
 
 
 class Base(NamedTuple):
@@ -171,7 +171,7 @@ def finding(table: pd.DataFrame) -> str:
         better=better or "None",
         of=len(rows) if printed.empty else f"the paper's {len(rows)}",
         are="is" if better < 2 else "are",
-        chance=_chance(table),
+        **_words(table),
     )
 
 
@@ -212,19 +212,16 @@ def verdicts(table: pd.DataFrame) -> str:
         "against_chance": "comparison_chance",
         "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
     }
-    words = {"chance": _chance(table), "base": _level(table), "of": len(printed)}
-    words["met"] = int(printed["verdict"].eq(WITHIN).sum())
+    words = {"of": len(printed), "met": printed["verdict"].eq(WITHIN).sum(), **_words(table)}
     shown = (name for column, name in told.items() if table[column].ne("").any())
     return " ".join(catalogue.caption(name, **words) for name in shown)
 
 
-def _chance(table: pd.DataFrame) -> str:
+def _words(table: pd.DataFrame) -> dict[str, str]:
+    """Return how captions call the row of chance, and the one that ratios are to."""
     about = catalogue.experiment(table["_experiment"].iloc[0])
-    return f"the {catalogue.label(about.chance).lower()}"
-
-
-def _level(table: pd.DataFrame) -> str:
-    return catalogue.label(table["base"].iloc[0]).lower()
+    base = catalogue.label(table["base"].iloc[0]).lower()
+    return {"chance": f"the {catalogue.label(about.chance).lower()}", "base": base}
 
 
 def _shown(results: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -302,21 +299,20 @@ def grid(table: pd.DataFrame) -> Grid:
 def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
     """Return a table as a person reads it, by group; without a paper, without columns for it."""
     metric, factor = table["_metric"].iloc[0], table["unit_factor"].max()
-    cells: dict[str, Any] = {
+    base, power = _words(table)["base"], "" if np.isnan(factor) else f"1e{np.log10(factor):.0f}"
+    cells: Cells = {
         "Method": _method,
-        f"Paper (1e{np.log10(factor):.0f})": _printed,
+        f"Paper ({power})": _printed,
         f"Ours ({catalogue.metric(metric).name})": functools.partial(result, metric=metric),
-        f"Paper / {_level(table)}": functools.partial(_ratio, "published_over_base"),
-        f"Ours / {_level(table)}": functools.partial(_ratio, "over_base"),
+        f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
+        f"Ours / {base}": functools.partial(_ratio, "over_base"),
         "Against the paper": "against_paper",
         "Against chance": _outcome,
         "True epsilon": _privacy,
     }
-    paper = () if np.isnan(factor) else ("Paper", "Against the")
-    shown: Cells = {
-        name: cell
-        for name, cell in cells.items()
-        if name.startswith(paper) or not name.startswith(("Paper", "Against the"))
+    theirs = () if power else ("Paper", "Against the")
+    shown = {
+        name: cell for name, cell in cells.items() if not theirs or not name.startswith(theirs)
     }
     return markup.grid(table, titles, shown)
 

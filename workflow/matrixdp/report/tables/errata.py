@@ -41,12 +41,6 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
 
-def finding(table: pd.DataFrame) -> str:
-    """Say how many errors there are, and how many of them cost privacy."""
-    private = int(table["consequence"].str.startswith("not private").sum())
-    return catalogue.finding("errata", errors=len(table), private=private)
-
-
 def grid(table: pd.DataFrame) -> Grid:
     """Return the errata by paper."""
     kinds = table["id"].str.partition("-")[0].map(GROUPS).fillna("Other packages")
@@ -89,7 +83,11 @@ def _shown_by(row: Mapping[str, Any]) -> str:
 TABLES = {
     "errata": Table(
         title="Errata",
-        finding=finding,
+        finding=lambda table: catalogue.finding(
+            "errata",
+            errors=len(table),
+            private=table["consequence"].str.startswith("not private").sum(),
+        ),
         caption=catalogue.caption("errata"),
         inputs=("errata",),
         optional=("theory/exact",),

@@ -34,12 +34,6 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[[*COLUMNS]]
 
 
-def finding(table: pd.DataFrame) -> str:
-    """Say how many of the printed results our runs have at no epsilon."""
-    none = int(table["implied_epsilon"].isna().sum())
-    return catalogue.finding("implied", none=none, of=len(table))
-
-
 def grid(table: pd.DataFrame) -> Grid:
     """Return the cells by table; an epsilon or noise that there is none of is no empty cell."""
     bases = dict(zip(table["table"].map(str), table["base"], strict=True))
@@ -67,7 +61,9 @@ def grid(table: pd.DataFrame) -> Grid:
 TABLES = {
     "implied": Table(
         title="What the printed results would need",
-        finding=finding,
+        finding=lambda table: catalogue.finding(
+            "implied", none=table["implied_epsilon"].isna().sum(), of=len(table)
+        ),
         caption=catalogue.caption("implied"),
         inputs=(),
         optional=("tables/table3", "tables/table4", "tables/table5"),

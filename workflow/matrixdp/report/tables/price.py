@@ -110,11 +110,6 @@ def said(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def finding(table: pd.DataFrame) -> str:
-    """Say how many mechanisms have a price of at most 1, the papers' epsilon."""
-    return catalogue.finding("price", cheap=int(table["price"].le(1).sum()), of=len(table))
-
-
 def caption(table: pd.DataFrame) -> str:
     """Say how many mechanisms of each experiment have a price of at most 1."""
     found = "; ".join(
@@ -127,7 +122,9 @@ def caption(table: pd.DataFrame) -> str:
 TABLES = {
     "price": Table(
         title="The price of privacy",
-        finding=finding,
+        finding=lambda table: catalogue.finding(
+            "price", cheap=table["price"].le(1).sum(), of=len(table)
+        ),
         caption=caption,
         inputs=("summary/{experiment}", "summary/{training}"),
         data=data,

@@ -49,8 +49,7 @@ def caption(table: pd.DataFrame) -> str:
     first = table.iloc[0]
     base = catalogue.label(first["base"]).lower()
     words = {"epsilon": first["_at"], "status": first["data_status"], "base": base}
-    told = catalogue.caption("section10_2", **words), comparison.verdicts(table)
-    return " ".join(filter(None, told))
+    return f"{catalogue.caption('section10_2', **words)} {comparison.verdicts(table)}".strip()
 
 
 def grid(table: pd.DataFrame) -> Grid:
