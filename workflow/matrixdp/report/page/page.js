@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  root.classList.add("scripted");
 
   // Storage is refused to some local files; the page then forgets the choice, no more.
   const remembered = {
