@@ -230,6 +230,7 @@ def test_a_job_refuses_settings_that_it_was_not_planned_with(tmp_path, monkeypat
 
 def test_schemes_are_bundled_in_their_order_and_none_is_lost():
     own = {"schemes": ["a", "b", "c", "d", "e"]}
-    together = config.bundles({"training": {"adult": {**own, "per_job": 2}}})
+    together = config.bundles({"experiments": {}, "training": {"adult": {**own, "per_job": 2}}})
     assert together == [("adult", ["a", "b"]), ("adult", ["c", "d"]), ("adult", ["e"])]
-    assert len(config.bundles({"training": {"adult": {**own, "per_job": 1}}})) == 5
+    alone = {"experiments": {}, "training": {"adult": {**own, "per_job": 1}}}
+    assert len(config.bundles(alone)) == 5

@@ -85,7 +85,7 @@ def damaged(path: Path, how: str) -> None:
 
 
 #: What is noticed; ``empty`` is a file that a full disk leaves.
-DAMAGE = ["half", "nan", "empty"]
+DAMAGE = ["half", "nan", "edited", "dropped", "empty"]
 
 
 @pytest.mark.parametrize("how", DAMAGE)

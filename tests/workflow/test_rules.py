@@ -81,12 +81,10 @@ def project(pretended, tmp_path):
 
 def changed(outcome):
     """Return the rules whose own parameters have changed."""
-    found = re.findall(
-        r"params have changed since last execution:?\s+([\w, ]+)", outcome.output, re.I
-    )
-    named = {rule(name) for names in found for name in re.split(r",\s*", names.strip())}
-    # The same words introduce the reasons of single jobs.
-    return {name for name in named if name.isidentifier()}
+    # In the summary of reasons; each job has its own, in other words.
+    summary = r"^    params have changed since last execution:\s+([\w, ]+)"
+    found = re.findall(summary, outcome.output, re.MULTILINE)
+    return {rule(name) for names in found for name in re.split(r",\s*", names.strip())}
 
 
 def rule(name):

@@ -63,6 +63,9 @@ def tied(best, own):
 @pytest.mark.parametrize("experiment", TABLES)
 def test_curves_crown_the_smallest_error_and_count_by_intervals(experiment, said, cells):
     own = at(cells, experiment)
+    if "analytic_gaussian" in own:
+        # One law, which counts once.
+        own.pop("imgm", None)
     failed, told, level, best, mean, others = said(
         f"curves_{experiment}",
         r"At epsilon 1, (\d+) of (\d+) mechanisms are not clearly better than the (.+?) \(.*"
@@ -114,11 +117,15 @@ def test_noise_levels_name_the_loudest_and_the_quietest(root, cells):
     assert [one for one, *_ in found] == ["Experiment I", "Experiment II", "Experiment III"]
     for experiment, (_, loud, times, quiet) in zip(TABLES, found, strict=True):
         own = {
-            catalogue.label(one): cell.noise_std
-            for one, cell in at(cells, experiment).items()
-            if cell.noise_std > 0
+            catalogue.label(key.mechanism): cell.noise_std
+            for key, cell in cells.items()
+            if (key.experiment, key.epsilon) == (experiment, "1")
+            and key.direction in ("", "a")
+            # A free parameter is at its public value.
+            and key.variant in ("", f"tau={BASES['tau']}")
+            and cell.noise_std > 0
             # On second moments, which is another unit where the query is the data.
-            and (experiment == "first_pc" or not one.startswith("analyze_gauss"))
+            and (experiment == "first_pc" or not key.mechanism.startswith("analyze_gauss"))
         }
         assert own[loud] == max(own.values())
         assert own[quiet] == min(own.values())

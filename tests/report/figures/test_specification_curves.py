@@ -76,8 +76,9 @@ def test_only_knobs_that_move_are_shown_and_what_is_not_private_looks_otherwise(
     views, matrix = drawing.axes[:-1], drawing.axes[-1]
     assert len(views) == 2
     labels = [label.get_text() for label in matrix.get_yticklabels()]
-    assert [label.rpartition(" ")[2] for label in labels] == [
-        *("sqrt", "literal", "public", "data", "raw", "centred"),
+    assert [label.rpartition(":  ")[2] for label in labels] == [
+        *("with the root", "as printed, no root", "public bound", "the data's own"),
+        *("not centred", "centred"),
     ]
     hollow = [
         line

@@ -222,18 +222,21 @@ def test_legends_give_each_look_its_name(name, results):
     assert found == {label: to_hex(colours[label]) for label in found}
 
 
-def test_slopes_stand_below_the_curves_that_they_are_of(results):
+def test_slopes_stand_at_the_ends_of_the_curves_that_they_are_of(results):
     figure = figures.registry({})["sampler_times"]
     frame = figure.frame(results)
     with style.context():
         drawing = figure.render(frame)
+    looks = {one.look.colour: key for key, one in style.legends("samplers").items()}
     for axes, case in zip(drawing.axes, ("m = n", "m = 6"), strict=True):
-        legend = axes.get_legend()
-        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
+        own = frame[frame["case"].eq(case)]
+        assert len(axes.texts) == own["method"].nunique()
+        for text in axes.texts:
             (method,) = (
                 key
-                for key, one in style.legends("samplers").items()
-                if to_hex(one.look.colour) == to_hex(handle.get_color())
+                for colour, key in looks.items()
+                if style.mix(colour, -0.2) == to_hex(text.get_color())
             )
-            own = frame[frame["case"].eq(case) & frame["method"].eq(method)]
-            assert text.get_text() == f"n$^{{{own['slope'].iloc[0]:.1f}}}$"
+            rows = own[own["method"].eq(method)]
+            assert text.get_text() == f"n$^{{{rows['slope'].iloc[0]:.1f}}}$"
+            assert text.get_position()[0] == pytest.approx(1.2 * rows["n"].max())

@@ -138,7 +138,7 @@ def _keys(parameter: str) -> list[Rectangle]:
 def _ratio(value: float) -> str:
     """Return a ratio as it stands in a cell: two decimals; fewer far from 1."""
     if value < 0.095:
-        return f"{value:.1g}".replace("e-0", "e-")
+        return f"{value:.0e}".replace("e-0", "e-")
     return f"{value:.2f}" if value < 9.95 else f"{value:.3g}"
 
 

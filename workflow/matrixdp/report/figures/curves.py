@@ -75,7 +75,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         _published(axes, theirs[theirs["family"].eq(name)])
     for (axes, place), height in zip(grid, heights, strict=True):
         place.set_axis_off()
-        style.label_ends(axes, height - 0.45)
+        style.label_ends(axes, height - 0.65)
     style.log_axis(grid[-1, 0], "x", "nominal ε")
     keys = [style.key("in grey: all other mechanisms", catalogue.Look(style.FAINT, "", "-"))]
     if len(theirs):
@@ -100,7 +100,7 @@ def draw_mu(frame: pd.DataFrame) -> style.Drawing:
     _finish(axes, frame, scaled_to=ours, named=True)
     style.log_axis(axes, "x", "μ really delivered (Gaussian differential privacy)")
     place.set_axis_off()
-    style.label_ends(axes, 4.0)
+    style.label_ends(axes, 3.6)
     rings = style.key(f"at nominal ε = {NOMINAL:g}", catalogue.Look(style.INK), **ring)
     style.legend(figure, [rings], columns=1)
     return figure
@@ -176,7 +176,7 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
         "chance": chance.lower(),
         "best": catalogue.label(best["mechanism"]),
         "mean": best["mean"],
-        "tied": frames.tied(best),
+        "tied": frames.tied(best, {*ours["mechanism"]}),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
@@ -17,7 +17,7 @@ from matrixdp.report.figures import base, frames, style
 
 EXACT, NOMINAL = "directional_gaussian", 1.0
 
-RANGE: dict[str, Any] = {"color": "#999999", "linewidth": 6, "alpha": 0.5, "zorder": 1}
+RANGE: dict[str, Any] = {"facecolor": "#BBBBBB", "linewidth": 0, "zorder": 1}
 
 #: What the paper finds in section 10.1, in our words.
 CLAIMS = {
@@ -50,7 +50,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     # Not all are swept over readings.
     read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=["mechanism", "private"]))
     read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
-    read = read.reindex(columns=["mechanism", "reading", "epsilon", "mean", "ci95", "n_trials"])
+    read = read.reindex(columns=["experiment", "mechanism", "mean", "ci95", "n_trials"])
     read = read[read["mean"].isin(read["mean"].agg(["min", "max"]))].assign(kind="reading")
     return frames.join([ours, levels, theirs, read.assign(epsilon=1.0)])
 
@@ -108,7 +108,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for row in theirs.itertuples():
         style.published(upper, row.epsilon, row.mean, catalogue.look(mechanism), yerr=row.ci95)
     if span := _range(frame):
-        upper.vlines(NOMINAL, *span, **RANGE)
+        upper.add_patch(Rectangle((0.93 * NOMINAL, span[0]), 0.15, span[1] - span[0], **RANGE))
     style.log_axis(last, "x", "nominal ε")
     style.legend(figure, _handles(frame, mechanism, chance), columns=3, handlelength=5)
     return figure
@@ -137,7 +137,7 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
         label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
         handles.append(style.key(label, catalogue.look(name), marker=""))
     if _range(frame):
-        handles.append(Line2D([], [], label="MVG by all private readings, ε = 1", **RANGE))
+        handles.append(Patch(label="MVG by all private readings, ε = 1", **RANGE))
     for row in theirs.itertuples():
         handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
     return handles

@@ -48,11 +48,20 @@ def shown(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
 
 
 def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out mechanisms that are one law with an earlier one; ``also`` names them there.
+    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
+    rows = twins(rows, table)
+    return rows[~rows["_twin"]].drop(columns="_twin")
+
+
+def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Tell which mechanisms are one law with an earlier one.
 
     Args:
         rows: of one experiment.
         table: the summary that they are from.
+
+    Returns:
+        With ``_twin``, and ``also``: at the first of one law the others' names.
     """
     laws = comparisons.same_laws(table[table["reading"].eq(summary.DEFAULT)])
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)
@@ -64,8 +73,8 @@ def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         kept: "; ".join(one for one in names if first[one] == kept != one)
         for kept in first.values()
     }
-    rows = rows[rows["mechanism"].map(first).eq(rows["mechanism"])]
-    return rows.assign(also=rows["mechanism"].map(others))
+    twin = rows["mechanism"].map(first).ne(rows["mechanism"])
+    return rows.assign(also=rows["mechanism"].map(others).fillna(""), _twin=twin)
 
 
 def named(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:

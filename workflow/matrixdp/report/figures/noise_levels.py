@@ -69,7 +69,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     height = 0.75 * len(heights) + 0.7 + 0.21 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise in one released entry")
-    noise = frame[["least", "most"]].stack()
+    noise = frame[["least", "most"]].stack().dropna()
     if len(noise):
         grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 10)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):

@@ -38,6 +38,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     """
     parts = []
     for name, table in tables.items():
+        if catalogue.experiment(name.partition("/")[2]).part_of:
+            continue
         if name == "theory/settings":
             rows = table.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:

@@ -60,7 +60,8 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
     low, high = (at["mean"] - at["ci95"]).min(), (at["mean"] + at["ci95"]).max()
     # Ours have the room; what lies beyond stands in words at the edge.
     most = high + 0.5 * (high - low)
-    axes.set_xlim(low - 0.05 * (high - low), most)
+    if np.isfinite(most):
+        axes.set_xlim(low - 0.05 * (high - low), most)
     for features in (TWO, ALL):
         names.append(features.capitalize())
         own = at[at["features"].eq(features)]

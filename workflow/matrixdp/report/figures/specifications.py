@@ -128,7 +128,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def _name_levels(axes: Axes, levels: pd.DataFrame) -> None:
     """Write beside the levels of one reference row which readings of the data each is of."""
-    step = np.log(levels["mean"].sort_values()).diff().gt(0.05).cumsum()
+    step = np.log(levels["mean"].sort_values()).diff().gt(0.5).cumsum()
     for _, part in levels.groupby(step):
         names = [
             " and ".join(

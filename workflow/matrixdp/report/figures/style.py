@@ -245,11 +245,13 @@ def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
             "linewidth": 0.7,
             "alpha": 0.55,
         }
-        arrow |= {"shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)}
+        arrow |= {"shrinkA": 0, "shrinkB": 2}
+        ways: dict[str, Any] = {"xycoords": coordinates, "textcoords": "axes fraction"}
+        ways |= {"annotation_clip": False, "arrowprops": arrow}
+        axes.annotate("", xy, (1.03, at), **ways).set_in_layout(False)
         options: dict[str, Any] = {"color": mix(colour, -0.3), "fontsize": 8.5, "va": "center"}
-        options |= {"xycoords": coordinates, "textcoords": "axes fraction"}
-        options |= {"annotation_clip": False, "arrowprops": arrow, "linespacing": 1.05}
-        axes.annotate(text, xy, (1.065, at), **options).set_in_layout(False)
+        options |= {"transform": axes.transAxes, "linespacing": 1.05}
+        axes.text(1.07, at, text, **options).set_in_layout(False)
         look_: dict[str, Any] = {"color": colour, "marker": line.get_marker(), "markersize": 5}
         look_ |= {"linestyle": line.get_linestyle(), "linewidth": 1.3, "clip_on": False}
         look_ |= {"markerfacecolor": line.get_markerfacecolor(), "transform": axes.transAxes}
@@ -315,7 +317,7 @@ def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False)
     The figure grows by what is written. Simulated data are named first, in red, and across.
     """
     # Two lines of about one length, if one is not enough.
-    letters = LETTERS if len(finding) <= LETTERS else max(50, len(finding) // 2 + 8)
+    letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)
     lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
     if simulated:
         lines.insert(0, (SIMULATED, 11.5, "bold", ALARM))

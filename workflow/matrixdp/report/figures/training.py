@@ -28,7 +28,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.once(rows, tables[f"summary/{experiment}"])
+    rows = frames.twins(rows, tables[f"summary/{experiment}"])
     groups = training.grouped(experiment, rows["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     return rows.assign(group=rows["mechanism"].map(title_of))
@@ -37,7 +37,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw all against true epsilon, in a large panel, and each group against nominal epsilon."""
     experiment = str(frame["experiment"].iloc[0])
-    ours = frame[frame["kind"].eq("mechanism")]
+    ours = frame[frame["kind"].eq("mechanism") & ~frame["_twin"]]
     groups = training.grouped(experiment, ours["mechanism"])
     heights = [3.8] + [1.9] * len(groups)
     figure, grid = style.canvas(

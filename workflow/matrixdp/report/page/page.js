@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  root.classList.add("scripted");
 
   // Storage is refused to some local files; the page then forgets the choice, no more.
   const remembered = {
@@ -81,7 +80,8 @@
     });
   });
 
-  // A column sorts up, down, and back to the order of the page; each group of rows by itself.
+  // A column sorts up, down, and back to the order of the page. Sorted rows leave their groups, and
+  // say themselves which these are.
   const key = (row, column) => {
     const cell = row.cells[column];
     const value = cell?.dataset.value;
@@ -92,22 +92,24 @@
     const numbers = !Number.isNaN(a.number) && !Number.isNaN(b.number);
     return numbers ? a.number - b.number : a.text.localeCompare(b.text, "en");
   };
+  const homes = new Map();
   const sort = (table, column, direction) => {
-    for (const body of table.tBodies) {
-      const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
-      rows.sort((a, b) => {
-        if (!direction) return a.dataset.place - b.dataset.place;
-        const [x, y] = [key(a, column), key(b, column)];
-        if (x.empty || y.empty) return x.empty - y.empty;
-        return direction * compare(x, y) || a.dataset.place - b.dataset.place;
-      });
-      body.append(...rows);
-    }
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    rows.sort((a, b) => {
+      if (!direction) return a.dataset.place - b.dataset.place;
+      const [x, y] = [key(a, column), key(b, column)];
+      if (x.empty || y.empty) return x.empty - y.empty;
+      return direction * compare(x, y) || a.dataset.place - b.dataset.place;
+    });
+    table.classList.toggle("sorted", direction !== 0);
+    rows.forEach((row) => {
+      const stays = !direction || row.classList.contains("group");
+      (stays ? homes.get(row) : table.tBodies[0]).append(row);
+    });
   };
   document.querySelectorAll("table.sortable").forEach((table) => {
-    [...table.tBodies].forEach((body) => {
-      [...body.rows].forEach((row, i) => { row.dataset.place = i; });
-    });
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    rows.forEach((row, i) => { row.dataset.place = i; homes.set(row, row.parentElement); });
     [...table.tHead.rows[0].cells].forEach((head, column, heads) => {
       if (!head.textContent.trim()) return;
       const button = document.createElement("button");

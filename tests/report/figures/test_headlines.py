@@ -1,0 +1,55 @@
+"""Headlines of the kept figures: what they say, and that they fit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from matrixdp.report import entries, figures
+from matrixdp.report.figures import style
+
+KEPT = Path(__file__).parents[3] / "results" / "reference"
+FIGURES = figures.registry(entries.experiments(KEPT))
+
+
+def test_a_headline_is_broken_before_it_leaves_the_figure():
+    finding = "some words that go on " * 8
+    with style.context():
+        drawing, _ = style.canvas(2.0)
+        style.headline(drawing, finding, "topic")
+        drawing.draw_without_rendering()
+        ends = [text.get_window_extent().x1 for text in drawing.texts]
+    assert max(ends) <= drawing.bbox.x1
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_a_headline_is_short_and_follows_from_the_frame(name):
+    figure = FIGURES[name]
+    frame = figure.frame(KEPT)
+    said = figure.headline(frame)
+    with style.context():
+        drawing, _ = style.canvas(2.0)
+        style.headline(drawing, said, figure.title)
+        drawing.draw_without_rendering()
+        ends = [text.get_window_extent().x1 for text in drawing.texts]
+    assert max(ends) <= drawing.bbox.x1
+    assert len(said) <= 90
+    few = "n_trials" in frame and frame["n_trials"].between(1, 9).any()
+    assert figure.finding is not None
+    assert said != figure.title or few
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("noise_levels", "noise_std"),
+        ("nominal", "epsilon_actual"),
+        ("imgm_adult", "epsilon_actual"),
+    ],
+)
+def test_other_numbers_give_another_headline(name, column):
+    figure = FIGURES[name]
+    frame = figure.frame(KEPT)
+    largest = frame[column].eq(frame[column].max())
+    other = frame.assign(**{column: np.where(largest, 7 * frame[column], frame[column])})
+    assert figure.headline(other) != figure.headline(frame)
