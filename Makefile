@@ -5,7 +5,7 @@ PYTHON ?= python3
 ARGS ?=
 BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
 
-.PHONY: all quick page verify reference figures test mutants bench lint slurm clean help
+.PHONY: all quick page verify reference figures test mutants faults bench lint slurm clean help
 
 all: ## compute every table, figure and the report
 	@$(BOOTSTRAP) run $(ARGS)
@@ -31,6 +31,9 @@ figures: ## draw the kept results' figures again and compare them, byte for byte
 
 test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)
+
+faults: ## inject many faults: downloads, mirrors, configurations, kills (half an hour)
+	@$(BOOTSTRAP) test tests/faults --long $(ARGS)
 
 mutants: ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BOOTSTRAP) mutants $(ARGS)

@@ -1,11 +1,20 @@
 # Reproduction of the MVG and IMGM papers on matrix-valued differential privacy. `snakemake` makes
 # every table, every figure and the report; name a target (`snakemake table4`) for a part.
+import atexit
+import os
+
 from snakemake.utils import min_version
 
 min_version("9.25")
 
 
-configfile: "config.yaml"
+# Settings: those of the folder where it runs, or else those beside this file.
+SETTINGS = "config.yaml"
+if not (workflow.modifier.is_main_snakefile() and os.path.isfile(SETTINGS)):
+    SETTINGS = workflow.source_path(SETTINGS)
+
+
+configfile: SETTINGS
 
 
 include: "workflow/rules/common.smk"
@@ -18,16 +27,23 @@ include: "workflow/rules/targets.smk"
 
 
 rule all:
-    """Every table, every figure and the report."""
+    """Every table, every figure, the report, and all that these are made from."""
     default_target: True
     input:
         [wanted for _, wanted in TARGETS.values()],
+        [data_of(name) for name in [*EXPERIMENTS, *TRAINING]],
+        [file for group in SHOWN for file in group.outputs],
+        rules.judge.input,
         rules.judge.output,
         rules.report.output,
 
 
 onstart:
     # Not in dry runs, and only where there is something to do: what jobs read their settings from.
+    keep_records(started=True)
+    for file in products.leftovers(config, "results"):
+        # Of an experiment that was taken out: the page shows what is there.
+        file.unlink()
     configuration.write(config)
     shell(STAND_INS)
 
@@ -38,4 +54,7 @@ onsuccess:
     shell(STAND_INS)
 
 
-sources.remember()
+if MAIN:
+    keep_records(started=False)
+# Rules ask for some digests only when their jobs are planned.
+atexit.register(sources.remember)

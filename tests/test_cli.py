@@ -23,10 +23,13 @@ SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
 def settings(results, **changes):
-    """Write settings of two trials where verbs read them; ``changes`` are of experiment I."""
-    chosen = copy.deepcopy(SHIPPED) | {"trials": 2, "epsilons": ["1"]}
+    """Write settings of two trials where verbs read them; ``changes`` are of experiment I.
+
+    These are made after the settings were checked, as a verb must notice them by itself.
+    """
+    chosen = config.resolve(copy.deepcopy(SHIPPED) | {"trials": 2, "epsilons": ["1"]})
     chosen["experiments"]["regression"] |= changes
-    config.write(config.resolve(chosen), results)
+    config.write(chosen, results)
 
 
 @pytest.fixture(scope="module")

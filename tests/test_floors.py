@@ -9,7 +9,7 @@ import pytest
 
 import matrixdp
 
-GROUND = ["checks", "discovery", "files", "seeds", "trials"]
+GROUND = ["checks", "discovery", "files", "seeds", "stamps", "trials"]
 MECHANISMS = [*GROUND, "laws", "bingham", "safe", "privacy*", "mechanisms*"]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
@@ -21,10 +21,11 @@ FLOORS = {
     "places": ["checks"],
     "checks": [],
     "discovery": ["checks"],
-    "trials": ["files"],
+    "trials": ["files", "stamps"],
     "seeds": ["checks"],
     "sources": ["checks", "files"],
-    "files": ["checks"],
+    "files": ["checks", "stamps"],
+    "stamps": ["checks", "places"],
     "laws": ["checks"],
     "bingham": ["checks", "laws"],
     "safe": [],
@@ -47,10 +48,12 @@ FLOORS = {
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "catalogue", "places", "templates", "report*"),
+        *(*GROUND, "catalogue", "places", "templates", "version", "report*"),
         *("experiments", "experiments.readings"),
     ],
-    "config": ["checks", "experiments.readings", "files", "places", "sources", "trials"],
+    "config": [
+        *("checks", "experiments.readings", "files", "places", "sources", "stamps", "trials")
+    ],
     "templates": ["catalogue"],
     "products": ["catalogue", "config", "places", "sources", "templates"],
     "cli*": ["*"],

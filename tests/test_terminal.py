@@ -72,7 +72,7 @@ def test_a_dry_run_says_why(folder):
     assert code == 0
     assert lines[0] == "Trials: a. Missing output files: results/a"
     assert lines[-1] == "4 jobs would run; this was a dry run."
-    assert len(lines) == 5
+    assert len(lines) == 4
 
 
 def test_a_failing_job_shows_its_own_sentence(folder):

@@ -251,7 +251,7 @@ class Project:
         times = [file.stat().st_mtime if file.exists() else 0 for file in (config, last)]
         if times[0] <= times[1] and not any(re.match("--config|-C", one) for one in arguments):
             return 0
-        return self.call("-m", "matrixdp", "check", "--", *arguments)
+        return self.call("-m", "matrixdp", "refresh", "--check", "--", *arguments)
 
     def refresh(self, arguments: Sequence[str]) -> int:
         """Try again for originals where earlier runs took simulated data; return the exit code."""

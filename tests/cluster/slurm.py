@@ -129,19 +129,15 @@ def checkout(folder: Path) -> Path:
 
 
 def differences(ours: Path, theirs: Path) -> tuple[int, list[str]]:
-    """Return how many files were compared and which differ or are in one folder alone."""
-
-    def names(folder: Path) -> set[str]:
-        files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-        return {
-            str(file)
-            for file in files
-            if file.parts[0] != "reference" and not any(one in str(file) for one in MEASURED)
-        }
-
-    one, other = names(ours), names(theirs)
-    different = [n for n in one & other if not filecmp.cmp(ours / n, theirs / n, shallow=False)]
-    return len(one & other), sorted([*different, *(one ^ other)])
+    """Return how many files the run here made and which of them differ or are missing there."""
+    files = [path.relative_to(ours) for path in ours.rglob("*") if path.is_file()]
+    made = [str(file) for file in files if not any(one in str(file) for one in MEASURED)]
+    same = {
+        name
+        for name in made
+        if (theirs / name).is_file() and filecmp.cmp(ours / name, theirs / name, shallow=False)
+    }
+    return len(made), sorted({*made} - same)
 
 
 def main(local: str, *arguments: str) -> int:
@@ -160,15 +156,15 @@ def main(local: str, *arguments: str) -> int:
         profile = ["--workflow-profile", "profiles/slurm"]
         python = str(project / ".venv" / "bin" / "python")
         code = subprocess.call(
-            [python, "-m", "snakemake", *profile, *quick, *arguments], cwd=project
+            [python, "-m", "snakemake", *arguments, *profile, *quick], cwd=project
         )
         print(f"The run took {time.monotonic() - start:.0f} s and ended with {code}.")
         if code:
             for log in ("slurmctld", "slurmd"):
                 print(log, (Path(name) / f"{log}.out").read_text()[-3000:])
             return code
-        compared, different = differences(project / "results", Path(local).resolve())
-        print(f"{compared} files compared, {len(different)} differ.", *different, sep="\n")
+        made, different = differences(project / "results", Path(local).resolve())
+        print(f"{made} files made, {len(different)} differ.", *different, sep="\n")
         return bool(different)
 
 

@@ -6,6 +6,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "data"), str(TESTS / "workflow")]
 
@@ -21,3 +23,7 @@ def _fixtures(folder: str) -> None:
 
 _fixtures("data")
 _fixtures("workflow")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="inject many more faults")

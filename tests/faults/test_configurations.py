@@ -67,6 +67,24 @@ def test_a_wrong_word_on_the_command_line_is_one_sentence(folder, name):
     refused(caught, pattern)
 
 
+@pytest.mark.slow
+def test_make_says_one_sentence_and_starts_nothing(fresh, request):
+    fresh.with_environment()
+    shipped, file = mutations.SHIPPED, fresh.folder / "config.yaml"
+    cases = [(yaml.safe_dump(one).encode(), []) for one in FROM_SCHEMA.values()]
+    cases += [(yaml.safe_dump(one).encode(), []) for one, _ in mutations.BY_HAND.values()]
+    cases += [(content, []) for content, _ in mutations.FILES.values()]
+    plain = yaml.safe_dump(shipped).encode()
+    cases += [(plain, words) for words, _ in mutations.ARGUMENTS.values()]
+    for content, words in cases if request.config.getoption("--long", False) else cases[::100]:
+        file.write_bytes(content)
+        outcome = fresh.bootstrap("table3", *words, "-c1")
+        assert outcome.code == 2, outcome.output
+        assert outcome.output.count("\n") == 1, outcome.output
+        assert "Traceback" not in outcome.output
+        assert not (fresh.folder / "results").exists()
+
+
 def test_what_is_planned_is_what_snakemake_runs(folder):
     (folder / "more.yaml").write_text("data: {mirror: there}\ntrials: 7\n")
     plan = config.planned(

@@ -52,7 +52,7 @@ def test_jobs_of_a_target(target, expected, shipped):
 
 def test_jobs_of_a_quick_run(shipped):
     overlay = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
-    assert shipped.plan("all", *overlay).counts["total"] <= 120
+    assert shipped.plan("all", *overlay).counts["total"] <= 110
 
 
 def test_jobs_of_the_mvg_paper(shipped):
@@ -96,7 +96,7 @@ def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
         ("rows=[4,8]", jobs_of(mechanisms=["jl_exact"])),
         ("epsilons=[1,0.1,10]", jobs_of() - REFERENCES),
         ("trials=3", jobs_of()),
-        ("public_tau=0.8", set()),
+        ("table_epsilon=0.1", set()),
         ("seed=1", jobs_of() | {"data liver", "data movement", "data ctg"}),
     ],
 )

@@ -143,6 +143,11 @@ def finding(name: str, **words: object) -> str:
     return section("findings")[name].format(**words)
 
 
+def reading(knob: str, value: str) -> str:
+    """Return what a value of a knob of workflow/readings.yaml means, in a few words."""
+    return section("readings").get(knob, {}).get(value, value.replace("_", " "))
+
+
 @functools.cache
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""

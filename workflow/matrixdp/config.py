@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
-from matrixdp import checks, files, sources
+from matrixdp import checks, files, sources, stamps
 from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
@@ -267,6 +267,44 @@ def part(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> dict
     return cut
 
 
+def made_from(
+    settings: Mapping[str, Any], experiment: str, *names: str, code: bool = True
+) -> dict[str, str]:
+    """Return digests of the settings and the code that rows of an experiment depend on.
+
+    Args:
+        settings: a resolved configuration, with the reading.
+        experiment: one of its experiments or trainings.
+        names: mechanisms, schemes and reference rows; none: all.
+        code: whether to say on which code too, which takes longer.
+    """
+    names = names or tuple(rows(settings, experiment))
+    found = {"settings": sources.stamp({one: part(settings, experiment, one) for one in names})}
+    if not code:
+        return found
+    if experiment in settings["training"]:
+        verb, entry = "train", sources.trainings()[experiment]
+        known = sources.schemes(experiment)
+    else:
+        verb, entry = "trials", sources.tasks()[_release(settings, experiment)["task"]]
+        known = sources.mechanisms()
+    chosen = (known[name] for name in names if name in known)
+    return {**found, "code": sources.digest(f"cli/{verb}.py", entry, *chosen)}
+
+
+def check_summaries(settings: Mapping[str, Any], results: str | os.PathLike) -> None:
+    """Check that the summaries of a run are of its configuration.
+
+    Raises:
+        InputError: one is of other settings, or not as it was written.
+    """
+    default = {**settings, "reading": readings.DEFAULT}
+    for experiment in (*settings["experiments"], *settings["training"]):
+        made = made_from(default, experiment, code=False)
+        for kind in ("summary", "comparisons"):
+            stamps.check(place(f"{kind}/{experiment}", os.fspath(results)), **made)
+
+
 def extraction(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     """Return what the features of a neural experiment may depend on."""
     own = settings["training"].get(experiment, {})
@@ -304,19 +342,30 @@ def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
 
 
 def bundles(settings: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return which schemes of which neural experiment one job trains, job by job."""
-    return [
-        (name, own["schemes"][start : start + own["per_job"]])
-        for name, own in settings["training"].items()
-        for start in range(0, len(own["schemes"]), own["per_job"])
-    ]
+    """Return which rows of which experiment one job makes, job by job.
+
+    Where a job makes one row, mechanisms are left out, each of which is a job by its name;
+    reference rows, which take no time, are one.
+    """
+    found = []
+    for name, own in (settings["experiments"] | settings["training"]).items():
+        chosen, length = rows(settings, name), own["per_job"]
+        if name in settings["experiments"] and length == 1:
+            chosen = [row for row in chosen if row not in sources.mechanisms()]
+            length = len(chosen) or 1
+        found += [(name, chosen[at : at + length]) for at in range(0, len(chosen), length)]
+    return found
 
 
 def shown(settings: Mapping[str, Any], experiments: Collection[str]) -> dict[str, Any]:
     """Return what tables, figures and pages on these experiments (empty: on all) may show."""
     cut = {key: value for key, value in settings.items() if key not in _ASIDE}
-    for kind in ("experiments", "training") if experiments else ():
-        cut[kind] = {name: own for name, own in settings[kind].items() if name in experiments}
+    for kind in ("experiments", "training"):
+        cut[kind] = {
+            name: {key: value for key, value in own.items() if key != "per_job"}
+            for name, own in settings[kind].items()
+            if not experiments or name in experiments
+        }
     return cut
 
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from matrixdp import stamps
 from matrixdp.checks import InputError, why
 
 
@@ -38,6 +39,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, target)
+        stamps.write(target)
     except OSError as error:
         raise InputError(
             f"{target} cannot be written ({why(error)}); free some space or choose a folder that "

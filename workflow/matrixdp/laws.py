@@ -43,11 +43,7 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Law(abc.ABC):
-    """Noise that does not depend on what it is added to.
-
-    Args:
-        shape: (m, n) of one trial.
-    """
+    """Noise that does not depend on what it is added to; one trial has the shape (m, n)."""
 
     shape: tuple[int, int]
 
@@ -78,13 +74,7 @@ class GaussianLaw(Law):
 
 @dataclass(frozen=True, eq=False)
 class SizedLaw(Law):
-    """Noise of density proportional to exp(-size).
-
-    The size follows Gamma(``free``).
-
-    Args:
-        scale: above 0.
-    """
+    """Noise of density exp(-size), but for a constant, of a ``scale`` above 0; see ``free``."""
 
     scale: float
 
@@ -216,11 +206,7 @@ class SymmetricNormal(GaussianLaw):
 
 @dataclass(frozen=True, eq=False)
 class SymmetrisedNormal(GaussianLaw):
-    """Symmetric part of the equi-modal noise A N A^T.
-
-    Args:
-        factor: A, a vector (m,) for a diagonal or a matrix (m, m).
-    """
+    """Symmetric part of the equi-modal noise A N A^T, for a diagonal (m,) or a matrix A (m, m)."""
 
     factor: ArrayLike
 
@@ -335,10 +321,7 @@ class ColumnLinfExponential(NormLaw):
     """Matrices of density proportional to exp(-sum_j max_i |z_ij| / (w_i scale)).
 
     Columns are independent: a uniform point of the box prod_i [-w_i, w_i] times a Gamma(m + 1)
-    number (Hardt & Talwar, STOC 2010, section 4).
-
-    Args:
-        weights: w, shape (m,).
+    number (Hardt & Talwar, STOC 2010, section 4). The weights w have shape (m,).
     """
 
     weights: ArrayLike
@@ -369,9 +352,7 @@ class GeneralizedGamma(SizedLaw):
     """Independent columns of density proportional to exp(-(|z| / scale)^power).
 
     A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
-
-    Args:
-        power: at least 1; 2 is Gaussian noise, 1 that of :class:`ColumnL2Exponential`.
+    The power is at least 1; 2 is Gaussian noise, 1 that of :class:`ColumnL2Exponential`.
     """
 
     power: float
@@ -440,20 +421,11 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
 def kronecker_normal(
     streams: Streams, row_covariance: ArrayLike, column_covariance: ArrayLike
 ) -> Array:
-    """Return draws of :class:`MatrixNormal` through its mn x mn covariance, for comparison only.
+    """Return draws (trials, m, n) of :class:`MatrixNormal` through its mn x mn covariance.
 
-    The second sampling method of the MVG paper (section 6): a multivariate normal with Kronecker
-    covariance. It needs (mn)^2 numbers and (mn)^3 operations.
-
-    Args:
-        streams: as for every ``sample``.
-        row_covariance, column_covariance: Sigma (m, m) and Psi (n, n), positive definite.
-
-    Returns:
-        Shape (trials, m, n).
-
-    Raises:
-        InputError: a covariance is not a positive definite matrix.
+    For comparison only: the second sampling method of the MVG paper (section 6), a multivariate
+    normal with Kronecker covariance of Sigma (m, m) and Psi (n, n), positive definite (else
+    InputError). It needs (mn)^2 numbers and (mn)^3 operations.
     """
     sigma = checks.array(shape=(None, None), row_covariance=row_covariance)
     psi = checks.array(shape=(None, None), column_covariance=column_covariance)

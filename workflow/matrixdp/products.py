@@ -6,8 +6,10 @@ Names and inputs are read from the text (see :mod:`matrixdp.sources`): nothing h
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from matrixdp import catalogue, sources, templates
@@ -78,10 +80,9 @@ class Group:
         """The verbs that make it, tables first: figures may show them."""
         return [verb for verb in ("table", "figure") if self.names(verb)]
 
-    @property
-    def commands(self) -> str:
-        """The commands that make it."""
-        under = f" --reading {self.reading}" if self.reading else ""
+    def commands(self, root: str) -> str:
+        """Return the commands that make it in a run's folder."""
+        under = f" --results {root}" + (f" --reading {self.reading}" if self.reading else "")
         names = {verb: " ".join(self.names(verb)) for verb in self.verbs}
         return " && ".join(f"python -m matrixdp {v} {names[v]}{under}" for v in self.verbs)
 
@@ -119,6 +120,8 @@ class Group:
         if "settings" not in self.inputs:
             return ""
         known = {*config["experiments"], *config["training"]}
+        if not self.reading:
+            config = {**config, "reading": "default"}
         return sources.stamp(configuration.shown(config, self.origins & known))
 
     @property
@@ -141,7 +144,7 @@ def filled(entries: Mapping[str, sources.Entry], experiments: Mapping[str, str])
         experiments: see :func:`matrixdp.templates.fill`.
     """
     return [
-        Product(one.name, entry, one.inputs, tuple(entry.words.get("optional", ())))
+        Product(one.name, entry, one.inputs, one.put_in(entry.words.get("optional", ())))
         for name, entry in entries.items()
         for one in templates.fill(
             name, entry.words.get("each", ""), entry.words.get("inputs", ()), experiments
@@ -179,6 +182,32 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
         replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
         for product in found
         if all(map(there, product.inputs))
+    ]
+
+
+def leftovers(settings: Mapping[str, Any], results: str | os.PathLike) -> list[Path]:
+    """Return files of a run's folder that come from trials, of what the settings have no more.
+
+    Trials, data and features, which take long, are not among them: nothing shows these alone.
+    """
+    releases, runs = settings["experiments"], {*settings["experiments"], *settings["training"]}
+    made = products(settings)
+    figures = {product.name for product in made if product.verb == "figure"}
+    wanted = {
+        "summary": runs,
+        "comparisons": runs,
+        "readings": {part for name in swept(settings) for part in (name, f"{name}_trials")},
+        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
+        "tables": {product.name for product in made if product.verb == "table"},
+        "figures": figures,
+        "figures/data": figures,
+    }
+    wanted["tables"].add("claims_comparisons")
+    return [
+        file
+        for folder, names in wanted.items()
+        for file in sorted(Path(results, folder).glob("*.*"))
+        if file.is_file() and file.name.partition(".")[0] not in names
     ]
 
 

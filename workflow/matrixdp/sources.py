@@ -18,7 +18,7 @@ import importlib.metadata
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,10 @@ DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn"}
 
 #: Imports under this condition are for readers of types alone.
 TYPES_ONLY = "TYPE_CHECKING"
+
+
+#: A file and the names that are used of it; None: all of it.
+_Use = tuple[Path, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -135,36 +139,53 @@ def digest(*parts: str | Path | Entry | tuple[str, str], shows: bool = False) ->
     by_value = BY_VALUE if shows else BY_VALUE | WORDS
     # Of each file the statements that count, by number; other files than Python's have none.
     chosen: dict[Path, set[int]] = {}
-    pending: list[tuple[Path, Iterable[str] | None]] = []
+    pending: list[_Use] = []
+    done: set[_Use] = set()
     said = set()
     for part in parts:
         if isinstance(part, Entry):
             entry = _facts(part.file)["tables"][part.table][part.name]
             said.add(f"{part.table} {part.name} {entry['meaning']}")
-            pending.append((part.file, entry["uses"]))
+            pending.append((part.file, tuple(entry["uses"])))
         elif isinstance(part, tuple):
             pending.append((PACKAGE / part[0], part[1:]))
         else:
             pending.append((PACKAGE / part, None))
     while pending:
-        file, names = pending.pop()
-        statements = _facts(file)["statements"]
-        wanted = range(len(statements)) if names is None else _reached(file, frozenset(names))
-        new = set(wanted) - chosen.setdefault(file, set())
-        chosen[file] |= new
-        for statement in (statements[index] for index in new):
-            pending += [found for name in statement["imports"] for found in _found(name)]
-            said |= {f"{name} {_version(name)}" for name in statement["packages"]}
-            pending += [
-                (PACKAGE.parent / name, None)
-                for name in statement["yaml"]
-                if name not in by_value and (PACKAGE.parent / name).is_file()
-            ]
-    for file, numbers in chosen.items():
+        use = pending.pop()
+        done.add(use)
+        numbers, uses, packages, texts = _needs(*use)
+        chosen.setdefault(use[0], set()).update(numbers)
+        said |= packages
+        pending += uses - done
+        pending += {(file, None) for file in texts if file.name not in by_value} - done
+    for file, counted in chosen.items():
         facts = _facts(file)
-        meanings = [facts["statements"][index]["meaning"] for index in sorted(numbers)]
+        meanings = [facts["statements"][index]["meaning"] for index in sorted(counted)]
         said.add(f"{os.path.relpath(file, PACKAGE)} {facts['meaning']} {' '.join(meanings)}")
     return hashlib.sha256("\n".join(sorted(said)).encode()).hexdigest()[:12]
+
+
+@functools.cache
+def _needs(
+    file: Path, names: tuple[str, ...] | None
+) -> tuple[frozenset[int], frozenset[_Use], frozenset[str], frozenset[Path]]:
+    """Return what names of a file (None: all of it) rest on there, and directly elsewhere.
+
+    Returns:
+        The numbers of its statements; what they use of other files; the packages with their
+        versions; and the YAML files.
+    """
+    statements = _facts(file)["statements"]
+    numbers = range(len(statements)) if names is None else _reached(file, frozenset(names))
+    found = [statements[number] for number in numbers]
+    beside = {PACKAGE.parent / name for one in found for name in one["yaml"]}
+    return (
+        frozenset(numbers),
+        frozenset(use for one in found for name in one["imports"] for use in _found(name)),
+        frozenset(f"{name} {_version(name)}" for one in found for name in one["packages"]),
+        frozenset(text for text in beside if text.is_file()),
+    )
 
 
 def stamp(value: object) -> str:
@@ -175,7 +196,9 @@ def stamp(value: object) -> str:
 def remember() -> None:
     """Keep what has been read from the sources, so that the next parse need not read it again."""
     if _known.new and CACHE.parent.is_dir():
-        kept = {key: _known.facts[key] for key in _known.used}
+        # What another target reads is worth keeping too, but not what old versions were.
+        many = len(_known.facts) > 2 * len(_known.used) + 500
+        kept = {key: _known.facts[key] for key in _known.used} if many else _known.facts
         with contextlib.suppress(InputError):
             write_text(CACHE, json.dumps(kept))
 

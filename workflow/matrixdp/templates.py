@@ -21,6 +21,10 @@ class Filled(NamedTuple):
     inputs: tuple[str, ...]
     words: dict[str, str]
 
+    def put_in(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return further names with the words put in."""
+        return tuple(name.format(**self.words) for name in names)
+
 
 def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the experiments that settings name, and of which kind they are."""

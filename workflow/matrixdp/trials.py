@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrixdp import files
+from matrixdp import files, stamps
 
 #: Columns of a trial file, in order.
 COLUMNS = (
@@ -59,8 +59,14 @@ def columns(rows: Rows, names: Sequence[str] = COLUMNS) -> dict[str, list]:
     return {name: _as_floats(column) for name, column in found.items()}
 
 
-def write(rows: Rows, path: str | os.PathLike) -> None:
-    """Write trial rows as gzipped CSV; the same rows are the same bytes."""
+def write(rows: Rows, path: str | os.PathLike, **facts: str) -> None:
+    """Write trial rows as gzipped CSV; the same rows are the same bytes.
+
+    Args:
+        rows: of trials.
+        path: of the file.
+        facts: digests of what they were made from, for its stamp (see :mod:`matrixdp.stamps`).
+    """
     with (
         files.replacing(path) as temporary,
         open(temporary, "wb") as raw,
@@ -68,6 +74,7 @@ def write(rows: Rows, path: str | os.PathLike) -> None:
         gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as stream,
     ):
         stream.write(_text(rows, COLUMNS).encode())
+    stamps.write(path, **facts)
 
 
 def write_csv(rows: Rows, columns: Sequence[str], path: str | os.PathLike) -> None:

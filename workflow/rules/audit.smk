@@ -13,32 +13,44 @@ rule audit_experiment:
         "results/benchmarks/audit/{experiment}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
+        root=ROOT,
         rows=lambda wildcards: list(mechanisms_of(wildcards.experiment)),
         part=lambda wildcards: configuration.audited(config, wildcards.experiment),
         runs=config["audit_runs"],
-        code=lambda wildcards: sources.digest(
-            ("cli/audit.py", "experiment"),
-            task_of(wildcards.experiment),
-            *mechanisms_of(wildcards.experiment).values(),
-        ),
+        code=lambda wildcards: code_of(("cli/audit.py", "experiment"), wildcards.experiment),
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit {wildcards.experiment} --out results/audit > {log} 2>&1"
+        "python -m matrixdp audit {wildcards.experiment} --results {params.root}"
+        " --out {params.root}/audit > {log} 2>&1"
 
 
 # What needs a seed alone: mistakes that the audit must catch, theory, and what measures the machine.
 SEEDED = {
-    "canaries": ["audit", ["canaries"], [("cli/audit.py", "canaries")]],
-    "theory": ["theory", THEORY, ["cli/theory.py", *(sources.theory()[n] for n in THEORY)]],
-    "sampler_times": ["theory", TIMED, ["cli/theory.py", *(sources.theory()[n] for n in TIMED)]],
+    "canaries": [
+        "Mistakes that the audit must catch",
+        "audit",
+        ["canaries"],
+        [("cli/audit.py", "canaries")],
+    ],
+    "theory": [
+        "What the theorems say in numbers",
+        "theory",
+        THEORY,
+        ["cli/theory.py", *(sources.theory()[n] for n in THEORY)],
+    ],
+    "sampler_times": [
+        "How long samplers take here",
+        "theory",
+        TIMED,
+        ["cli/theory.py", *(sources.theory()[n] for n in TIMED)],
+    ],
 }
 
-for job, (verb, names, code) in SEEDED.items():
+for job, (about, verb, names, code) in SEEDED.items():
 
     rule:
         name:
@@ -51,10 +63,10 @@ for job, (verb, names, code) in SEEDED.items():
             f"results/benchmarks/{verb}/{job}.tsv"
         conda:
             "../../environment.yml"
-        threads: 1
         resources:
             **SMALL,
         params:
+            root=ROOT,
             verb=verb,
             names=names,
             seed=config["seed"],
@@ -63,4 +75,6 @@ for job, (verb, names, code) in SEEDED.items():
             "{rule}: {params.names}"
         shell:
             "python -m matrixdp {params.verb} {params.names} --seed {params.seed}"
-            " --out results/{params.verb} > {log} 2>&1"
+            " --out {params.root}/{params.verb} > {log} 2>&1"
+
+    described(job, about)

@@ -2,6 +2,7 @@
 # results depend on. No network, nothing heavy: every job on a cluster parses this again.
 import functools
 import os
+import shutil
 import sys
 
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
@@ -11,8 +12,11 @@ from matrixdp import config as configuration, products, sources
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
+# Whether this is the workflow itself, no module of another one.
+MAIN = workflow.modifier.is_main_snakefile()
+
 try:
-    config = configuration.resolve(config, workflow.configfiles)
+    config = configuration.resolve(config, workflow.configfiles if MAIN else ())
     if os.path.lexists("results") and not os.access("results/.", os.W_OK):
         raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:
@@ -24,7 +28,7 @@ os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
     PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
-    **{configuration.PLANNED: sources.stamp(config)},
+    **({configuration.PLANNED: sources.stamp(config)} if MAIN else {}),
 )
 
 # Warns of stand-ins for originals that were wanted; Python starts only where there are any.
@@ -33,13 +37,21 @@ STAND_INS = (
     " results/data/*/provenance.json) /dev/null || python -m matrixdp refresh --status"
 )
 
+# Below the prefix that a module may have been given.
+ROOT = workflow.modifier.path_modifier.replace_prefix("results")
+if not MAIN:
+    # The handlers of a module's Snakefile are never called.
+    configuration.write(config, ROOT)
 EXPERIMENTS = config["experiments"]
+# What of a data set's entry stands in its provenance, but changes no number.
+WORDS = {"title", "publisher", "licence", "doi", "citation"}
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 TRAINING = config["training"]
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
+SETTINGS_SHOWN = sources.stamp(configuration.shown({**config, "reading": readings.DEFAULT}, []))
 METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
 # What a job may take: memory in MB, minutes. Twice the memory that a full run was seen to take, and
 # ten times its time; `--set-resources` where trials are many.
@@ -60,9 +72,9 @@ wildcard_constraints:
 
 
 @functools.cache
-def part(experiment, mechanism, reading=readings.DEFAULT):
-    """Return the settings that the rows of a mechanism or scheme may depend on."""
-    return configuration.part({**config, "reading": reading}, experiment, mechanism)
+def made_from(experiment, reading, *rows, code=True):
+    """Return digests of what the rows of mechanisms or schemes depend on."""
+    return configuration.made_from({**config, "reading": reading}, experiment, *rows, code=code)
 
 
 @functools.cache
@@ -79,6 +91,41 @@ CHOICES = sources.stamp(
         for name, knob in readings.knobs().items()
     }
 )
+
+
+def keep_records(started):
+    """Keep what Snakemake knows of results beside them, where they are found without .snakemake.
+
+    Without these records it would take results of other settings for those that are wanted.
+    """
+    own, kept = ".snakemake/metadata", "results/metadata"
+    if os.path.islink(own) and not os.path.isdir(own):
+        os.unlink(own)
+    if started and os.path.isdir(own) and not os.path.lexists(kept):
+        shutil.move(own, kept)
+    if os.path.isdir(kept) and not os.path.lexists(own):
+        os.makedirs(".snakemake/incomplete", exist_ok=True)
+        os.symlink(os.path.join(os.pardir, kept), own)
+
+
+def described(name, text):
+    """Give a rule whose name is computed the words that --list-target-rules shows."""
+    own = workflow.modifier.modify_rulename(name)
+    if workflow.is_rule(own):
+        workflow.get_rule(own).docstring = text
+
+
+def to_report(files, category):
+    """Mark the figures and tables among files for --report."""
+    shown = functools.partial(report, category=category)
+    return [
+        (
+            shown(file, labels={"file": os.path.basename(file)})
+            if file.endswith((".svg", ".csv", ".html")) and "/data/" not in file
+            else file
+        )
+        for file in files
+    ]
 
 
 def data_of(experiment):
@@ -103,9 +150,16 @@ def mechanisms_of(experiment):
     return {n: known[n] for n in EXPERIMENTS[experiment]["mechanisms"] if n in known}
 
 
-def task_of(experiment):
-    """Return the task of an experiment."""
-    return sources.tasks()[EXPERIMENTS[experiment]["task"]]
+def code_of(verb, experiment):
+    """Return a digest of what a verb runs on all mechanisms of an experiment."""
+    task = sources.tasks()[EXPERIMENTS[experiment]["task"]]
+    return sources.digest(verb, task, *mechanisms_of(experiment).values())
+
+
+def entry_of(dataset):
+    """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
+    entry = configuration.datasets()[dataset]
+    return sources.stamp({key: value for key, value in entry.items() if key not in WORDS})
 
 
 def tables(*names, folder="results/tables"):

@@ -11,14 +11,14 @@ rule dataset:
         "results/benchmarks/data/{dataset}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
+        root=ROOT,
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: sources.stamp(configuration.datasets()[wildcards[0]]),
+        entry=lambda wildcards: entry_of(wildcards[0]),
         code=lambda wildcards: sources.digest(
             "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
         ),
@@ -26,7 +26,7 @@ rule dataset:
         "Data: {params.name}"
     shell:
         "python -m matrixdp data {params.name} --source {params.source} --seed {params.seed}"
-        " --out results/data/{params.name} 2>&1 | tee {log}"
+        " --out {params.root}/data/{params.name} 2>&1 | tee {log}"
 
 
 # What the neural experiments learn from.

@@ -4,11 +4,11 @@ import shlex
 
 # What made this run differ from a plain one, as a person types it: commands on the page end with it.
 OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-SETTINGS = list(workflow.config_settings.config_args or [])
+GIVEN = list(workflow.config_settings.config_args or [])
 ARGUMENTS = shlex.join(
     [
         *(["--configfile", *OVERLAYS] if OVERLAYS else []),
-        *(["--config", *SETTINGS] if SETTINGS else []),
+        *(["--config", *GIVEN] if GIVEN else []),
     ]
 )
 
@@ -28,18 +28,17 @@ for group in GROUPS:
         input:
             group.files,
         output:
-            group.outputs,
+            to_report(group.outputs, "/".join(sorted(group.origins))),
         log:
             f"results/logs/{group.place}.log",
         benchmark:
             f"results/benchmarks/{group.place}.tsv"
         conda:
             "../../environment.yml"
-        threads: 1
         resources:
             **SMALL,
         params:
-            commands=group.commands,
+            commands=group.commands(ROOT),
             settings=group.settings(config),
             code=group.digest,
         message:
@@ -47,8 +46,12 @@ for group in GROUPS:
         shell:
             "({params.commands}) > {log} 2>&1"
 
+    made = dict.fromkeys(group.names("table") + group.names("figure"))
+    described(group.name, f"Tables and figures: {', '.join(made)}")
+
 
 rule judge:
+    """The verdicts on the papers' claims, before they are shown."""
     input:
         expand(
             "results/{kind}/{experiment}.csv",
@@ -72,36 +75,38 @@ rule judge:
         "results/benchmarks/claims.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
-        settings=sources.stamp(configuration.shown(config, [])),
+        root=ROOT,
+        settings=SETTINGS_SHOWN,
         names=sources.stamp([*sources.theory(), *sources.figures(), *sources.mechanisms()]),
         code=sources.digest("cli/judge.py", *sources.theory().values(), shows=True),
     shell:
-        "python -m matrixdp judge > {log} 2>&1"
+        "python -m matrixdp judge --results {params.root} > {log} 2>&1"
 
 
 rule report:
+    """One page on everything."""
     input:
         expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
         expand("results/summary/{name}.csv", name=[*EXPERIMENTS, *TRAINING]),
         [file for group in SHOWN for file in group.outputs],
         rules.judge.output,
     output:
-        "results/report.html",
+        to_report(["results/report.html"], "Report"),
+        "results/ro-crate-metadata.json",
     log:
         "results/logs/report.log",
     benchmark:
         "results/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
-        settings=sources.stamp(configuration.shown(config, [])),
+        root=ROOT,
+        settings=SETTINGS_SHOWN,
         arguments=ARGUMENTS,
         code=sources.digest(
             "cli/report.py",
@@ -115,4 +120,5 @@ rule report:
             shows=True,
         ),
     shell:
-        "python -m matrixdp report --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+        "python -m matrixdp report --results {params.root} --arguments={params.arguments:q}"
+        " --out {output[0]} > {log} 2>&1"

@@ -59,4 +59,17 @@ for target, (about, wanted) in TARGETS.items():
             input:
                 wanted,
 
-        workflow.get_rule(target).docstring = about
+        described(target, about)
+
+
+# Settings that a person has given, and what they do not act on.
+ASIDE = {
+    "reading": "the reading acts on the tables of results (mvg, table3 to table5) alone; figures, "
+    "training, claims and the report are those of the default reading",
+    "trials": "private training has trials of its own, training.NAME.trials",
+    "epsilons": "private training has epsilons of its own, training.NAME.epsilons",
+}
+for setting, about in ASIDE.items() if MAIN and workflow.is_main_process else ():
+    named = any(one.partition("=")[0] == setting for one in GIVEN)
+    if named and (TRAINING if setting != "reading" else RESULTS != "results/tables"):
+        print(f"note: {about}", file=sys.stderr)

@@ -13,21 +13,21 @@ rule features:
         "results/benchmarks/features/{training}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **LARGE,
     params:
+        root=ROOT,
         part=lambda wildcards: configuration.extraction(config, wildcards.training),
         code=sources.digest("cli/extract.py"),
     message:
         "Features: {wildcards.training}"
     shell:
-        "python -m matrixdp extract {wildcards.training} --out {output} > {log} 2>&1"
+        "python -m matrixdp extract {wildcards.training} --results {params.root}"
+        " --out {output} > {log} 2>&1"
 
 
 # Schemes of an experiment that one job trains share its start and its compilation.
-for name, schemes in configuration.bundles(config):
-    known = sources.schemes(name)
+for name, schemes in [one for one in PARTS if one[0] in TRAINING]:
 
     rule:
         name:
@@ -44,20 +44,16 @@ for name, schemes in configuration.bundles(config):
             f"results/benchmarks/trials/{name}/{{reading}}/{schemes[0]}.tsv"
         conda:
             "../../environment.yml"
-        threads: 1
         resources:
             **LARGE,
         params:
+            root=ROOT,
             experiment=name,
             schemes=schemes,
-            part=configuration.part(config, name, *schemes),
-            code=sources.digest(
-                "cli/train.py",
-                sources.trainings()[name],
-                *(known[scheme] for scheme in schemes if scheme in known),
-            ),
+            made=made_from(name, readings.DEFAULT, *schemes),
         message:
             "Training: {params.experiment}, {params.schemes}"
         shell:
             "python -m matrixdp train {params.experiment} {params.schemes}"
-            " --out results/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"
+            " --results {params.root}"
+            " --out {params.root}/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"

@@ -1,4 +1,5 @@
 # Experiments on releases: trials of every mechanism, under one reading or all, and their summaries.
+PARTS = configuration.bundles(config)
 
 
 rule trials:
@@ -10,62 +11,63 @@ rule trials:
         "results/logs/trials/{experiment}/{reading}/{mechanism}.log",
     benchmark:
         "results/benchmarks/trials/{experiment}/{reading}/{mechanism}.tsv"
+    wildcard_constraints:
+        experiment="|".join(name for name in EXPERIMENTS if EXPERIMENTS[name]["per_job"] == 1)
+        or "none",
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
-        part=lambda wildcards: part(wildcards.experiment, wildcards.mechanism, wildcards.reading),
-        choices=lambda wildcards: choices(wildcards.reading),
-        code=lambda wildcards: sources.digest(
-            "cli/trials.py",
-            task_of(wildcards.experiment),
-            sources.mechanisms()[wildcards.mechanism],
+        root=ROOT,
+        made=lambda wildcards: made_from(
+            wildcards.experiment, wildcards.reading, wildcards.mechanism
         ),
+        choices=lambda wildcards: choices(wildcards.reading),
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}, {wildcards.reading}"
     shell:
         "python -m matrixdp trials {wildcards.experiment} {wildcards.mechanism}"
-        " --reading {wildcards.reading}"
-        " --out results/trials/{wildcards.experiment}/{wildcards.reading} > {log} 2>&1"
+        " --reading {wildcards.reading} --results {params.root}"
+        " --out {params.root}/trials/{wildcards.experiment}/{wildcards.reading} > {log} 2>&1"
 
 
-# Reference rows take no time: those of an experiment are one job.
-for name in EXPERIMENTS:
-    rows = [row for row in EXPERIMENTS[name]["mechanisms"] if row not in sources.mechanisms()]
-    if rows:
+# Rows that one job makes: reference rows, which take no time, or as many as per_job says.
+for name, rows in [one for one in PARTS if one[0] in EXPERIMENTS]:
 
-        rule:
-            name:
-                f"references_{name}"
-            input:
-                data_of(name),
-            output:
-                expand("results/trials/{name}/{{reading}}/{row}.csv.gz", name=name, row=rows),
-            log:
-                f"results/logs/trials/{name}/{{reading}}/references.log",
-            benchmark:
-                f"results/benchmarks/trials/{name}/{{reading}}/references.tsv"
-            conda:
-                "../../environment.yml"
-            threads: 1
-            resources:
-                **SMALL,
-            params:
-                experiment=name,
+    rule:
+        name:
+            f"references_{name}"
+            if EXPERIMENTS[name]["per_job"] == 1
+            else f"trials_{name}_{rows[0]}"
+        input:
+            data_of(name),
+        output:
+            expand("results/trials/{name}/{{reading}}/{row}.csv.gz", name=name, row=rows),
+        log:
+            f"results/logs/trials/{name}/{{reading}}/{rows[0]}.log",
+        benchmark:
+            f"results/benchmarks/trials/{name}/{{reading}}/{rows[0]}.tsv"
+        conda:
+            "../../environment.yml"
+        resources:
+            **SMALL,
+        params:
+            root=ROOT,
+            experiment=name,
+            rows=rows,
+            made=functools.partial(
+                lambda wildcards, name, rows: made_from(name, wildcards.reading, *rows),
+                name=name,
                 rows=rows,
-                part=functools.partial(
-                    lambda wildcards, name: part(name, "nonprivate", wildcards.reading), name=name
-                ),
-                choices=lambda wildcards: choices(wildcards.reading),
-                code=sources.digest("cli/trials.py", task_of(name)),
-            message:
-                "Trials: {params.experiment}, {params.rows}, {wildcards.reading}"
-            shell:
-                "python -m matrixdp trials {params.experiment} {params.rows}"
-                " --reading {wildcards.reading}"
-                " --out results/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"
+            ),
+            choices=lambda wildcards: choices(wildcards.reading),
+        message:
+            "Trials: {params.experiment}, {params.rows}, {wildcards.reading}"
+        shell:
+            "python -m matrixdp trials {params.experiment} {params.rows}"
+            " --reading {wildcards.reading} --results {params.root}"
+            " --out {params.root}/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"
 
 
 rule summary:
@@ -80,18 +82,21 @@ rule summary:
         "results/benchmarks/summary/{any_experiment}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
+        root=ROOT,
         reading=lambda wildcards: wildcards.get("other", readings.DEFAULT),
+        made=lambda wildcards: made_from(
+            wildcards.any_experiment, wildcards.get("other", readings.DEFAULT), code=False
+        ),
         metrics=METRICS,
         code=sources.digest("cli/summary.py"),
     message:
         "Summary: {wildcards.any_experiment}, {params.reading}"
     shell:
         "python -m matrixdp summary {wildcards.any_experiment} --reading {params.reading}"
-        " > {log} 2>&1"
+        " --results {params.root} > {log} 2>&1"
 
 
 use rule summary as summary_of_reading with:
@@ -117,19 +122,16 @@ rule sweep:
         "results/benchmarks/readings/{experiment}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
     resources:
         **SMALL,
     params:
+        root=ROOT,
         rows=lambda wildcards: EXPERIMENTS[wildcards.experiment]["mechanisms"],
         part=lambda wildcards: configuration.swept(config, wildcards.experiment),
         choices=CHOICES,
-        code=lambda wildcards: sources.digest(
-            "cli/sweep.py",
-            task_of(wildcards.experiment),
-            *mechanisms_of(wildcards.experiment).values(),
-        ),
+        code=lambda wildcards: code_of("cli/sweep.py", wildcards.experiment),
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m matrixdp sweep {wildcards.experiment} --out {output.table} > {log} 2>&1"
+        "python -m matrixdp sweep {wildcards.experiment} --results {params.root}"
+        " --out {output.table} > {log} 2>&1"

@@ -102,8 +102,9 @@ class LogHandler(LogHandlerBase):
         name = job["rule_msg"] or job["rule_name"]
         if name == job["rule_name"]:
             name = name.replace("_", " ").capitalize()
-        if self.common_settings.dryrun:
+        if self.common_settings.dryrun and job["output"]:
             print(textwrap.shorten(f"{name}. {job['reason']}", 200, placeholder=" ..."))
+        if self.common_settings.dryrun:
             return
         self.running[job["jobid"]] = name, kind(job["rule_name"]), time.monotonic()
         if job["output"]:

@@ -297,7 +297,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         names = [twin.get(one, catalogue.label(one)) for one in ranked]
         assert [row["best"], row["runner_up"]] == names[:2]
         assert names[0] in shown["Advice"]
-        assert shows(shown["Error"], own[first].mean)
+        assert shows(shown["Error"], own[first].mean, own[first].ci95)
         label, _, value = shown["Runner-up"].rpartition(": ")
         assert label == names[1]
         assert shows(value, own[second].mean)

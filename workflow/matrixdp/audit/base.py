@@ -102,10 +102,7 @@ class Audit(abc.ABC):
 def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
     """Return the test of a sum that follows Gamma(shape) if the noise has its declared scale.
 
-    Args:
-        total: the sum.
-        shape: its expected value and variance.
-        root: whether the noise's scale goes with the square root of the sum.
+    With ``root`` the noise's scale goes with the square root of the sum.
     """
     low, high = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2])
     ratios = np.array([total, low, high]) / shape

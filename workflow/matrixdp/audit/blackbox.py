@@ -82,13 +82,10 @@ def prove(
     runs: int,
     streams: Sequence[np.random.Generator],
 ) -> Proof:
-    """Return what at most ``runs`` runs on each neighbour prove about a release.
+    """Return what at most ``runs`` counted runs on each neighbour prove about a release.
 
-    Args:
-        statistic: see ``Statistic``.
-        nominal, delta: the guarantee to refute.
-        runs: limit on the counted runs on each neighbour.
-        streams: two Generators: to choose the events, and to count.
+    (``nominal``, ``delta``) is the guarantee to refute; two Generators choose the events, and
+    count.
     """
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))

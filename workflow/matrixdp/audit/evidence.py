@@ -59,11 +59,7 @@ class Counts(NamedTuple):
         return both + first, both + second
 
     def checked(self) -> tuple[Array, ...]:
-        """Return pairs on both, on the first alone, on the second, on neither.
-
-        Raises:
-            InputError: a number is negative.
-        """
+        """Return pairs on both, on the first alone, on the second, on neither; none is negative."""
         found = np.broadcast_arrays(*(np.asarray(one, float) for one in self))
         parts = (*found[:3], found[3] - found[0] - found[1] - found[2])
         if not all((part >= 0).all() for part in parts):
@@ -74,13 +70,9 @@ class Counts(NamedTuple):
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
     """Return what a pair adds to the log of the wealth of bets against a line.
 
-    Args:
-        slope, offset: of P(Y in S) <= slope P(Y' in S) + offset: e^epsilon and delta, or a tangent
-            of another trade-off; slope + offset is at least 1.
-
-    Returns:
-        By where the event happened (on both, first, second, none), by bet, and then the shape of
-        slope and offset.
+    The line is P(Y in S) <= slope P(Y' in S) + offset: e^epsilon and delta, or a tangent of another
+    trade-off; slope + offset is at least 1. By where the event happened (on both, first, second,
+    none), by bet, and then the shape of slope and offset.
     """
     slope, offset = np.broadcast_arrays(np.asarray(slope, float), np.asarray(offset, float))
     gains = np.stack([1 - slope - offset, 1 - offset, -slope - offset, -offset])
@@ -88,12 +80,7 @@ def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
 
 
 def log_wealth(counts: Counts, against: Array) -> Array:
-    """Return the log of the mean wealth of all bets.
-
-    Args:
-        counts: of the event, each a number, or an array that broadcasts with the lines.
-        against: see :func:`bets`.
-    """
+    """Return the log of the mean wealth of all bets (see :func:`bets`); counts may be arrays."""
     both, first, second, neither = counts.checked()
     logs = both * against[0] + first * against[1] + second * against[2] + neither * against[3]
     most = logs.max(axis=0)
@@ -111,14 +98,11 @@ def tangent(mu: Array, share: ArrayLike) -> tuple[Array, Array]:
 
 
 def proved(ever: Array, grid: Array) -> float:
-    """Return the last value of a grid that is rejected with all before it, or 0.
+    """Return the last value of an ascending grid that is rejected with all before it, or 0.
 
-    Values are rejected one after the other, so that a wrong bound needs the first true one to be
-    rejected wrongly: it holds with ``CONFIDENCE``, whatever the size of the grid.
-
-    Args:
-        ever: the largest log wealth so far, by value.
-        grid: the values, ascending.
+    ``ever`` has the largest log wealth so far, by value. Values are rejected one after the other,
+    so that a wrong bound needs the first true one to be rejected wrongly: it holds with
+    ``CONFIDENCE``, whatever the size of the grid.
     """
     rejected = ever >= GOAL
     first = int(np.argmin(rejected)) if not rejected.all() else len(grid)
@@ -145,9 +129,7 @@ def runs_needed(nominal: float, delta: float) -> float:
     With a standard deviation that is ``SHORTFALL`` times the one that is just (``nominal``,
     ``delta``)-DP, and the same noise on both neighbours, bets on the best threshold event refute
     ``nominal`` with about the probability ``POWER`` (normal approximation of the log wealth).
-
-    Returns:
-        A number of pairs, infinite if more than 1e9 would be needed.
+    Infinite if more than 1e9 would be needed.
     """
     shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)

@@ -43,8 +43,8 @@ class Neighbours(NamedTuple):
 def changes(query: Query, records: Array, others: Array) -> Array:
     """Return f(X) - f(X') for pairs of a record (searches, m) and what takes its place.
 
-    Identity: the column that differs, shape (searches, m, 1). Second moments: (searches, m, m).
-    All other records cancel.
+    Identity: the column that differs, shape (searches, m, 1). Second moments: (searches, m, m). All
+    other records cancel.
     """
     if query.name == "identity":
         return (records - others)[:, :, None]

@@ -63,12 +63,9 @@ class BlackBoxAudit(Audit):
 class ComposedAudit(BlackBoxAudit):
     """Several releases, the later ones along what the first ones say: their composition.
 
-    The bound is that of Gaussian mechanisms whose mu^2 add up, each found apart.
-
-    Args:
-        release: what is audited.
-        mus: mu of each part, by the largest changes that a search finds.
-        noisy: the audit of the part whose noise is tested for its scale.
+    The bound is that of Gaussian mechanisms whose mu^2 add up, each found apart: ``mus``, by the
+    largest changes that a search finds. ``noisy`` audits the part whose noise is tested for its
+    scale.
     """
 
     tool = "composition"

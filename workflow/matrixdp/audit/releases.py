@@ -116,11 +116,9 @@ def run(
 ) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
-    Args:
-        mechanism: its name.
-        queries: the queries of the experiment's task by name, its own first.
-        settings: those of the experiment; its seed makes the rows reproducible.
-        most: limit on the black box's runs per neighbour; None: as many as its power needs.
+    ``queries`` are those of the experiment's task by name, its own first; the seed of the settings
+    makes the rows reproducible. ``most`` limits the black box's runs per neighbour; None: as many
+    as its power needs.
     """
     rows: list[dict[str, object]] = []
     for variant in variants(find(mechanism), settings):
@@ -163,10 +161,8 @@ def judge(
 ) -> dict[str, object]:
     """Return what the tools find in an audit of one release.
 
-    Args:
-        audit: of the release.
-        given: three Generators: for the scale, and the two of :func:`prove`.
-        most: limit on the runs per neighbour, see :func:`run`.
+    ``given`` are three Generators: for the scale, and the two of :func:`prove`; ``most`` limits the
+    runs per neighbour, see :func:`run`.
     """
     release = audit.release
     scale = audit.scale(given[0])
@@ -213,12 +209,7 @@ def note(audit: Audit, proof: Proof) -> str:
 
 
 def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:
-    """Return the verdict on a release in words; the first that applies.
-
-    Args:
-        nominal: the epsilon that is promised.
-        audit, scale, proof, error: what the tools found; ``error`` of the closed form.
-    """
+    """Return the verdict on a release that promises ``nominal``; the first that applies."""
     allowed = nominal * (1 + ROUNDING)
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     cases = (

@@ -29,12 +29,8 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
 
     Differences are whitened where noise is Gaussian, and in the size of the law for Laplace and
     K-norm noise. NaN for other releases: what differs is then no multiple of a sensitivity (a
-    sketch, a direction), or its declared size is not kept (generalized gamma noise).
-
-    Args:
-        release: its query may clip the records of ``source``.
-        source: the query as it was posed, with the public bounds of a record.
-        stream: a Generator.
+    sketch, a direction), or its declared size is not kept (generalized gamma noise). The query of
+    the release may clip the records of ``source``, the query as it was posed.
     """
     if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")

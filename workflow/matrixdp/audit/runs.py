@@ -48,9 +48,7 @@ def runs(
 
     The noise of an ``Additive`` release does not depend on the value, so that the runs on one
     neighbour are those on the other after a shift. That leaves each side's counts binomial.
-
-    Raises:
-        ValueError: the columns of the noise are not alike.
+    ValueError: the columns of the noise are not alike.
     """
     query = release.query
     before, after = values(query, pair)

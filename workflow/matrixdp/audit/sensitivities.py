@@ -68,12 +68,9 @@ def _sum(change: Array) -> Array:
 
 
 def attack(query: Query, measure: str, given: list[np.random.Generator]) -> dict[str, object]:
-    """Return what is declared, what neighbours were found, and the verdict.
+    """Return what is declared, what neighbours were found, and the verdict, on one measure.
 
-    Args:
-        query: what is attacked.
-        measure: one of :func:`measures`.
-        given: two Generators: for the search, and for the records that the neighbours share.
+    ``given`` are two Generators: for the search, and for the records that the neighbours share.
     """
     declared, norm = measures(query)[measure]
     pair = worst(query, norm, given[0])

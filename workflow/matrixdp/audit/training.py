@@ -72,10 +72,8 @@ def guesses(
 ) -> Guesses:
     """Return how many canaries are guessed right after one run.
 
-    Args:
-        given: three Generators: initial parameters, coins, noise.
-        factor: what the standard deviation of the noise is multiplied with, by mistake.
-        clipping: whether gradients are clipped.
+    ``given`` are three Generators: initial parameters, coins, noise. The noise's deviation is
+    multiplied with ``factor`` by mistake, and gradients may stay without ``clipping``.
     """
     model = network()
     steps = plan(model)

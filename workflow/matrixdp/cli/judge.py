@@ -13,7 +13,9 @@ def run(*, results: str = "results") -> None:
     # Claims may name whatever exists, in this run or not.
     described = [name for name, one in catalogue.experiments().items() if not one.needs]
     kinds = dict.fromkeys([*described, *sources.tasks()], templates.RELEASES)
-    kinds |= templates.kinds(config.read(results))
+    settings = config.read(results)
+    config.check_summaries(settings, results)
+    kinds |= templates.kinds(settings)
     kinds |= dict.fromkeys(sources.trainings(), templates.TRAINING)
     shown = [f"theory/{name}" for name in sources.theory()]
     for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):

@@ -13,14 +13,20 @@ def run(
     results: str = "results",
     mirror: str = "",
     status: bool = False,
+    check: bool = False,
 ) -> None:
     """Run the verb.
 
     Args:
         arguments: of snakemake, after --; the configuration that they give may name a mirror
         status: only say which are simulated
+        check: only check that configuration
     """
     from matrixdp import config
+
+    if check:
+        config.planned(arguments)
+        return
     from matrixdp.data import store
 
     folders = sorted(Path(results, "data").glob("*"))

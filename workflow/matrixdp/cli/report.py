@@ -14,9 +14,14 @@ def run(*, results: str = "results", arguments: str = "", out: str = "") -> None
     """
     from matrixdp import config
     from matrixdp.report import page
+    from matrixdp.report.page import crate
 
     if out:
-        page.write(results, out, config=config.read(results), arguments=arguments)
+        # Tables of another reading lie apart; the page is on the default one.
+        settings = {**config.read(results), "reading": "default"}
+        config.check_summaries(settings, results)
+        page.write(results, out, config=settings, arguments=arguments)
+        crate.write(results)
     else:
         # The same bytes everywhere: nothing on the machine and the moment.
         kept = KEPT if results == "results" else results

@@ -22,4 +22,5 @@ def run(experiment: str, schemes: Sequence[str], *, results: str = "results", ou
     if "extractor_epochs" in settings["training"].get(experiment, {}):
         place = Path(results, "features", f"{experiment}.npz")
     for scheme, rows in base.trials(part, schemes, place):
-        trials.write(rows, Path(out, f"{scheme}.csv.gz"))
+        made = config.made_from(settings, experiment, scheme)
+        trials.write(rows, Path(out, f"{scheme}.csv.gz"), **made)

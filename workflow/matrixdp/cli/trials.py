@@ -27,4 +27,5 @@ def run(
     part = config.part(settings, experiment, *mechanisms)
     folder = Path(results, "data", part["dataset"])
     for mechanism, rows in study.trials(part, mechanisms, folder):
-        trials.write(rows, Path(out, f"{mechanism}.csv.gz"))
+        made = config.made_from(settings, experiment, mechanism)
+        trials.write(rows, Path(out, f"{mechanism}.csv.gz"), **made)

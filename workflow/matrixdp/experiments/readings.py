@@ -71,7 +71,8 @@ def knobs() -> Mapping[str, Knob]:
 
 @functools.cache
 def _catalogue() -> dict[str, Any]:
-    return yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    text = CATALOGUE.read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,7 @@ class Reading:
 def find(reading: str | Mapping[str, str]) -> Reading:
     """Return a reading from its name in readings.yaml, its canonical name, or its choices.
 
-    Raises:
-        InputError: the name, a knob or a value is unknown.
+    InputError: the name, a knob or a value is unknown, or a knob is there twice.
     """
     if isinstance(reading, Mapping):
         return Reading(reading)
@@ -158,12 +158,9 @@ def cross(
 ) -> list[Reading]:
     """Return all readings that differ for one mechanism of an experiment, the default one first.
 
-    Knobs of kind ``row`` are left out: they choose between mechanisms, and change none.
-
-    Args:
-        experiment, mechanism, dataset: names; a reference row counts as a mechanism.
-        things: the task, and the mechanism where there is one: dataclasses with parameters.
-        adjacent: whether what neighbours are matters.
+    Knobs of kind ``row`` are left out: they choose between mechanisms, and change none. A reference
+    row counts as a mechanism; ``things`` are dataclasses with parameters: the task, and the
+    mechanism where there is one. ``adjacent`` says whether what neighbours are matters.
     """
     places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
     places |= {place for thing in things for place in parameters(thing)}
@@ -188,9 +185,7 @@ def parameters(thing: object) -> Parameters:
 def adjusted(thing: Thing, changes: Parameters) -> Thing:
     """Return a dataclass with parameters changed, in itself and in the dataclasses in it.
 
-    Args:
-        thing: a mechanism or a task.
-        changes: new values by ``Class.parameter``; those of other classes change nothing.
+    Changes are new values by ``Class.parameter``; those of other classes change nothing.
     """
     new = {}
     for place, field, value in _fields(thing):

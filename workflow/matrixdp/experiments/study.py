@@ -54,8 +54,7 @@ class Variant:
 def variants(entry: Entry, settings: Settings) -> list[Variant]:
     """Return a mechanism's variants over its axes, in the order of the settings.
 
-    Raises:
-        InputError: an axis of the mechanism has no values in the settings.
+    InputError: an axis of the mechanism has no values in the settings.
     """
     found = []
     given = {
@@ -90,10 +89,7 @@ def trials(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
 
-    Args:
-        part: the experiment's settings (see :func:`prepared`).
-        names: mechanisms and reference rows.
-        folder: of the prepared data set.
+    ``part`` has its settings (see :func:`prepared`), ``folder`` the prepared data set.
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
@@ -106,10 +102,7 @@ def specifications(
 ) -> Rows:
     """Return the trial rows of mechanisms and reference rows under all their readings.
 
-    Args:
-        part: the experiment's settings (see :func:`prepared`), under the default reading.
-        names: mechanisms and reference rows, in the order of the rows.
-        folder: of the prepared data set, with its scalings.
+    Arguments are those of :func:`trials`, under the default reading; the folder has all scalings.
     """
 
     @functools.cache
@@ -124,16 +117,12 @@ def specifications(
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
-    Args:
-        part: its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
-            ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of
-            its own name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``,
-            ``directions`` (names of features by name of the direction), ``taus``, ``rows``,
-            ``radii``, ``claim_trials`` and ``table_epsilon``.
-        data: the prepared data set, in the scaling of the reading.
-
-    Raises:
-        InputError: the task or a feature is unknown, or the data are not those of the experiment.
+    ``part`` has its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
+    ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of its own
+    name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``, ``directions``
+    (names of features by name of the direction), ``taus``, ``rows``, ``radii``, ``claim_trials``
+    and ``table_epsilon``. The data are in the scaling of the reading. InputError: the task or a
+    feature is unknown, or the data are not those of the experiment.
     """
     name, reading = part["experiment"], readings.find(part["reading"])
     if data.name != part["dataset"]:
@@ -167,12 +156,9 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     """Return the tidy trial rows of one mechanism, or of one of the task's reference rows.
 
     A budget without a guarantee, or a mechanism that cannot serve the task, is one row whose
-    ``note`` says why. Where a direction has several variants, ``select`` trials on streams of
-    their own come with the ``report`` trials, to choose between the variants. The phase ``claims``
+    ``note`` says why. Where a direction has several variants, ``select`` trials on streams of their
+    own come with the ``report`` trials, to choose between the variants. The phase ``claims``
     continues the ``report`` trials at the tables' epsilon.
-
-    Raises:
-        InputError: a setting or the mechanism's name is not valid.
     """
     return _run({settings.reading: task}, mechanism, data, settings)
 
@@ -181,12 +167,8 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     """Return the trial rows of one mechanism under all its readings (see :func:`run`).
 
     All readings share their base draws, and those that differ in the task alone the releases.
-
-    Args:
-        task: as in the default reading.
-        mechanism: a mechanism or a reference row.
-        scaled: returns the data in the scaling of that name.
-        settings: ``reading`` and ``changes`` are not used.
+    ``task`` is that of the default reading, ``scaled`` returns the data in the scaling of that
+    name, and ``reading`` and ``changes`` of the settings are not used.
     """
     things: list[object] = [task]
     if mechanism in registry():

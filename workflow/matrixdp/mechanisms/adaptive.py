@@ -110,13 +110,9 @@ class ChosenBySearch(Chosen):
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.
 
-        Args:
-            trace: bound on the mean squared norm over its largest value, shape (trials,).
-            steps: j for the radius 2^-j of the largest norm, shape (s,).
-
-        Returns:
-            Of the noisy matrix, shape (1, s), and of eigenvectors and eigenvalues apart,
-            shape (trials, s).
+        ``trace`` bounds the mean squared norm over its largest value, shape (trials,); step j (s,)
+        has the radius 2^-j of the largest norm. Of the noisy matrix, shape (1, s), and of
+        eigenvectors and eigenvalues apart, shape (trials, s).
         """
         m, n, beta = self.query.features, self.query.records, 0.75 * self.failure
         root = self.rest / np.sqrt(2)
@@ -135,12 +131,8 @@ class ChosenBySearch(Chosen):
 def losses(squares: Array, steps: Array) -> Array:
     """Return bounds on what clipping takes off the sum of squared norms; one record is worth 1.
 
-    Args:
-        squares: squared norms of records over the largest one, shape (..., n).
-        steps: j = 0, 1, ... for the squared radius 4^-j, shape (s,).
-
-    Returns:
-        Shape (..., s).
+    Of squared norms over the largest one (..., n), at steps j for the squared radius 4^-j (s,):
+    shape (..., s).
     """
     with np.errstate(divide="ignore"):
         shell = 1 + np.maximum(np.floor(-np.log2(squares) / 2), 0)
@@ -154,9 +146,8 @@ def losses(squares: Array, steps: Array) -> Array:
 class AdaptiveCovariance(Mechanism):
     """The adaptive method of Dong, Liang & Yi, see the head of this file.
 
-    Args:
-        failure: probability with which the bounds behind the choice may fail (beta), between 0 and
-            1; 0.1 is the default of the authors' code.
+    The bounds behind the choice may fail with the probability ``failure`` (beta), between 0 and 1;
+    0.1 is the default of the authors' code.
     """
 
     failure: float = 0.1

@@ -66,11 +66,9 @@ class AdaSSP(Mechanism):
 
     The paper gives each a third of epsilon and of delta and takes sqrt(ln(6 / delta)) / (epsilon /
     3) for the standard deviation per unit of sensitivity; here it is sqrt(3) / mu(epsilon, delta).
-    Its neighbours add or remove a record; here the sensitivities are those of the query's.
-
-    Args:
-        failure: probability with which the ridge may be too small for the noise (the paper's rho),
-            between 0 and 1.
+    Its neighbours add or remove a record; here the sensitivities are those of the query's. The
+    ridge may be too small for the noise with the probability ``failure`` (the paper's rho), between
+    0 and 1.
     """
 
     failure: float = 0.05

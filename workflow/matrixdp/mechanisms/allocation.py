@@ -28,14 +28,10 @@ class Allocation(abc.ABC):
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
         """Return the precision of each direction, shape (m,), or (trials, m) with a spectrum.
 
-        Args:
-            budget: limit on the l2 norm of the precisions.
-            features: number of directions, m.
-            spectrum: eigenvalues of X X^T along the directions, shape (trials, m), in descending
-                order and above 0; None if there are none that may be used.
-
-        Raises:
-            InputError: the allocation does not fit, or needs a spectrum that is not there.
+        ``budget`` limits the l2 norm of the precisions. ``spectrum`` has the eigenvalues of X X^T
+        along the directions, shape (trials, m), in descending order and above 0; None if there are
+        none that may be used. InputError: the allocation does not fit, or needs a spectrum that is
+        not there.
         """
 
 
@@ -154,9 +150,7 @@ class MaxPNR(Allocation):
 def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
     """Return u >= 0 that maximises sum ln(1 + lambda u) subject to sum u = total.
 
-    Args:
-        eigenvalues: lambda, above 0, descending along the last axis, shape (..., m).
-        total: the limit, above 0.
+    The eigenvalues lambda are above 0 and descend along the last axis, shape (..., m).
     """
     floor = 1 / np.asarray(eigenvalues, dtype=float)
     filled = np.arange(1, floor.shape[-1] + 1)
@@ -179,14 +173,10 @@ def printed_formula(eigenvalues: ArrayLike, total: ArrayLike) -> Array:
 
 
 def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:
-    """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm.
+    """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm, shape (..., m).
 
     Stationarity gives u = (lambda / v) / (1 + sqrt(1 + 2 lambda^2 / v)) for a multiplier v, whose
     norm falls monotonically in v; v is bisected in log space.
-
-    Args:
-        eigenvalues: lambda, above 0, shape (..., m).
-        norm: the limit, above 0.
     """
     eigenvalues = np.asarray(eigenvalues, dtype=float)
 

@@ -106,11 +106,7 @@ class Release(abc.ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Release):
-    """Value plus noise that does not depend on it.
-
-    Attributes:
-        noise: its law.
-    """
+    """Value plus ``noise``, of a law that does not depend on the value."""
 
     noise: Law
 

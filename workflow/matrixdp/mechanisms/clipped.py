@@ -33,9 +33,8 @@ PUBLIC = 1 / 16
 class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
-    Args:
-        share: R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
-            and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
+    ``share`` is R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
+    and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
     share: float = PUBLIC
@@ -216,14 +215,10 @@ class PrivatelyClipped(Mechanism):
 
 
 def shells(records: Array, radius: float, count: int) -> Array:
-    """Return how many records lie in each dyadic shell, shape (..., count).
+    """Return how many of the records (..., m, n) lie in each dyadic shell, shape (..., count).
 
-    Shell j holds squared norms in (2^-(j + 1), 2^-j] of ``radius`` squared, the last one all below.
-
-    Args:
-        records: shape (..., m, n).
-        radius: no record is longer.
-        count: number of shells.
+    Shell j holds squared norms in (2^-(j + 1), 2^-j] of ``radius`` squared, which no record
+    exceeds, the last one all below.
     """
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):

@@ -46,9 +46,7 @@ class PrivateDirections:
     def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
         """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
 
-        Args:
-            release: what ``calibrate`` returned.
-            matrix: X, shape (m, n) or (trials, m, n).
+        ``release`` is what ``calibrate`` returned; X has shape (m, n) or (trials, m, n).
         """
         records = matrix.shape[-1]
         noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)

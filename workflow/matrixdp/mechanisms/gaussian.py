@@ -31,14 +31,9 @@ def standard_deviation(
 ) -> float:
     """Return the standard deviation of Gaussian noise for an l2 sensitivity.
 
-    Args:
-        calibration: ``analytic`` for the smallest one that is private, or the year of a classical
-            constant (see ``CONSTANTS``).
-
-    Raises:
-        InputError: epsilon, delta or the calibration is out of range.
-        NoGuarantee: the classical formula gives too little noise at this epsilon, which is decided
-            by the exact curve.
+    ``calibration`` is ``analytic`` for the smallest one that is private, or the year of a classical
+    constant (see ``CONSTANTS``). NoGuarantee: the classical formula gives too little noise at this
+    epsilon, which is decided by the exact curve.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     checks.choice((*CONSTANTS, "analytic"), calibration=calibration)
@@ -60,8 +55,7 @@ def standard_deviation(
 class Gaussian(Mechanism):
     """I.i.d. Gaussian noise on every entry of the value.
 
-    Args:
-        calibration: ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
+    Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
     """
 
     calibration: str = "analytic"
@@ -116,11 +110,8 @@ class IMGM(Mechanism):
 class AnalyzeGauss(Mechanism):
     """Symmetric Gaussian noise on second moments (Dwork, Talwar, Thakurta & Zhang, STOC 2014).
 
-    The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and
-    is mirrored.
-
-    Args:
-        calibration: as for :class:`Gaussian`; the paper's constant is ``2014``.
+    The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
+    mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
     """
 
     calibration: str = "2014"

@@ -135,17 +135,10 @@ class NonPrivateCirculantSketch:
         return combinations.reshape(self.rows, -1)
 
     def support_residual(self, sketch: ArrayLike, records: ArrayLike) -> float:
-        """Return the relative distance of a sketch from the support of its law given X.
+        """Return how far a sketch (r, m) is from the support of its law given X (m, n), relatively.
 
-        It is 0 up to rounding for the X that was sketched and almost surely not for any other.
-
-        Args:
-            sketch: shape (r, m).
-            records: X, shape (m, n); all 2^n sign vectors are tried.
-
-        Raises:
-            InputError: a shape does not fit, n is above 16, or r m <= n, where the support may be
-                the whole space.
+        It is 0 up to rounding for the X that was sketched and almost surely not for any other. All
+        2^n sign vectors are tried: n is at most 16, and below r m, where the support is not all.
         """
         matrix = checks.array(shape=(None, None), records=records)
         features, count = matrix.shape

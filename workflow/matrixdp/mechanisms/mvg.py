@@ -39,13 +39,10 @@ class Coefficients(NamedTuple):
 def coefficients(
     shape: tuple[int, int], *, gamma: ArrayLike, s2: ArrayLike, delta: float, zeta: str = "sqrt"
 ) -> Coefficients:
-    """Return the coefficients of MVG's Theorems 2 and 3 for a query of one shape.
+    """Return the coefficients of MVG's Theorems 2 and 3 for a query of shape (m, n).
 
-    Args:
-        shape: (m, n).
-        gamma, s2: largest Frobenius norm of the value and l2 sensitivity, above 0; arrays
-            broadcast.
-        delta, zeta: see :class:`MVG`.
+    ``gamma`` and ``s2`` are the largest Frobenius norm of the value and the l2 sensitivity, above
+    0, and broadcast; for ``delta`` and ``zeta`` see :class:`MVG`.
     """
     gamma, s2 = np.asarray(gamma), np.asarray(s2)
     m, n = shape
@@ -126,10 +123,7 @@ class MVG(Mechanism):
         )
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
-        """Return phi, the square root of the precision budget of Theorems 2 and 3.
-
-        It is that of Eqs. (1) and (12).
-        """
+        """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
         epsilon, delta = checks.privacy(epsilon, delta)
         gamma = query.gamma if self.gamma is None else checks.positive(gamma=self.gamma)
         if self.theorem not in (2, 3):

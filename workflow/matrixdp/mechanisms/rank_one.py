@@ -27,11 +27,7 @@ def deviation(epsilon: float, delta: float, dimension: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NonPrivateRankOne(Law):
-    """A direction of R^(mn) times a normal number.
-
-    Args:
-        sigma: its standard deviation.
-    """
+    """A direction of R^(mn) times a normal number, sigma its standard deviation."""
 
     sigma: float
 

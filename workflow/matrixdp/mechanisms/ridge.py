@@ -12,11 +12,7 @@ def moments_ridge(noise_std: float, features: int) -> float:
 
     s is the standard deviation on the diagonal of noise of the Gaussian orthogonal ensemble, whose
     spectral norm is about sqrt(2) s sqrt(m): the ridge lifts the noisy matrix above 0 with room to
-    spare. Noise of another shape counts as that of the same root mean square.
-
-    Args:
-        noise_std: root mean square over the entries of the noise's standard deviation.
-        features: m.
+    spare. Noise of another shape counts as that of the same root mean square, ``noise_std``.
     """
     diagonal = noise_std * np.sqrt(2 * features / (features + 1))
     return float(2 * diagonal * np.sqrt(features))

@@ -63,11 +63,8 @@ def rdp_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     Canonne, Kamath & Steinke (NeurIPS 2020, Proposition 12). However large the multiplier, the
     result stays above some 2e-4 (for delta = 1e-5), because the orders end. A call takes 10 ms.
 
-    Args:
-        multiplier: standard deviation of the noise on the sum of a lot over the sensitivity.
-        rate: sampling probability, above 0 and at most 1.
-        steps: number of releases.
-        delta: strictly between 0 and 1.
+    The multiplier is the standard deviation of the noise on the sum of a lot over the sensitivity;
+    ``rate`` is the sampling probability, above 0 and at most 1, ``steps`` the number of releases.
     """
     z, q, steps, delta = _arguments(multiplier, rate, steps, delta)
     divergence = steps * _divergences(z, q) * (1 + _DIVERGENCE_ROUNDING)
@@ -164,11 +161,8 @@ def smallest_multiplier(
 ) -> float:
     """Return the smallest noise multiplier for which the steps are (epsilon, delta)-DP.
 
-    It is rounded up by at most 1e-6 of itself, and infinite if none up to ``LARGEST_MULTIPLIER``
-    is large enough for the accountant.
-
-    Args:
-        accountant: :func:`pld_epsilon` or :func:`rdp_epsilon`.
+    It is rounded up by at most 1e-6 of itself, and infinite if none up to ``LARGEST_MULTIPLIER`` is
+    large enough for the accountant, :func:`pld_epsilon` or :func:`rdp_epsilon`.
     """
     from scipy.optimize import brentq
 

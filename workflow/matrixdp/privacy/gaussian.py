@@ -57,11 +57,7 @@ def mu(epsilon: ArrayLike, delta: ArrayLike) -> Any:
 
     The noise that is just private has standard deviation sensitivity / mu. The result is rounded
     down, so that ``delta(epsilon, mu(epsilon, delta)) <= delta``; it is 0 where it would be below
-    1e-300.
-
-    Args:
-        epsilon: at least 0.
-        delta: strictly between 0 and 1.
+    1e-300. Epsilon is at least 0, delta strictly between 0 and 1.
     """
     return elementwise(_solve_mu, epsilon=at_least_0(epsilon=epsilon), delta=_target(delta))
 
@@ -69,11 +65,7 @@ def mu(epsilon: ArrayLike, delta: ArrayLike) -> Any:
 def delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
     """Return the smallest delta for which mu-Gaussian DP implies (epsilon, delta)-DP, rounded up.
 
-    It is 0 only for mu = 0.
-
-    Args:
-        epsilon: at least 0.
-        mu: at least 0.
+    It is 0 only for mu = 0. Epsilon and mu are at least 0.
     """
 
     def compute(epsilon: Array, mu: Array) -> Array:
@@ -94,11 +86,8 @@ def log_delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
 def epsilon(delta: ArrayLike, mu: ArrayLike) -> Any:
     """Return the smallest epsilon for which mu-Gaussian DP implies (epsilon, delta)-DP.
 
-    The result is rounded up; it is exactly 0 where delta(0; mu) <= delta.
-
-    Args:
-        delta: strictly between 0 and 1.
-        mu: at least 0.
+    The result is rounded up; it is exactly 0 where delta(0; mu) <= delta. Delta is strictly between
+    0 and 1, mu at least 0.
     """
     return elementwise(_solve_epsilon, delta=_target(delta), mu=at_least_0(mu=mu))
 

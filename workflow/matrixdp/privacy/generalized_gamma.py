@@ -63,13 +63,8 @@ _WEIGHTS = np.pi * np.cosh(_STEPS) * _NODES / (1 + np.exp(_SINH)) * (_STEPS[1] -
 def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return delta(epsilon) of a shift by 1, elementwise.
 
-    Its relative error is below ``SLACK`` / 100 down to ``SMALLEST``.
-
-    Args:
-        epsilon: at least 0.
-        scale: a, above 0.
-        power: p, at least 1.
-        dimension: T.
+    Its relative error is below ``SLACK`` / 100 down to ``SMALLEST``. Epsilon is at least 0, the
+    scale above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
 
@@ -87,13 +82,8 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``.
-
-    Args:
-        epsilon: above 0.
-        delta: from ``SMALLEST`` to below 1.
-        power: p, at least 1.
-        dimension: T.
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is above 0, delta from
+    ``SMALLEST`` to below 1, the power at least 1.
     """
     size = checks.count(dimension=dimension)
 

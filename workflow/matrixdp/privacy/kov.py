@@ -71,15 +71,10 @@ def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
 def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4") -> Guarantee:
     """Return what each of k releases may be, so that together they are (epsilon, delta)-DP.
 
-    The slack of KOV's theorem takes one of ``SHARES`` of delta, and the releases share the rest:
-    the more slack, the larger their epsilon and the smaller their delta. Which is best depends on
-    the mechanism.
-
-    Args:
-        theorem: ``3.4``, or ``3.3`` for the exact composition.
-
-    Returns:
-        Per-release guarantees, arrays of the shape of ``SHARES``.
+    The slack of KOV's theorem, ``3.4``, or ``3.3`` for the exact composition, takes one of
+    ``SHARES`` of delta, and the releases share the rest: the more slack, the larger their epsilon
+    and the smaller their delta. Which is best depends on the mechanism: all are returned, arrays of
+    the shape of ``SHARES``.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)

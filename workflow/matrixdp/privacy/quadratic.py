@@ -27,12 +27,8 @@ def largest_form(
     """Return the supremum of d^T W diag(u) W^T d over |d_i| <= sides_i, and if it is exact.
 
     A convex form is largest at a vertex; all sign vectors are tried up to ``ENUMERABLE`` features,
-    and beyond that the value is an upper bound.
-
-    Args:
-        precisions: u, shape (m,).
-        directions: W, orthonormal columns, shape (m, m); None is the standard basis.
-        sides: half-widths of the box, shape (m,).
+    and beyond that the value is an upper bound. Precisions u and half-widths have shape (m,), the
+    orthonormal columns W (m, m); None is the standard basis.
     """
     if directions is None:
         return float(precisions @ sides**2), True

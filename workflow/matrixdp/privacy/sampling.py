@@ -20,11 +20,7 @@ def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     """Return the guarantee of a release on a Poisson lot: (ln(1 + q (e^epsilon - 1)), q delta).
 
     It holds for adding or removing a record (Li, Qardaji & Su 2012; Balle, Barthe & Gaboardi,
-    NeurIPS 2018).
-
-    Args:
-        guarantee: of the release on its lot.
-        rate: sampling probability q, above 0 and at most 1.
+    NeurIPS 2018), for a sampling probability q above 0 and at most 1.
     """
     q = sampling_rate(rate=rate)
     epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)

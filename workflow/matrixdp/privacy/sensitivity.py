@@ -346,8 +346,7 @@ class Covariance(_Query):
 class NormalEquations(Covariance):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
-    Args:
-        target: index of y among the features.
+    ``target`` is the index of y among the features, of which there are others.
     """
 
     target: int = 0

@@ -56,19 +56,12 @@ SLACK = 2e-10
 def delta(
     epsilon: ArrayLike, leverage: ArrayLike, rows: ArrayLike, adjacency: str = "replace"
 ) -> Any:
-    """Return the smallest delta for which a Gaussian sketch is (epsilon, delta)-DP.
+    """Return the smallest delta for which a Gaussian sketch is (epsilon, delta)-DP, elementwise.
 
-    Args:
-        epsilon: at least 0.
-        leverage: bound s on the regularised leverage of a record, strictly between 0 and 1.
-        rows: number r of published combinations.
-        adjacency: ``replace`` (one record by another) or ``add_remove``.
-
-    Returns:
-        The exact worst case over all data sets, in the arguments' common shape, a float for
-        scalars; for ``replace`` it
-        is attained where two records of full norm can be orthogonal, and is an upper bound
-        elsewhere.
+    The exact worst case over all data sets for ``rows`` published combinations, where the
+    regularised leverage of a record is at most ``leverage``, strictly between 0 and 1. For
+    ``replace`` (one record by another; else ``add_remove``) it is attained where two records of
+    full norm can be orthogonal, and is an upper bound elsewhere.
     """
     checks.choice(ADJACENCIES, adjacency=adjacency)
 

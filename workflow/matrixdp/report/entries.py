@@ -121,6 +121,7 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             entry,
             title=entry.title.format(**one.words),
             inputs=one.inputs,
+            optional=one.put_in(entry.optional),
             data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
             each="",
         )

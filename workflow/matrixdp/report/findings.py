@@ -1,7 +1,7 @@
-"""What an experiment of a paper came to: the verdicts on its claims, and which rows beat a guess.
+"""What an experiment of a paper came to: the verdicts on its claims, and which values are met.
 
-Nothing is judged here. The verdicts are those of ``claims.csv``, rows are compared by
-``comparisons``, and how a value lies to the printed one stands in the table.
+Nothing is judged here. The verdicts are those of ``claims.csv``, and how a value lies to the
+printed one stands in the table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, summary
+from matrixdp.report import summary
 from matrixdp.report.claims.judge import NOT_REPRODUCED, REPRODUCED
 from matrixdp.report.claims.tally import tally
 from matrixdp.report.tables.comparison import WITHIN
@@ -77,15 +77,6 @@ def outcome(
     own = claims[[not {*experiments}.isdisjoint(str(names).split()) for names in named]]
     counted = [f"{tally(own)}."] if len(own) else []
     return Outcome(" ".join(counted + said), [_judged(one) for one in own.to_dict("records")])
-
-
-def against_chance(
-    compared: pd.DataFrame, chance: str, epsilon: float, names: Collection[str]
-) -> dict[str, str]:
-    """Return how some mechanisms stand to a guess, see :func:`comparisons.against_chance`."""
-    rows = comparisons.against_chance(compared, chance)
-    rows = rows[rows["epsilon"].eq(epsilon) & rows["mechanism"].isin([*names])]
-    return dict(zip(rows["mechanism"], rows["stands"], strict=True))
 
 
 def _judged(claim: Row) -> Finding:

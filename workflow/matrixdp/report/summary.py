@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from matrixdp import files
+from matrixdp import files, stamps
 from matrixdp.checks import InputError
 from matrixdp.report import statistics
 
@@ -153,6 +153,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
+    stamps.check(path)
     blank = {name: [""] for name, kept in types.items() if kept is float}
     try:
         return pd.read_csv(

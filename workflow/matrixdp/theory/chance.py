@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from scipy.special import ndtr
 
 from matrixdp.experiments.schemes.features import SCHEMES, Features
 from matrixdp.theory.exact_imgm import BATCH, RECORDS
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 
 #: IMDB of the paper's Type II: features of a record; the largest epsilon that is run, and 1.
 FEATURES, EPSILONS, DELTA = 150, (10.0, 1.0), 1e-5

@@ -74,10 +74,10 @@ def ellipses(seed: int) -> pd.DataFrame:
 
 
 def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
-    """Return ``DRAWS`` noise vectors, shape (draws, 2).
+    """Return ``DRAWS`` noise vectors, columns of releases, shape (draws, 2).
 
-    These are columns of releases: all of them where records are released, which get independent
-    noise, and the first of second moments, whose covariance is a multiple of Sigma.
+    All columns where records are released, which get independent noise, and the first of second
+    moments, whose covariance is a multiple of Sigma.
     """
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
     kept = query.records if isinstance(query, Identity) else 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -21,14 +20,11 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, Covariance
 from matrixdp.theory.exact_imgm import DELTA, EPSILON
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 #: The same of other people's package diffprivlib, which may be missing.
-PEERS: dict[str, Check] = {}
-peer = partial(enter, PEERS)
+PEERS, peer = register()
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.
 LOT, BATCH = 1024, 64

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,9 @@ from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
 from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 
 EPSILON, DELTA = 1.0, 1e-5
 BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
@@ -74,11 +71,9 @@ def _deltas(
 ) -> list[float]:
     """Return delta over the allowed one for noise with random factors, by integration.
 
-    Args:
-        stream: for the factors, and for changes beside those along the smallest singular vectors.
-        noise: a factor of the noise that meets (12) with equality.
-        value: which of the singular values (12) is about.
-        box: whether only one column changes, by a corner of a box, and not in any way.
+    ``stream`` is for the factors, and for changes beside those along the smallest singular vectors;
+    ``noise`` a factor of the noise that meets (12) with equality, ``value`` which of the singular
+    values (12) is about. In a ``box`` only one column changes, by a corner, and not in any way.
     """
     found = []
     for (m, n), (epsilon, delta) in itertools.product(((4, 5), (3, 3), (2, 9)), BUDGETS):
@@ -335,10 +330,7 @@ def vector_noise_is_private(
 ) -> Numbers:
     """The note: density exp(-lambda |z|) with lambda = n epsilon / sqrt(d) is epsilon-DP.
 
-    Args:
-        stream: for draws of the radius.
-        degrees: of the radius' gamma law, d if None.
-        root: power of d in lambda.
+    ``degrees`` are those of the radius' gamma law, d if None; ``root`` is the power of d in lambda.
     """
     draws = 2000
     for d in radii.DIMENSIONS:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +22,9 @@ from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
 from matrixdp.theory import bounds, filling, leakage, samplers
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 
 EPSILON = 1.0
 

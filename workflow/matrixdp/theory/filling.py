@@ -112,9 +112,8 @@ def optimality_residual(eigenvalues: Array, u: Array) -> Array:
 def joint_information(eigenvalues: Array, u: Array) -> float:
     """Return 2 I(S; S + Z) in nats from the joint covariance of S and S + Z, both Gaussian.
 
-    Args:
-        eigenvalues: variances of S, shape (m,).
-        u: precisions of Z, shape (m,); a direction without precision is not released.
+    S has the variances ``eigenvalues`` (m,), Z the precisions u (m,); a direction without precision
+    is not released.
     """
     signal, added = np.diag(eigenvalues[u > 0]), np.diag(1 / u[u > 0])
     joint = np.block([[signal, signal], [signal, signal + added]])

@@ -78,10 +78,8 @@ def laws(variance: float) -> dict[str, Law]:
 def information(noise: Law, records: int | None = None) -> float:
     """Return I(S; S + Z) for noise Z and an answer S of mean 0 and variance 1.
 
-    Args:
-        noise: the law of Z.
-        records: S is the scaled sum of so many independent signs, which is a query of the form
-            sum_i g_i(x_i); None for its limit, S ~ N(0, 1).
+    S is the scaled sum of so many independent signs, which is a query of the form sum_i g_i(x_i);
+    None stands for its limit, S ~ N(0, 1).
     """
     z = WIDTH * np.sqrt(1 + noise.var()) * np.linspace(-1, 1, POINTS)
     step = z[1] - z[0]

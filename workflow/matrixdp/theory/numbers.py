@@ -64,16 +64,18 @@ class Check:
         return [*self.statement(stream, **changes)]
 
 
-def enter(
-    checks: dict[str, Check],
-    name: str,
-    altered: Mapping[str, Mapping[str, Any]] | None = None,
-    **given: Any,
-) -> Callable[[Statement], Statement]:
-    """Enter the statement below among checks, as it stands or with what it is given."""
+def register() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
+    """Return an empty table of checks, and what enters the statement below it into the table.
 
-    def entered(statement: Statement) -> Statement:
-        checks[name] = Check(partial(statement, **given), altered or {})
-        return statement
+    That takes the check's name, its ``altered`` if any, and by name what the statement is given.
+    """
+    checks: dict[str, Check] = {}
 
-    return entered
+    def enter(name: str, altered: Any = (), **given: Any) -> Callable[[Statement], Statement]:
+        def entered(statement: Statement) -> Statement:
+            checks[name] = Check(partial(statement, **given), dict(altered))
+            return statement
+
+        return entered
+
+    return checks, enter

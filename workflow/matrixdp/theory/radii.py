@@ -65,7 +65,7 @@ def radii(seed: int) -> pd.DataFrame:
 def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
     """Return draws of the mechanism's noise on a sum of vectors in [0, 1]^d, shape (d, draws).
 
-    Each column is one draw, epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
+    It is epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
     """
     query = Identity(Box.cube(d, 0, 1), draws)
     release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)
@@ -79,12 +79,8 @@ def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
     is (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|; it exceeds epsilon where r' is
     beyond a threshold, that is where the cosine of z with the shift is below one. Then delta =
     P(loss > epsilon) - e^epsilon Q(loss > epsilon), each an average over radii of the cosine's law,
-    within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond.
-
-    Args:
-        epsilon: at least 0, shape (...).
-        d: dimension, at least 2.
-        k: d for the right law, 1 for the exponential radius.
+    within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond. Epsilon is at least 0, d at
+    least 2; k is d for the right law, 1 for the exponential radius.
     """
     d, k = checks.count(d=d), checks.count(k=k)
     epsilon = np.asarray(epsilon, dtype=float)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,9 @@ from scipy.special import betaln
 
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.theory.numbers import Check, Number, Numbers, Stream, enter
+from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
-#: Filled by ``check``.
-CHECKS: dict[str, Check] = {}
-check = partial(enter, CHECKS)
+CHECKS, check = register()
 
 EPSILON, DELTA = 1.0, 1e-5
 DIMENSIONS = np.unique(np.rint(np.geomspace(3, 10_000, 41)).astype(int))

@@ -68,8 +68,7 @@ def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
 def compare(stack: Array, *, exchanged: bool = False) -> pd.DataFrame:
     """Compare draws, shape (draws, m, n), with the law of row covariance SIGMA, columns PSI.
 
-    Args:
-        exchanged: compare with the covariance that has the two in the wrong order instead.
+    If ``exchanged``, with the covariance that has the two in the wrong order.
     """
     draws, m, n = stack.shape
     size = m * n

@@ -106,9 +106,8 @@ def as_planned(plan: Any, epsilon: float, delta: float) -> Any:
 class Scheme:
     """A way to spend a privacy budget.
 
-    Args:
-        deviations: called with a plan, epsilon and delta, returns the standard deviations.
-        arrange: called in the same way before, returns the plan as the scheme wants it.
+    ``deviations``, called with a plan, epsilon and delta, returns the standard deviations; before,
+    ``arrange`` returns in the same way the plan as the scheme wants it.
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
@@ -117,9 +116,7 @@ class Scheme:
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
         """Return the noise for a plan and a nominal budget, with the privacy that it really has.
 
-        Raises:
-            InputError: epsilon or delta is out of range.
-            NoGuarantee: the scheme claims to be private, and cannot be at this budget.
+        NoGuarantee: the scheme claims to be private, and cannot be at this budget.
         """
         epsilon, delta = checks.privacy(epsilon, delta)
         plan = self.arrange(plan, epsilon, delta)
@@ -143,8 +140,7 @@ def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
 def classical_multiplier(guarantees: kov.Guarantee) -> float:
     """Return the smallest multiplier, by the classical constant 1.25, of one of the guarantees.
 
-    Raises:
-        NoGuarantee: the classical formula gives too little noise there.
+    NoGuarantee: the classical formula gives too little noise there.
     """
     formula = np.sqrt(np.log(1.25 / guarantees.delta)) / guarantees.epsilon
     epsilon, delta = guarantees.item(int(np.argmin(formula)))
@@ -154,10 +150,8 @@ def classical_multiplier(guarantees: kov.Guarantee) -> float:
 def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Array:
     """Return MVG's precision of each row, shape (m,), for unimodal noise (Algorithm 1, Psi = I).
 
-    Args:
-        phi: the bound of Theorem 2; the l2 norm of the precisions is phi^2 / sqrt(n).
-        shape: (m, n).
-        allocation: of the rows; a matrix with too few of them for it gets equal shares.
+    The l2 norm of the precisions is phi^2 / sqrt(n), phi the bound of Theorem 2. A matrix with too
+    few rows for the allocation gets equal shares.
     """
     m, n = shape
     shares = allocation if m > len(allocation.important) else IID

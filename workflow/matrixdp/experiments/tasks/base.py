@@ -37,10 +37,8 @@ class Instance(abc.ABC):
     def score(self, values: Array, *, shared: Shared | None = None, **of: Any) -> Array:
         """Return the metric of each trial, shape (trials,).
 
-        Args:
-            values: what a release returned, trials along the first axis.
-            shared: what instances of the same trials have computed from the same release.
-            of: the other fields of :class:`Released`.
+        ``values`` is what a release returned, and ``of`` the other fields of :class:`Released`;
+        ``shared`` what instances of the same trials have computed from the same release.
         """
         return self._score(Released(values, **of), {} if shared is None else shared)
 
@@ -78,9 +76,7 @@ class Task(abc.ABC):
     def tuned(self, matrix: Array, streams: Streams) -> Self:
         """Return the task with options that it chooses itself, as if that were public.
 
-        Args:
-            matrix: m x n.
-            streams: of splits that no reported trial uses.
+        It sees the whole data, and the streams of splits that no reported trial uses.
         """
         return self
 

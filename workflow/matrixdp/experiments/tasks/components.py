@@ -84,10 +84,9 @@ class _All(_Moments):
 class FirstComponent(Task):
     """Top eigenvector of the released second moments; delta rho = lambda_1 - v^T S v, Eq. (28).
 
-    Args:
-        vector: ``symmetric`` for the eigenvector of the released matrix made symmetric,
-            ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives
-            a symmetric matrix in any case.)
+    ``vector`` is ``symmetric`` for the eigenvector of the released matrix made symmetric,
+    ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives a
+    symmetric matrix in any case.)
     """
 
     vector: str = "symmetric"

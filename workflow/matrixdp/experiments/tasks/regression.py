@@ -19,18 +19,11 @@ PENALTIES = tuple(10.0**power for power in range(-4, 4))
 
 
 def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
-    """Return the coefficients of ridge regression of one feature on the others.
+    """Return the coefficients of ridge regression of one feature on the others, (trials, m - 1).
 
-    Kernel ridge regression with a linear kernel and no intercept, in its primal form: it needs
-    the Gram matrix X X^T alone.
-
-    Args:
-        gram: shape (trials, m, m).
-        target: index of the feature to predict.
-        penalty: added to the diagonal of the other features' block.
-
-    Returns:
-        Shape (trials, m - 1).
+    Kernel ridge regression with a linear kernel and no intercept, in its primal form: of Gram
+    matrices X X^T alone, shape (trials, m, m). The penalty is added to the diagonal of the other
+    features' block.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
@@ -42,14 +35,9 @@ def radial_predictions(
 ) -> Array:
     """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
 
-    Args:
-        features, target: records to learn from, shapes (trials, k, n) and (trials, n).
-        test: records to predict, shape (trials, k, t).
-        penalty: added to the diagonal of the kernel matrix.
-        gamma: inverse width of the kernel.
-
-    Returns:
-        Shape (trials, t).
+    It learns from features (trials, k, n) and targets (trials, n), and predicts the records of
+    ``test`` (trials, k, t), shape (trials, t). The penalty is added to the diagonal of the kernel
+    matrix.
     """
 
     def kernel(left: Array) -> Array:
@@ -113,11 +101,7 @@ class Regression(Task):
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
-        """Return the number of training records.
-
-        Raises:
-            InputError: no records would be left for testing.
-        """
+        """Return the number of training records; some must be left for testing (InputError)."""
         train = checks.count(train=self.train)
         if train >= matrix.shape[1]:
             raise InputError(

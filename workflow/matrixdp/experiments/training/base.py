@@ -78,16 +78,10 @@ def trials(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of schemes and reference rows; they share what they can.
 
-    Args:
-        part: the experiment's settings in the resolved configuration: ``experiment``, ``dataset``,
-            ``seed``, ``trials``; of schemes ``epsilons``, ``delta``, ``batch``; ``lot``,
-            ``epochs``, ``clip`` and ``records`` where they are not those of ``TRAININGS``.
-        names: schemes and reference rows.
-        place: the folder of the prepared data set, or the file of the features made of it.
-
-    Raises:
-        InputError: as for :func:`run`; the experiment is unknown, or the data cannot be read or
-            are of another data set.
+    ``part`` has the experiment's settings in the resolved configuration: ``experiment``,
+    ``dataset``, ``seed``, ``trials``; of schemes ``epsilons``, ``delta``, ``batch``; ``lot``,
+    ``epochs``, ``clip`` and ``records`` where they are not those of ``TRAININGS``. ``place`` is the
+    folder of the prepared data set, or the file of the features made of it.
     """
     experiment, known = part["experiment"], training.registry()
     chosen: Training = known[checks.choice(known, experiment=experiment)]
@@ -107,9 +101,8 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
     have, the first of several, for every test record. A budget without a guarantee, or with noise
     that float32 cannot hold, is one row whose ``note`` says so.
 
-    Raises:
-        InputError: a setting or the scheme's name is not valid, the lot is larger than the data,
-            all labels are of one class, or training without privacy diverges.
+    InputError: a setting or the scheme's name is not valid, the lot is larger than the data, all
+    labels are of one class, or training without privacy diverges.
     """
     checks.count(trials=settings.trials)
     known = schemes.registry(chosen.kind)

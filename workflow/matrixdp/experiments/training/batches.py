@@ -12,14 +12,12 @@ BLOCK = 64
 def poisson(
     stream: np.random.Generator, examples: int, rate: float, steps: int, groups: int = 1
 ) -> tuple[NDArray, NDArray]:
-    """Return lots that every example joins independently with probability ``rate``.
+    """Return lots that every example joins independently at a ``rate``, and their sizes.
 
-    With more ``groups`` every example belongs to one of them, by chance; step t draws from group
-    t modulo ``groups`` alone, with probability ``groups`` times ``rate``.
-
-    Returns:
-        Indices, shape (steps, capacity), of which the first ``sizes[t]`` of row t are the lot, all
-        different, and the rest is padding; and the sizes. The capacity is that of the largest lot.
+    Lots are indices, shape (steps, capacity), of which the first ``sizes[t]`` of row t are all
+    different, and the rest is padding; the capacity is that of the largest lot. With more
+    ``groups`` every example belongs to one of them, by chance; step t draws from group t modulo
+    ``groups`` alone, with probability ``groups`` times ``rate``.
     """
     owner = stream.integers(groups, size=examples) if groups > 1 else np.zeros(examples, int)
     members = [np.flatnonzero(owner == group) for group in range(groups)]
@@ -38,10 +36,8 @@ def in_turn(
 ) -> tuple[NDArray, NDArray]:
     """Return ``lots`` lots that part all records by chance, one after the other, epoch by epoch.
 
-    Every record is in one lot of each epoch, always the same one. Sizes differ by 1 at most.
-
-    Returns:
-        As of :func:`poisson`.
+    Every record is in one lot of each epoch, always the same one. Sizes differ by 1 at most. The
+    form is that of :func:`poisson`.
     """
     parts = np.array_split(stream.permutation(records), lots)
     sizes = np.array([len(part) for part in parts])

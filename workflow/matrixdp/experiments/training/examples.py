@@ -19,13 +19,8 @@ MADE = tuple(f"{part}_{of}" for part in ("train", "test") for of in ("features",
 def load(place: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
     """Return a prepared data set, or the features that ``extractor.write`` has made of it.
 
-    Args:
-        place: its folder, or the file of the features.
-        dataset: its name.
-        features: whether they are features.
-
-    Raises:
-        InputError: it cannot be read, lacks something, or is another data set.
+    ``place`` is its folder, or the file of the features. InputError: it cannot be read, lacks
+    something, or is another data set than ``dataset``.
     """
     found = _features(place) if features else load_arrays(place)
     if found.name != dataset:
@@ -45,13 +40,9 @@ def _features(file: str | os.PathLike) -> LearningSet:
 
 
 def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
-    """Return arrays of which those named after ``part`` keep at most so many rows.
+    """Return arrays of which those named after ``part`` keep at most so many rows, by chance.
 
-    Args:
-        arrays: by name.
-        most: how many rows; None for all.
-        stream: chooses them.
-        part: ``train`` or ``test``.
+    None keeps all; ``part`` is ``train`` or ``test``.
     """
     chosen = [name for name in arrays if name.startswith(part)]
     available = len(arrays[chosen[0]])
@@ -62,11 +53,7 @@ def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part:
 
 
 def classes(labels: NDArray, name: str) -> int:
-    """Return the number of classes.
-
-    Raises:
-        InputError: all labels are of one class.
-    """
+    """Return the number of classes; InputError if all labels are of one class."""
     found = np.unique(labels)
     if len(found) < 2:
         raise InputError(

@@ -106,11 +106,8 @@ def extract(params: Params, tokens: Array) -> Array:
 def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
-    Args:
-        part: the experiment's settings in the resolved configuration: ``experiment``, ``dataset``,
-            ``seed``, ``extractor_epochs`` and, if not all, ``records``.
-        folder: of the prepared data set.
-        out: the file.
+    ``part`` has the experiment's settings: ``experiment``, ``dataset``, ``seed``,
+    ``extractor_epochs`` and, if not all, ``records``; ``folder`` the prepared data set.
     """
     found = run(
         load(folder, part["dataset"]),
@@ -128,16 +125,10 @@ def run(
 ) -> dict[str, NDArray]:
     """Return the features of the records of a data set, and how they came about.
 
-    Args:
-        data: with ``train_tokens``, ``train_labels``, ``test_tokens`` and ``test_labels``.
-        seed: root seed.
-        epochs: passes over the training records.
-        records: at most so many training and so many test records; None for all.
-
-    Returns:
-        ``train_features``, ``train_labels`` and their test partners; ``accuracy``, that of the
-        extractor's own output layer on the test records; ``name``, ``status``, ``seed`` and
-        ``epochs``.
+    It has ``train_tokens``, ``train_labels``, ``test_tokens`` and ``test_labels``, of which at most
+    ``records`` each are taken. Returned are ``train_features``, ``train_labels`` and their test
+    partners; ``accuracy``, that of the extractor's own output layer on the test records; ``name``,
+    ``status``, ``seed`` and ``epochs``.
     """
     training, *choosing = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays

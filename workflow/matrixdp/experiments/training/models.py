@@ -61,13 +61,8 @@ class Model(abc.ABC):
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return the gradients of the single ``losses``, in a form that is cheap to use.
 
-        Args:
-            params: the parameters at which to differentiate.
-            lot: indices of training examples, shape (k,).
-
-        Returns:
-            The joint l2 norm over all parameters of each example's gradient, shape (k,); and the
-            function that takes k weights to the weighted sum of the gradients.
+        That is the joint l2 norm over all parameters of the gradient of each example of ``lot``,
+        shape (k,); and the function that takes k weights to the weighted sum of the gradients.
         """
 
     @abc.abstractmethod

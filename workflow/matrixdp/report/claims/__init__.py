@@ -30,10 +30,8 @@ def write(
 ) -> None:
     """Write claims.csv and tables/claims_comparisons.csv of a run.
 
-    Args:
-        results: the run's folder, read and written.
-        known: the names that claims may use.
-        path: the claims.
+    ``results`` is the run's folder, read and written; ``known`` has the names that claims may use,
+    ``path`` the claims (see :func:`matrixdp.report.claims.ledger.read`).
     """
     settings = inputs.read("settings", results)
     experiments = {**settings["experiments"], **(settings.get("training") or {})}

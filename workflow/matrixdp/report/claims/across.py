@@ -92,14 +92,10 @@ def share(
     with that value alone. Readings that are not private never count. Rows are compared by the
     differences of their trials, as in :func:`matrixdp.report.claims.evidence.gather`.
 
-    Args:
-        swept: see :func:`read`.
-        comparisons: of rows of one experiment.
-        epsilon: the one that the claim is about.
-        larger: whether a larger metric is better.
-        every: whether all comparisons are needed, or any.
-        guesses: the comparisons with a row that uses no record in place of their subject; what
-            these meet too in a reading says nothing there, and is not sure.
+    The comparisons are of rows of one experiment at one epsilon, all needed (``every``) or any;
+    ``larger`` says whether a larger metric is better. ``guesses`` are the comparisons with a row
+    that uses no record in place of their subject; what these meet too in a reading says nothing
+    there, and is not sure.
     """
     ran = set(swept.table["mechanism"])
     guesses = [

@@ -60,9 +60,7 @@ class Evidence(NamedTuple):
 def surplus(one: Comparison, pair: Pair) -> Estimate:
     """Return by how much trials exceed what a comparison says, which is true of more than 0.
 
-    Args:
-        one: the comparison.
-        pair: trials of its rows, that with the larger metric as it has it first.
+    The trials are those of its rows, that with the larger metric as it has it first.
     """
     if one.kind == "times":
         return pair.difference(one.amount)
@@ -73,17 +71,10 @@ def surplus(one: Comparison, pair: Pair) -> Estimate:
 def gather(
     claim: Claim, book: Trialbook, epsilon: str, comparisons: Sequence[Comparison]
 ) -> list[Evidence]:
-    """Return the evidence of comparisons, as a claim needs it.
+    """Return the evidence of comparisons, as a claim of the kind ``compare`` needs it.
 
-    Args:
-        claim: of the kind ``compare``.
-        book: where trials are looked up.
-        epsilon: canonical token of the tables' epsilon.
-        comparisons: those of the claim, or others put in their place.
-
-    Raises:
-        NotRun: trials are missing; the text says which.
-        InputError: a file is damaged.
+    The comparisons are those of the claim, or others put in their place; ``epsilon`` is the
+    canonical token of the tables' epsilon. NotRun: trials are missing; the text says which.
     """
     rows = ledger.rows(comparisons)
     epsilons = _epsilons(claim, rows, book, epsilon)

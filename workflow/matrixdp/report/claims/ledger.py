@@ -156,9 +156,8 @@ class Known:
 def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
     """Return the claims of a file, in its order.
 
-    Raises:
-        InputError: the file cannot be read, or a claim names something unknown or is not of the
-            form; the message names its id.
+    InputError: the file cannot be read, or a claim names something unknown or is not of the form;
+    the message names its id.
     """
     with inputs.whole(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))

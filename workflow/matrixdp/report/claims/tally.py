@@ -11,10 +11,8 @@ from matrixdp.report.claims.judge import EXPERIMENT, ONLY_UNDER, REPRODUCED
 def tally(claims: pd.DataFrame) -> str:
     """Return by paper how many claims are reproduced, claims on experiments apart from the others.
 
-    What is reproduced only under a reading does not count.
-
-    Args:
-        claims: rows of ``claims.csv``; at least one.
+    What is reproduced only under a reading does not count. ``claims`` are rows of ``claims.csv``,
+    at least one.
     """
     parts = []
     for paper, rows in claims.groupby("paper", sort=False):

@@ -56,12 +56,9 @@ class Trialbook:
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
         """Return the mean over ``epsilons`` of each trial of a row, by trial.
 
-        Where there are variants it is, at each epsilon, the one chosen on the select trials.
-        At the tables' epsilon alone a row may have more trials than its reported ones.
-
-        Raises:
-            NotRun: a value is missing; the text says which.
-            InputError: a file is damaged.
+        Where there are variants it is, at each epsilon, the one chosen on the select trials. At the
+        tables' epsilon alone a row may have more trials than its reported ones. NotRun: a value is
+        missing; the text says which.
         """
         found = self._rows(row)
         if not found["metric"].isin([*metrics, ""]).all():

@@ -19,7 +19,7 @@ from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
 NOISES = style.legends("ellipses")
-UTILITY: dict[str, Any] = {"color": style.BLACK, "linestyle": (0, (5, 2)), "linewidth": 1.3}
+UTILITY: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.6}
 
 
 def panel(name: str, tables: Tables) -> pd.DataFrame:
@@ -48,15 +48,14 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     angles = np.linspace(0, 180, 181)
     for name, part in parts.items():
         look = NOISES[name].look
-        line = look.line if name in clouds else "-"
-        along.plot(angles, _along(part, np.radians(angles)), color=look.colour, ls=line)
+        along.plot(angles, _along(part, np.radians(angles)), color=look.colour, ls=look.line)
     along.set(xlabel="direction (degrees from feature 1)", xlim=(0, 180), xticks=range(0, 181, 45))
     along.set_title("Standard deviation along a direction")
     if len(names) > 1:
         style.log_axis(along, "y", "standard deviation of the noise")
     else:
         along.set(ylabel="standard deviation of the noise", ylim=(0, None))
-    handles = [Line2D([], [], color=NOISES[n].look.colour, label=NOISES[n].label) for n in names]
+    handles = [style.key(NOISES[n].label, NOISES[n].look, marker="") for n in names]
     for utility in _points(frame, "utility"):
         far = 2 * reach * utility
         scatter.plot([-far[0], far[0]], [-far[1], far[1]], **UTILITY)
@@ -70,7 +69,7 @@ def _cloud(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     kind: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
     kind |= {"markersize": 2.6, "alpha": 0.45, "markeredgewidth": 0}
     axes.plot(*_points(part, "sample").T, **kind)
-    axes.plot(*_points(part, "contour").T, color=look.colour, linestyle="--")
+    axes.plot(*_points(part, "contour").T, color=look.colour, linestyle=look.line)
 
 
 def _arrows(axes: Axes, part: pd.DataFrame) -> None:

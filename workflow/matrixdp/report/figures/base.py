@@ -20,6 +20,7 @@ import dataclasses
 import io
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -82,10 +83,18 @@ class Told(TypedDict):
 
 
 def told(name: str, words: Callable[[pd.DataFrame], Mapping[str, Any]]) -> Told:
-    """Return finding and caption of the catalogue, both filled with the words of a frame."""
+    """Return finding and caption of the catalogue, both filled with the words of a frame.
+
+    Where a frame gives no words, there is no finding, and the caption is that of ``nothing``.
+    """
+
+    def fill(template: Callable[..., str], otherwise: str, frame: pd.DataFrame) -> str:
+        found = words(frame)
+        return template(name, **found) if found else otherwise
+
     return {
-        "finding": lambda frame: catalogue.finding(name, **words(frame)),
-        "caption": lambda frame: catalogue.caption(name, **words(frame)),
+        "finding": partial(fill, catalogue.finding, ""),
+        "caption": partial(fill, catalogue.caption, catalogue.caption("nothing")),
     }
 
 

@@ -15,6 +15,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
+from matrixdp.report.statistics import LEVEL
 
 #: Parameter -> its name for a reader, on an axis and in a sentence.
 NAMES = {
@@ -23,6 +24,8 @@ NAMES = {
     "radius": ("R²", "squared radius of clipping, as a share of the largest squared norm"),
 }
 
+#: Ratios so near to 1 are dots, where the interval of the difference covers 0.
+SAME = 0.02
 #: Ratios beyond this have the deepest colour.
 DEEPEST = 4.0
 
@@ -102,7 +105,8 @@ def _heat(axes: Axes, part: pd.DataFrame) -> None:
         weight, colour = ("bold", style.INK) if cell.clear else ("normal", "#777777")
         if abs(np.log(cell.ratio)) > 0.75 * depth:
             colour = "white"
-        axes.text(x, y, _ratio(cell.ratio), color=colour, fontweight=weight, ha="center", **small)
+        text = _ratio(cell.ratio) if cell.clear or abs(cell.ratio - 1) > SAME else "·"
+        axes.text(x, y, text, color=colour, fontweight=weight, ha="center", **small)
     base = part["base"].iloc[0]
     axes.text(len(across) - 0.3, up[base], "= 1", color="#777777", style="italic", **small)
     axes.set_xticks(range(len(across)), [f"{epsilon:g}" for epsilon in across])
@@ -132,41 +136,50 @@ def _keys(parameter: str) -> list[Rectangle]:
 
 
 def _ratio(value: float) -> str:
-    """Return a ratio as it stands in a cell: two decimals, none from 10 on."""
+    """Return a ratio as it stands in a cell: two decimals; fewer far from 1."""
+    if value < 0.095:
+        return f"{value:.1g}".replace("e-0", "e-")
     return f"{value:.2f}" if value < 9.95 else f"{value:.3g}"
 
 
-def caption(parameter: str, frame: pd.DataFrame) -> str:
-    """Say in how many cells the parameter makes a difference, per experiment."""
-    found = []
-    for (experiment, mechanism), part in _panels(frame):
-        others = part[part["value"].ne(part["base"])]
+def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """Say in how many cells the parameter makes a difference, per experiment and in all."""
+    found, others = [], frame[frame["value"].ne(frame["base"])]
+    for (experiment, mechanism), part in _panels(others):
         name = f"{catalogue.experiment(experiment).name}, {catalogue.label(mechanism)}"
-        cells = f"{others['clear'].sum()} of {len(others)} cells"
-        least, most = map(_ratio, others["ratio"].agg(["min", "max"]))
+        cells = f"{part['clear'].sum()} of {len(part)} cells"
+        least, most = map(_ratio, part["ratio"].agg(["min", "max"]))
         found.append(f"{name}: {cells}, ratios {least} to {most}")
-    (_, what), base = NAMES[parameter], comparisons.BASES[parameter]
-    return catalogue.caption("choices", what=what, base=base, found="; ".join(found))
+    symbol, what = NAMES[parameter]
+    return {
+        "symbol": symbol,
+        "what": what,
+        "base": comparisons.BASES[parameter],
+        "found": "; ".join(found),
+        "clear": others["clear"].sum(),
+        "cells": len(others),
+        "chance": round(LEVEL * len(others)),
+    }
 
 
 FIGURES = {
     "choices_tau": base.Figure(
         title="What the choice of τ changes",
-        caption=partial(caption, "tau"),
+        **base.told("choices", partial(words, "tau")),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "tau"),
         draw=partial(draw, "tau"),
     ),
     "choices_rows": base.Figure(
         title="What the number of sketch rows changes",
-        caption=partial(caption, "rows"),
+        **base.told("choices", partial(words, "rows")),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "rows"),
         draw=partial(draw, "rows"),
     ),
     "choices_radius": base.Figure(
         title="What the radius of clipping changes",
-        caption=partial(caption, "radius"),
+        **base.told("choices", partial(words, "radius")),
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         data=partial(tidy, "radius"),
         draw=partial(draw, "radius"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
@@ -14,11 +15,13 @@ from matrixdp.report import comparisons, markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
-EXACT = "directional_gaussian"
+EXACT, NOMINAL = "directional_gaussian", 1.0
+
+RANGE: dict[str, Any] = {"color": "#999999", "linewidth": 6, "alpha": 0.5, "zorder": 1}
 
 #: What the paper finds in section 10.1, in our words.
 CLAIMS = {
-    "regression": "(a) is best",
+    "regression": "(a), ALT (the enzyme alanine aminotransferase, column sgpt) and drinks, is best",
     "first_pc": "(a) is best and (d), the wrong prior, worst",
     "covariance": "(a) is better than (b) and than i.i.d. noise",
 }
@@ -44,7 +47,12 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ours = _ratios(ours.assign(favours=favours))
     worse = frames.clear(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
     ours = ours.merge(worse.rename(columns={"clear": "_clear"}), how="left")
-    return frames.join([ours, levels, theirs])
+    # Not all are swept over readings.
+    read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=["mechanism", "private"]))
+    read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
+    read = read.reindex(columns=["mechanism", "reading", "epsilon", "mean", "ci95", "n_trials"])
+    read = read[read["mean"].isin(read["mean"].agg(["min", "max"]))].assign(kind="reading")
+    return frames.join([ours, levels, theirs, read.assign(epsilon=1.0)])
 
 
 def _paper(rows: pd.DataFrame) -> str:
@@ -99,6 +107,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         last.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for row in theirs.itertuples():
         style.published(upper, row.epsilon, row.mean, catalogue.look(mechanism), yerr=row.ci95)
+    if span := _range(frame):
+        upper.vlines(NOMINAL, *span, **RANGE)
     style.log_axis(last, "x", "nominal ε")
     style.legend(figure, _handles(frame, mechanism, chance), columns=3, handlelength=5)
     return figure
@@ -126,32 +136,44 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
         value = frames.level(frame, name)
         label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
         handles.append(style.key(label, catalogue.look(name), marker=""))
+    if _range(frame):
+        handles.append(Line2D([], [], label="MVG by all private readings, ε = 1", **RANGE))
     for row in theirs.itertuples():
         handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
     return handles
 
 
-def caption(frame: pd.DataFrame) -> str:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
     about, mechanism = catalogue.experiment(str(frame["experiment"].iloc[0])), _paper(frame)
-    chance, claim = about.chance, CLAIMS.get(about.id)
+    claim = CLAIMS.get(about.id)
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
-    low, high = (mvg["mean"] / frames.level(frame, chance)).agg(["min", "max"])
-    text = (
-        "Error against nominal epsilon for each noise direction"
-        f"{f'; the paper finds that {claim}' if claim else ''}. {catalogue.label(mechanism)}, as "
-        f"the paper defines it, stays between {low:.2f} and {high:.2f} times the level of the "
-        f"{catalogue.label(chance).lower()}, and (a) is clearly best (paired differences of "
-        f"trials, 95 %) at {_wins(mvg)} epsilons; calibrated exactly, at {_wins(exact)}."
-    )
+    low, high = (mvg["mean"] / frames.level(frame, about.chance)).agg(["min", "max"])
+    most = ""
     if exact["ratio"].notna().any():
-        most = exact.loc[np.log(exact["ratio"]).abs().idxmax()]
-        text += (
-            f" There, directions matter most at epsilon {most['epsilon']:g}, where "
-            f"{most['favours']} has {markup.short(most['ratio'])} times the error of (a)."
+        row = exact.loc[np.log(exact["ratio"]).abs().idxmax()]
+        most = (
+            f" There, directions matter most at epsilon {row['epsilon']:g}, where {row['favours']} "
+            f"has {markup.short(row['ratio'])} times the error of (a)."
         )
-    return text
+    return {
+        "claim": f"; the paper finds that {claim}" if claim else "",
+        "readings": ", with the range of all private readings" if _range(frame) else "",
+        "mechanism": catalogue.label(mechanism),
+        "chance": catalogue.label(about.chance).lower(),
+        "low": low,
+        "high": high,
+        "wins": _wins(mvg),
+        "exact_wins": _wins(exact),
+        "most": most,
+    }
+
+
+def _range(frame: pd.DataFrame) -> tuple[float, float] | None:
+    """Return the smallest and the largest mean of all private readings at epsilon 1."""
+    means = frame.loc[frame["kind"].eq("reading"), "mean"]
+    return (float(means.min()), float(means.max())) if len(means) else None
 
 
 def _wins(rows: pd.DataFrame) -> str:
@@ -165,13 +187,14 @@ def _wins(rows: pd.DataFrame) -> str:
 FIGURES = {
     "{figure}": base.Figure(
         title="Noise directions: {title}",
-        caption=caption,
+        **base.told("directions", words),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
             "tables/table2",
             "published/{results}",
         ),
+        optional=("readings/{experiment}",),
         each="releases",
         data=tidy,
         draw=draw,

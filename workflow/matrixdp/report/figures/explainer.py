@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
-from matrixdp.report.markup import said, short
+from matrixdp.report.markup import short
 
 #: Half of a panel, in standard deviations of the noise that it shows.
 WIDTH = 4.0
@@ -65,7 +65,7 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.fill_between(x, 0, height, color=colour, alpha=0.3, linewidth=0)
     axes.plot(x, height, color=colour)
     axes.set(xlim=(x[0], x[-1]), ylim=(0, 1.1), yticks=[], title=text)
-    axes.set_xlabel(f"standard deviation {said(std)}, in units of the scaled data")
+    axes.set_xlabel(f"standard deviation {short(std, 2)}, in units of the scaled data")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace("-", "−"))
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
@@ -75,11 +75,11 @@ def _words(frame: pd.DataFrame) -> dict[str, str]:
     row = frame.iloc[0]
     width = row["upper"] - row["lower"]
     return {
-        "times": said(row["kappa"]),
+        "times": short(row["kappa"], 2),
         "mechanism": catalogue.label(row["mechanism"]),
         "experiment": catalogue.experiment(str(row["experiment"])).title,
-        "exact": said(row["rescaled_std"] / width),
-        "mvg": said(row["noise_std"] / width),
+        "exact": short(row["rescaled_std"] / width, 2),
+        "mvg": short(row["noise_std"] / width, 2),
         "nominal": short(float(row["epsilon"])),
     }
 

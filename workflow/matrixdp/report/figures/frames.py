@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 
 import pandas as pd
 
@@ -42,9 +42,9 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     """Return the cells that a table would show (see :func:`matrixdp.report.summary.shown`)."""
-    return summary.shown(cells(table)).reset_index(drop=True)
+    return summary.shown(cells(table, further)).reset_index(drop=True)
 
 
 def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -68,11 +68,11 @@ def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(also=rows["mechanism"].map(others))
 
 
-def named(rows: pd.DataFrame) -> str:
+def named(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism's rows, with those that are one law with it."""
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
-    return ", and ".join(map(catalogue.label, names)) + ": one law" * (len(names) > 1)
+    return ", and ".join(map(label, names)) + ": one law" * (len(names) > 1)
 
 
 def count(number: float, digits: int = 2) -> str:

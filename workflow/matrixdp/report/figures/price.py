@@ -10,9 +10,20 @@ from matplotlib.axes import Axes
 
 from matrixdp import catalogue
 from matrixdp.checks import Array
-from matrixdp.report import entries
-from matrixdp.report.figures import base, style
+from matrixdp.report.entries import Tables, by_experiment
+from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables import price
+
+
+def tidy(tables: Tables) -> pd.DataFrame:
+    """Return the table, mechanisms that are one law once."""
+    prices = tables["tables/price"]
+    by = {**by_experiment(tables, "summary")}
+    parts = [
+        frames.once(rows, by[str(experiment)])
+        for experiment, rows in prices.groupby("experiment", sort=False)
+    ]
+    return pd.concat([prices.iloc[:0], *parts])
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -41,7 +52,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     names = []
     for place, row in enumerate(rows.itertuples()):
         look = catalogue.look(str(row.mechanism))
-        names.append(catalogue.label(str(row.mechanism)))
+        names.append(frames.named(rows.loc[[row.Index]]))
         at = _ends(row)
         axes.hlines(place, at[0], at[2], color=look.colour, linewidth=1.6)
         beyond = row.price == 0 or np.isinf(row.price)
@@ -58,12 +69,19 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.grid(axis="y", visible=False)
 
 
+def finding(frame: pd.DataFrame) -> str:
+    """Say how many mechanisms are worth half of what a guess loses at an epsilon of 1."""
+    cheap = int(frame["price"].le(1).sum())
+    return catalogue.finding("price", cheap=cheap, of=len(frame))
+
+
 FIGURES = {
     "price": base.Figure(
         title="The price of privacy: from which epsilon on a release is worth more than a guess",
+        finding=finding,
         caption=price.caption,
-        inputs=("tables/price",),
-        data=entries.only,
+        inputs=("tables/price", "summary/{experiment}", "summary/{training}"),
+        data=tidy,
         draw=draw,
     ),
 }

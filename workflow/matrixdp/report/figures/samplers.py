@@ -59,17 +59,22 @@ def words_samplers(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def draw_times(frame: pd.DataFrame) -> style.Drawing:
-    """Draw time against size, square and wide, with the fitted slopes under each panel."""
+    """Draw time against size, square and wide, with fitted slopes at the ends of lines."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
     for axes, (case, part) in zip(grid[0], frame.groupby("case", sort=False), strict=True):
         for name, rows in part.groupby("method"):
-            slope = f"n$^{{{rows['slope'].iloc[0]:.1f}}}$"
-            style.curve(axes, rows["n"], rows["seconds"], as_=SAMPLERS[str(name)].look, label=slope)
+            style.curve(axes, rows["n"], rows["seconds"], as_=SAMPLERS[str(name)].look)
+        last = part.loc[part.groupby("method")["n"].idxmax()].sort_values("seconds")
+        for n, ends in last.groupby("n"):
+            heights = style.spread(np.log10(ends["seconds"]), [0.33] * len(ends), np.inf)
+            for row, height in zip(ends.itertuples(), heights, strict=True):
+                colour = style.mix(SAMPLERS[str(row.method)].look.colour, -0.2)
+                options: dict[str, Any] = {"color": colour, "va": "center", "fontsize": 9.5}
+                axes.text(1.2 * float(n), 10**height, f"n$^{{{row.slope:.1f}}}$", **options)
         style.log_axis(axes, "x", "number of columns n")
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
-        below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
-        axes.legend(ncols=4, title="fitted to the three largest sizes", **below)
+        axes.margins(x=0.14)
     _key(figure, ["affine", "unimodal", "kronecker", "scipy"], columns=2)
     return figure
 

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
+from matrixdp.report.markup import short
 from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
 
 NOMINAL = 1.0
@@ -56,6 +57,10 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
     axes.set_title(f"At nominal ε = {NOMINAL:g}")
     published = frame[frame["kind"].eq("published")]
     names: list[str] = []
+    low, high = (at["mean"] - at["ci95"]).min(), (at["mean"] + at["ci95"]).max()
+    # Ours have the room; what lies beyond stands in words at the edge.
+    most = high + 0.5 * (high - low)
+    axes.set_xlim(low - 0.05 * (high - low), most)
     for features in (TWO, ALL):
         names.append(features.capitalize())
         own = at[at["features"].eq(features)]
@@ -71,7 +76,12 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
             axes.errorbar(row.mean, place, xerr=row.ci95, **dot)
             same = published["mechanism"].eq(row.mechanism) & published["features"].eq(features)
             for their in published[same].itertuples():
-                style.published(axes, their.mean, place, look, xerr=their.ci95)
+                if their.mean + np.nan_to_num(their.ci95) <= most:
+                    style.published(axes, their.mean, place, look, xerr=their.ci95)
+                    continue
+                where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
+                beyond = f"published: {short(their.mean)} →"
+                axes.text(0.99, place, beyond, fontsize=8, ha="right", **where)
     axes.set_yticks(range(len(names)), names)
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
@@ -99,7 +109,7 @@ def _curves(axes: Axes, rows: pd.DataFrame) -> None:
             style.level(axes, level, "nonprivate", text, linestyle=line)
 
 
-def caption(frame: pd.DataFrame) -> str:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how our errors on two features lie to those on all, and where features begin to pay."""
     ours = frame[frame["kind"].ne("published")].set_index(["features", "mechanism"])
     at = ours[ours["epsilon"].eq(NOMINAL)]["mean"]
@@ -109,13 +119,13 @@ def caption(frame: pd.DataFrame) -> str:
     better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
     lost, of = two / full, len(compared)
-    return catalogue.caption("figure_section10_2", ratios=told, better=better, of=of, lost=lost)
+    return {"ratios": told, "better": better, "of": of, "lost": lost}
 
 
 FIGURES = {
     "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
-        caption=caption,
+        **base.told("figure_section10_2", words),
         inputs=(
             "summary/section10_2",
             "summary/regression",

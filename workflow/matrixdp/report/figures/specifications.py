@@ -110,6 +110,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         _published(axes, theirs)
         axes.set_ylabel(frames.axis(ours))
         axes.tick_params(axis="x", length=0)
+    for _, own in levels.groupby("mechanism"):
+        if len(own) > 1:
+            _name_levels(views[0], own)
     style.log_axis(views[0], "y", views[0].get_ylabel())
     if zoom:
         near = ours[ours["mean"].between(theirs["mean"].min() / 2, theirs["mean"].max() * 2)]
@@ -121,6 +124,24 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     lower.set_xlim(0, int(np.ceil(ours["x"].max())))
     style.legend(figure, _handles(frame, levels), columns=3)
     return figure
+
+
+def _name_levels(axes: Axes, levels: pd.DataFrame) -> None:
+    """Write beside the levels of one reference row which readings of the data each is of."""
+    step = np.log(levels["mean"].sort_values()).diff().gt(0.05).cumsum()
+    for _, part in levels.groupby(step):
+        names = [
+            " and ".join(
+                catalogue.reading(name, str(getattr(row, name)))
+                for name in readings.knobs()
+                if str(getattr(row, name)) not in ("", "nan")
+            )
+            for row in part.itertuples()
+        ]
+        text = textwrap.fill("; ".join(names), 20)
+        options: dict[str, Any] = {"va": "center", "fontsize": 7.5, "color": "#555555"}
+        options["transform"] = axes.get_yaxis_transform()
+        axes.text(1.005, part["mean"].mean(), text, **options)
 
 
 def _span(rows: pd.DataFrame) -> float:
@@ -186,7 +207,7 @@ def _matrix(axes: Axes, rows: list[tuple[str, str]]) -> None:
     for place, (name, value) in enumerate(rows):
         first = names.index(name) == place
         title = f"{readings.knobs()[name].title}:  " if first else ""
-        labels.append(title + value.replace("_", " "))
+        labels.append(title + catalogue.reading(name, value))
         if list(dict.fromkeys(names)).index(name) % 2 == 0:
             axes.axhspan(place - 0.5, place + 0.5, color="#F3F3F3", zorder=0)
     axes.set_yticks(range(len(rows)), labels, fontsize=8)
@@ -214,15 +235,32 @@ def _handles(frame: pd.DataFrame, levels: pd.DataFrame) -> list[Line2D]:
     return handles + [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in names]
 
 
+def _met(frame: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Return how many private readings a row has, and how many ``met`` its published value."""
+    ours = frame[frame["kind"].eq("mechanism")]
+    private = ours[ours["private"].astype(bool)]
+    return (
+        private.assign(met=private["meets"].eq(unit))
+        .groupby("row", sort=False)["met"]
+        .agg(["size", "sum"])
+    )
+
+
+def finding(frame: pd.DataFrame) -> str:
+    """Say how many readings meet the printed values."""
+    rows = _met(frame, "printed")
+    counts = {"met": rows["sum"].sum(), "private": rows["size"].sum()}
+    return catalogue.finding("readings", rows=rows["sum"].gt(0).sum(), of=len(rows), **counts)
+
+
 def caption(frame: pd.DataFrame) -> str:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
-    private = ours[ours["private"].astype(bool)]
-    text = catalogue.caption("readings", readings=len(ours), bare=len(ours) - len(private))
-    total = private.groupby("row", sort=False).size()
+    bare = (~ours["private"].astype(bool)).sum()
+    text = catalogue.caption("readings", readings=len(ours), bare=bare)
     for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
-        met = private[private["meets"].eq(unit)].groupby("row", sort=False).size()
-        found = [f"{name} ({n} of {total[name]})" for name, n in met.items()]
+        rows = _met(frame, unit)
+        found = [f"{r.Index} ({r.sum} of {r.size})" for r in rows.itertuples() if r.sum]
         text += (
             f" In the {unit} unit, private readings meet the published value, within 95 % "
             f"intervals, in {'the rows ' + '; '.join(found) if found else 'no row'}."
@@ -233,6 +271,7 @@ def caption(frame: pd.DataFrame) -> str:
 FIGURES = {
     "readings_{experiment}": base.Figure(
         title="Every reading of the paper: {title}",
+        finding=finding,
         caption=caption,
         inputs=("readings/{experiment}", "published/{results}"),
         each="releases",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import matplotlib
@@ -29,7 +29,7 @@ from matrixdp.catalogue import Look, Named, look
 
 WIDTH = 9.0
 #: Letters in a line of a headline.
-LETTERS = 76
+LETTERS = 84
 #: Of the PNG: 900 pixels at half its size.
 DPI = 200
 
@@ -210,6 +210,66 @@ def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
     return key(f"published at ε = 1{note}", as_, **_OPEN)
 
 
+def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
+    """Write the label of every curve and level at its right end, with its marker, beside the axes.
+
+    Args:
+        axes: with curves; those whose label is empty have none.
+        height: of the axes, in inches, about.
+        letters: in a line of a label.
+    """
+    low, high = axes.get_ylim()
+    scale = axes.transScale.transform
+    bottom, top = scale((1, low))[1], scale((1, high))[1]
+    ends = []
+    for line in axes.lines:
+        label = str(line.get_label())
+        points = np.column_stack([np.asarray(v, dtype=float) for v in line.get_data()])
+        points = points[np.isfinite(points).all(axis=1)]
+        if label.startswith("_") or not label or not len(points):
+            continue
+        across = line.get_transform() != axes.transData
+        y = float(np.clip((scale((1, points[-1, 1]))[1] - bottom) / (top - bottom), 0, 1))
+        text = textwrap.fill(label, letters)
+        ends.append((y, text, line, None if across else tuple(points[-1])))
+    ends.sort(key=lambda end: end[0])
+    # The share of the height that each label takes, with one line's space around.
+    tall = [(text.count("\n") + 1.15) * 10.5 / (72 * height) for _, text, *_ in ends]
+    centres = spread([y for y, *_ in ends], tall)
+    for (y, text, line, end), at in zip(ends, centres, strict=True):
+        colour = to_hex(line.get_color())
+        xy, coordinates = (end, "data") if end else ((1.0, y), "axes fraction")
+        arrow: dict[str, Any] = {
+            "arrowstyle": "-",
+            "color": colour,
+            "linewidth": 0.7,
+            "alpha": 0.55,
+        }
+        arrow |= {"shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)}
+        options: dict[str, Any] = {"color": mix(colour, -0.3), "fontsize": 8.5, "va": "center"}
+        options |= {"xycoords": coordinates, "textcoords": "axes fraction"}
+        options |= {"annotation_clip": False, "arrowprops": arrow, "linespacing": 1.05}
+        axes.annotate(text, xy, (1.065, at), **options).set_in_layout(False)
+        look_: dict[str, Any] = {"color": colour, "marker": line.get_marker(), "markersize": 5}
+        look_ |= {"linestyle": line.get_linestyle(), "linewidth": 1.3, "clip_on": False}
+        look_ |= {"markerfacecolor": line.get_markerfacecolor(), "transform": axes.transAxes}
+        look_ |= {"markeredgecolor": line.get_markeredgecolor()}
+        axes.plot([1.03, 1.045, 1.06], [at] * 3, markevery=[1], **look_)[0].set_in_layout(False)
+
+
+def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
+    """Return centres in the order of those wanted, that do not touch and lie below ``top``."""
+    gaps = (np.add(sizes[1:], sizes[:-1]) / 2).tolist()
+    centres: list[float] = []
+    for one, gap in zip(wanted, [0.0, *gaps], strict=False):
+        centres.append(max(float(one), centres[-1] + gap) if centres else float(one))
+    limit = top - sizes[-1] / 2 if sizes else top
+    for i in reversed(range(len(centres))):
+        centres[i] = min(centres[i], limit)
+        limit = centres[i] - (gaps[i - 1] if i else 0.0)
+    return centres
+
+
 def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
     """Return values of a logarithmic axis moved aside, so that tied curves do not hide each other.
 
@@ -254,7 +314,9 @@ def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False)
 
     The figure grows by what is written. Simulated data are named first, in red, and across.
     """
-    lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, LETTERS)]
+    # Two lines of about one length, if one is not enough.
+    letters = LETTERS if len(finding) <= LETTERS else max(50, len(finding) // 2 + 8)
+    lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
     if simulated:
         lines.insert(0, (SIMULATED, 11.5, "bold", ALARM))
     if topic != finding:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from matrixdp import catalogue
@@ -28,48 +28,49 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
+    rows = frames.once(rows, tables[f"summary/{experiment}"])
     groups = training.grouped(experiment, rows["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     return rows.assign(group=rows["mechanism"].map(title_of))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw one panel per group against nominal epsilon, and one of all against true epsilon."""
+    """Draw all against true epsilon, in a large panel, and each group against nominal epsilon."""
     experiment = str(frame["experiment"].iloc[0])
     ours = frame[frame["kind"].eq("mechanism")]
     groups = training.grouped(experiment, ours["mechanism"])
-    rows = -(-(len(groups) + 1) // 2)
-    figure, grid = style.canvas(1.9 + 2.5 * rows, rows, 2, sharey=True)
-    *panels, last = grid.ravel()[: len(groups) + 1]
+    heights = [3.8] + [1.9] * len(groups)
+    figure, grid = style.canvas(
+        0.6 + sum(heights), len(heights), 2, height_ratios=heights, width_ratios=(2.1, 1)
+    )
+    panels, places = grid[1:].T
+    first = figure.add_subplot(grid[0, 0].get_gridspec()[0, :])
+    for axes in (*grid[0], *places):
+        axes.remove()
     for axes, (title, names) in zip(panels, groups.items(), strict=True):
         axes.set_title(title.replace("epsilon", "ε").replace("delta", "δ"))
-        members = [(n, "", ours[ours["mechanism"].eq(n)]) for n in names]
+        parts = [ours[ours["mechanism"].eq(n)] for n in names]
+        label = partial(_label, experiment)
+        members = [(n, frames.named(p, label), p) for n, p in zip(names, parts, strict=True)]
         style.against_epsilon(axes, members, apart=0.09)
-        style.log_axis(axes, "x", "nominal ε")
-    last.set_title("All of them, by true ε")
-    _true(last, ours, [name for names in groups.values() for name in names])
-    for axes in grid.ravel()[len(groups) + 1 :]:
-        axes.set_axis_off()
-    for axes in (*panels, last):
+        style.log_axis(axes, "x", "nominal ε" * (axes is panels[-1]))
+    first.set_title("All of them, by true ε")
+    _true(first, ours, [name for names in groups.values() for name in names])
+    for axes in (first, *panels):
         for row in frame[frame["kind"].eq("level")].itertuples():
             style.level(axes, row.mean, row.mechanism)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
     # Intervals of very few trials may leave the picture.
     half = frame["ci95"].fillna(0).clip(upper=0.1)
     low, high = (frame["mean"] - half).min(), (frame["mean"] + half).max()
-    last.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
-    for axes in grid[:, 0]:
+    for axes in (first, *panels):
+        axes.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
         axes.set_ylabel(frames.axis(frame))
-    # A column per group, and one of the levels.
-    columns = [
-        [style.key(_label(experiment, name), catalogue.look(name)) for name in names]
-        for names in groups.values()
-    ]
+    for axes in panels:
+        style.label_ends(axes, 1.4)
     levels = frame.loc[frame["kind"].eq("level"), "mechanism"]
-    columns.append([style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels])
-    tallest, empty = max(map(len, columns)), Line2D([], [], linestyle="none", label=" ")
-    handles = [key for keys in columns for key in [*keys, *[empty] * (tallest - len(keys))]]
-    style.legend(figure, handles, columns=len(columns), columnspacing=1.4)
+    keys = [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels]
+    style.legend(figure, keys, columns=len(keys))
     return figure
 
 
@@ -83,9 +84,9 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
         axes.plot(x[inside], part["mean"][inside], color=look.colour, linewidth=0.8, alpha=0.6)
         style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
     style.log_axis(axes, "x", "true ε")
-    axes.set_xlim(LEAST / 1.6, MOST * 1.6)
+    there = ours["epsilon_actual"].clip(LEAST, MOST)
+    axes.set_xlim(there.min() / 1.6, there.max() * 1.6)
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
-    axes.set_xticks([LEAST, 1e-2, 0.1, 1, 10, 100, 1e3, MOST])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
 
@@ -159,6 +160,15 @@ def caption_gradients(frame: pd.DataFrame, name: str) -> str:
     return said
 
 
+def finding(frame: pd.DataFrame) -> str:
+    """Say how far apart the true epsilons of schemes of one nominal epsilon lie."""
+    true = _at(frame)["epsilon_actual"].dropna()
+    if true.empty:
+        return ""
+    low, high = map(frames.count, (true.min(), true.max()))
+    return catalogue.finding("training", nominal=NOMINAL, low=low, high=high)
+
+
 def caption(frame: pd.DataFrame) -> str:
     """Say what stands out in an experiment of its kind."""
     about = catalogue.experiment(str(frame["experiment"].iloc[0]))
@@ -170,6 +180,7 @@ FIGURES = {
     # Another spelling than that of figures of releases: no two entries have one name.
     "{figure!s}": base.Figure(
         title="Accuracy: {title}",
+        finding=finding,
         caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         each="training",

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
 from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
-from matrixdp.report.entries import Entry
+from matrixdp.report.entries import Entry, is_empty
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
 from matrixdp.report.page import (
@@ -41,8 +41,9 @@ from matrixdp.report.statistics import ENOUGH
 
 FOLDER = Path(__file__).parent
 
-#: What stands in a section before its evidence is folded in.
+#: What is never folded, and where a section is open.
 FIRST = ("cards", "glossary", "html")
+FIGURES = (*FIRST, "figure")
 
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
@@ -127,14 +128,19 @@ def build(
             | {"command": layout.command(name, commands, arguments)}
             for name in one.found
         ]
-        own = builtins.get(about.builtin, ())
+        items += builtins.get(about.builtin, ())
+        folded = [one for one in items if one["kind"] not in (FIGURES if about.open else FIRST)]
+        found = [one for one in folded if one.get("topic", one["title"]) != one["title"]]
         filled.append(
             {
                 "about": about,
                 "text": prose.html(text),
                 "outcome": outcomes[about.id],
-                "first": [item for item in own if item["kind"] in FIRST],
-                "items": [*items, *(item for item in own if item["kind"] not in FIRST)],
+                "first": [one for one in items if one["kind"] in FIRST],
+                "shown": [one for one in items if one["kind"] == "figure" and about.open],
+                "folded": [{"topic": one["title"]} | one for one in folded],
+                # What one finds in what is folded, for those who do not unfold it.
+                "found": found,
                 # Patterns stand for results that may come; only names are promises.
                 "missing": [name for name in one.missing if "*" not in name],
                 "bare": bool(one.missing) and not one.found,
@@ -270,9 +276,10 @@ def _views(
         ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
         ("tables/claims", "dashboard", dashboard.view),
     ):
-        if not inputs.missing([name], root):
-            with inputs.whole(root / f"{name}.csv"):
-                views[template] = view(inputs.read(name, root))
+        if inputs.missing([name], root) or is_empty(made := inputs.read(name, root)):
+            continue
+        with inputs.whole(root / f"{name}.csv"):
+            views[template] = view(made)
     if curves := explorer.view(root, experiments):
         views["explorer"] = {"experiments": curves}
     shared = {"places": places, "warning": markup.SIMULATED}

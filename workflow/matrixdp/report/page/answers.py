@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, findings, inputs, summary
+from matrixdp.report import comparisons, inputs, summary
 from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED
+from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
 
@@ -34,9 +35,8 @@ class Run:
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
         """Return an input by its name, ``at`` the epsilon of the tables alone if so asked."""
-        if inputs.missing([name], self.root):
+        if inputs.missing([name], self.root) or is_empty(table := inputs.read(name, self.root)):
             return pd.DataFrame()
-        table = inputs.read(name, self.root)
         if not at or "epsilon" not in table:
             return table
         return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.nominal)]
@@ -66,12 +66,13 @@ class Run:
         return {str(name): own.iloc[-1] for name, own in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return how rows stand to a guess, see :func:`findings.against_chance`."""
+        """Return how mechanisms stand to a guess, see :func:`comparisons.against_chance`."""
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        chance = catalogue.experiment(experiment).chance
-        return findings.against_chance(compared, chance, self.nominal, names)
+        rows = comparisons.against_chance(compared, catalogue.experiment(experiment).chance)
+        rows = rows[rows["epsilon"].eq(self.nominal) & rows["mechanism"].isin(names)]
+        return dict(zip(rows["mechanism"], rows["stands"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of the experiments by their smallest number of trials."""

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report.markup import short
+from matrixdp.report.markup import interval, short
 from matrixdp.report.page import layout
 
 
@@ -38,7 +38,7 @@ def _row(row: Mapping[str, Any], commands: dict[str, str], arguments: str) -> di
         **{name: row[name] for name in kept},
         "epsilon": str(row["epsilon"]),
         "metric": metric.name,
-        "error": short(row["error"]),
+        "error": interval(row["error"], row["ci95"]),
         "level": catalogue.label(catalogue.experiment(experiment).chance),
         "chance": short(row["chance"]),
         "nonprivate": short(row["nonprivate"]),

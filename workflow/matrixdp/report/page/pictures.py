@@ -23,7 +23,8 @@ _ASIDE = re.compile(
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 _ID, _STYLE = re.compile(r' id="([^"]*)"'), re.compile(r' style="([^"]*)"')
 _SHIFT = re.compile(r'(<use [^>]*)transform="translate\(([\d.]+) 0\)"')
-_COMMAND = re.compile(r"\s*([MLQCZz])\s*|\s+(?=-)|\s+$")
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+_ZEROS = re.compile(r"\.00\b|(?<=\.\d)0\b|(?<!\d)0(?=\.\d*[1-9])")
 _COORDINATES = re.compile(r'(?<=\s)(d|x|y)="([^"]*)"')
 
 
@@ -91,11 +92,26 @@ def download(path: Path) -> str:
 
 
 def _shortened(found: re.Match[str]) -> str:
-    numbers = _LONG.sub(_rounded, found[2])
-    if found[1] == "d":
-        # A path's numbers may stand without a space before a sign or a letter.
-        numbers = _COMMAND.sub(r"\1", numbers)
+    numbers = _relative(found[2]) if found[1] == "d" else _LONG.sub(_rounded, found[2])
     return f'{found[1]}="{numbers}"'
+
+
+def _relative(path: str) -> str:
+    """Return a path of lines and curves in steps, which take fewer letters than places do.
+
+    Steps lead from one rounded place to the next, so that nothing adds up.
+    """
+    parts, start, at = [], (0.0, 0.0), (0.0, 0.0)
+    for letter, text in _COMMAND.findall(path):
+        if letter not in "MLQCz":
+            return _LONG.sub(_rounded, path)
+        values = [round(float(number), 2) for number in text.split()]
+        steps = (round(value - at[i % 2], 2) + 0.0 for i, value in enumerate(values))
+        said = " ".join(f"{step:.2f}" for step in steps)
+        parts.append(letter.lower() + _ZEROS.sub("", said).replace(" -", "-"))
+        at = (values[-2], values[-1]) if values else start
+        start = at if letter == "M" else start
+    return "".join(parts)
 
 
 def _rounded(found: re.Match[str]) -> str:

@@ -16,14 +16,14 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
-from matrixdp.report.markup import Grid, short
+from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
 from matrixdp.report.tables.audit import DOUBTFUL, RELEASED
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
-    *("runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
+    *("ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
     *("tied_with", "chance", "over_chance", "beats_chance", "nonprivate", "metric"),
     *("noise_std", "epsilon_actual", "how", "n_trials"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
@@ -139,9 +139,9 @@ def _best(
     own = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
     known = catalogue.schemes(about.kind).get(first)
-    shown = ["epsilon", "delta", "metric", "noise_std", "epsilon_actual", "n_trials", "data_status"]
+    shown = ["epsilon", "delta", "metric", "ci95", "noise_std", "epsilon_actual", "n_trials"]
     row = {
-        **best[shown],
+        **best[[*shown, "data_status"]],
         "best": _named(first, alike),
         "error": means[first],
         "how": ": ".join(filter(None, (known.calibration, known.note))) if known else "",
@@ -195,7 +195,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
         "Guarantee": row["guarantee"],
         "epsilon": row["epsilon"],
         "Advice": row["advice"],
-        "Error": short(row["error"]),
+        "Error": interval(row["error"], row["ci95"]),
         "Chance": short(row["chance"]),
         "Without privacy": short(row["nonprivate"]),
         "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",

@@ -1,0 +1,157 @@
+"""Runs on full disks, in copied folders, with wrong clocks, killed at any instant."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tinyproject import ROOT, environment, started
+
+pytestmark = pytest.mark.slow
+
+TARGET = ("table3", "-c2")
+
+
+def small_files():
+    """Let no file grow beyond 200 bytes, as on a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+
+@pytest.mark.parametrize(
+    ("verb", "made"),
+    [
+        (["data", "liver", "--source=simulated", "--out=made"], "made"),
+        (["trials", "regression", "mvg_binary", "--out=made"], "made"),
+        (["summary", "regression"], "results/summary"),
+    ],
+)
+def test_a_full_disk_is_one_sentence_and_leaves_no_half_file(again, verb, made):
+    command = [sys.executable, "-m", "matrixdp", *verb]
+    variables = environment(PYTHONPATH=str(ROOT / "workflow"))
+    folder = again.folder / made
+    shutil.rmtree(folder, ignore_errors=True)
+    done = subprocess.run(
+        command,
+        cwd=again.folder,
+        env=variables,
+        preexec_fn=small_files,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "cannot be written (file too large); free some space" in done.stderr
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    assert subprocess.run(command, cwd=again.folder, env=variables).returncode == 0
+
+
+def test_a_copied_folder_and_a_wrong_clock_rerun_nothing_and_change_nothing(finished, tmp_path):
+    copied = finished.copy(tmp_path / "elsewhere")
+    assert copied.snakemake(*TARGET).idle
+    assert copied.results() == finished.results()
+    # As after a clock that ran ahead: all that a run made is of next year.
+    for path in (copied.folder / "results").rglob("*"):
+        os.utime(path, (time.time() + 4e7,) * 2)
+    again = copied.snakemake(*TARGET)
+    assert again.code == 0, again.output
+    assert copied.results() == finished.results()
+
+
+def damaged(path: Path, how: str) -> None:
+    """Damage a file of trials as a crash or a person may."""
+    if how == "half":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        return
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
+    cells = lines[-1].rstrip("\n").split(",")
+    at = lines[0].rstrip("\n").split(",").index("value")
+    if how == "nan":
+        cells[at] = "nan"
+    elif how == "edited":
+        cells[at] = str(float(cells[at]) * 0.5)
+    rows = [*lines[:-1], *([] if how == "dropped" else [",".join(cells) + "\n"])]
+    path.write_bytes(gzip.compress("".join(rows).encode(), mtime=0))
+
+
+#: What is noticed; ``empty`` is a file that a full disk leaves.
+DAMAGE = ["half", "nan", "empty"]
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_file_of_trials_is_noticed_and_never_averaged(again, how):
+    trials = again.folder / "results/trials/regression/default/mvg_binary.csv.gz"
+    summary = again.folder / "results/summary/regression.csv"
+    before = summary.read_bytes()
+    if how == "empty":
+        trials.write_bytes(b"")
+    else:
+        damaged(trials, how)
+    outcome = again.snakemake("results/summary/regression.csv", "-c1")
+    if outcome.code:
+        assert "mvg_binary.csv.gz" in outcome.output
+        assert "Traceback" not in outcome.output
+    elif summary.exists():
+        assert summary.read_bytes() == before
+
+
+@pytest.fixture
+def instants(request):
+    """Seconds after the start at which to kill: a few, or with --long many."""
+    draw = random.Random(7)
+    return [
+        draw.uniform(0.3, 9) for _ in range(20 if request.config.getoption("--long", False) else 2)
+    ]
+
+
+def jobs_below(parent: int) -> list[int]:
+    """Return the processes that a run has started to compute something."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            children.setdefault(above, []).append(int(folder.name))
+    found, pending = [], [parent]
+    while pending:
+        below = children.get(pending.pop(), [])
+        pending += below
+        found += [one for one in below if b"matrixdp" in _command(one)]
+    return found
+
+
+def _command(process: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("victim", ["workflow", "job"])
+def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, instants, victim):
+    fresh.with_environment()
+    for instant in instants:
+        with started(fresh, *fresh.bootstrapping(*TARGET)) as run:
+            time.sleep(instant)
+            if victim == "workflow":
+                run.kill()
+            else:
+                for job in jobs_below(run.pid)[:1]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(job, signal.SIGKILL)
+                run.wait(120)
+    last = fresh.bootstrap(*TARGET)
+    assert last.code == 0, last.output
+    made = fresh.results()
+    assert len(made) >= 3 + 1 + 4
+    assert made.items() <= finished.results().items()
+    shutil.rmtree(fresh.folder)

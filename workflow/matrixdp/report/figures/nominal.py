@@ -1,0 +1,134 @@
+"""Nominal against true epsilon: what every scheme and published setting really promises."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from matrixdp import catalogue
+from matrixdp.report.entries import Tables
+from matrixdp.report.figures import base, frames, style
+from matrixdp.report.tables.training import ROUNDING
+
+NOMINAL = 1.0
+
+#: True epsilons below this stand at the edge.
+LEAST = 1e-4
+
+#: Of the data, in the order of the catalogue.
+MARKERS = "os^DvPX*hd<>p8"
+
+#: Colours of the three verdicts, and their words.
+VERDICTS = {
+    "not private": (style.ALARM, "true ε above the nominal one: not private"),
+    "kept": (style.INK, "as promised"),
+    "wasted": (style.BLUE, "true ε below: more noise than the promise needs"),
+}
+
+
+def tidy(tables: Tables) -> pd.DataFrame:
+    """Return one row per experiment or published setting and scheme at nominal epsilon 1.
+
+    Returns:
+        ``scheme`` is its name for a reader; ``verdict`` one of ``VERDICTS``; ``batch`` that of the
+        authors' code, if it is that.
+    """
+    parts = []
+    for name, table in tables.items():
+        if name == "theory/settings":
+            rows = table.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
+        else:
+            rows = frames.shown(table, ("epsilon_actual",)).assign(kind="")
+            rows["kind"] = rows["experiment"].map(lambda one: catalogue.experiment(one).kind)
+        rows = rows[rows["epsilon"].eq(NOMINAL) & rows["epsilon_actual"].notna()]
+        parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))
+    rows = pd.concat(parts, ignore_index=True)
+    # What is run is a published setting too.
+    rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
+    words = [catalogue.schemes(kind) for kind in rows["kind"]]
+    schemes = [
+        known[name].label if name in known else catalogue.label(name)
+        for known, name in zip(words, rows["mechanism"], strict=True)
+    ]
+    over = rows["epsilon_actual"] / rows["epsilon"] - 1
+    verdict = np.select([over > ROUNDING, over < -0.01], ["not private", "wasted"], "kept")
+    return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
+
+
+EPSILONS = ("epsilon", "epsilon_actual")
+
+
+def draw(frame: pd.DataFrame) -> style.Drawing:
+    """Draw a row per scheme that is not as promised somewhere, a dot per experiment or setting."""
+    wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
+    kept = [one for one in dict.fromkeys(frame["scheme"]) if one not in {*wrong}]
+    order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
+    order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
+    figure, ((axes,),) = style.canvas(1.9 + 0.27 * max(2, len(order)))
+    style.log_axis(axes, "x", f"true ε at nominal ε = {NOMINAL:g}")
+    data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
+    data = [one for one in data if one in {*frame["experiment"]}]
+    marker = dict(zip(data, MARKERS * len(data), strict=False))
+    for row in frame[frame["scheme"].isin(wrong)].itertuples():
+        colour = VERDICTS[str(row.verdict)][0]
+        dot: dict[str, Any] = {"color": colour, "markersize": 6.5, "markeredgecolor": "white"}
+        place = order.index.get_loc(row.scheme)
+        x = max(row.epsilon_actual, LEAST)
+        axes.plot(x, place, marker[row.experiment], markeredgewidth=0.5, zorder=3, **dot)
+    for place, (high, low) in enumerate(order.to_numpy()):
+        # The number stands beside the end that is farther from the promise.
+        at, side = (high, 9) if high > NOMINAL * (1 + ROUNDING) else (low, -9)
+        text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
+        options: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
+        options["ha"] = "left" if side > 0 else "right"
+        axes.annotate(text, (max(at, LEAST), place), (side, 0), **options)
+    axes.axvline(NOMINAL, color=style.INK, linewidth=1.2)
+    low, high = LEAST / 6, max(10.0, 4 * frame["epsilon_actual"].max())
+    axes.axvspan(NOMINAL, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
+    axes.set(xlim=(low, high), ylim=(len(order) - 0.4, -0.6))
+    axes.set_yticks(range(len(order)), order.index)
+    if kept:
+        note = textwrap.fill(f"As promised wherever it was run: {'; '.join(kept)}.", 135)
+        where: dict[str, Any] = {"xycoords": ("figure fraction", "axes fraction"), "va": "top"}
+        where |= {"textcoords": "offset points", "fontsize": 8, "color": "#666666"}
+        axes.annotate(note, (0.01, 0), (0, -40), annotation_clip=False, **where)
+    some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
+    grey = (catalogue.Look("#777777", marker[one], "none") for one in data if one in some)
+    names = (catalogue.experiment(one).name for one in data if one in some)
+    keys = [style.key(name, look) for name, look in zip(names, grey, strict=True)]
+    keys += [
+        style.key(text, catalogue.Look(colour, "o", "none")) for colour, text in VERDICTS.values()
+    ]
+    style.legend(figure, keys, columns=4)
+    return figure
+
+
+def words(frame: pd.DataFrame) -> dict[str, Any]:
+    """Say how far true epsilons go, and how many of them are above the nominal one."""
+    true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private")
+    low, high = (frames.count(end) for end in (true.min(), true.max()))
+    wasted = frame["verdict"].eq("wasted").sum()
+    return {
+        "nominal": NOMINAL,
+        "low": low if true.min() >= LEAST else f"below {LEAST:g}",
+        "high": high,
+        "bad": bad.sum(),
+        "wasted": wasted,
+        "of": len(frame),
+        "worst": str(frame.loc[true.idxmax(), "scheme"]),
+        "where": catalogue.experiment(str(frame.loc[true.idxmax(), "experiment"])).name,
+    }
+
+
+FIGURES = {
+    "nominal": base.Figure(
+        title="Nominal against true epsilon, for every scheme and published setting",
+        **base.told("nominal", words),
+        inputs=("summary/{experiment}", "summary/{training}", "theory/settings"),
+        data=tidy,
+        draw=draw,
+    ),
+}
