@@ -277,7 +277,7 @@ def test_commands_end_with_the_arguments_of_the_run(make):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("tables/table3.csv", "a,b\n1,2\n", r"table3\.csv cannot be read"),
+        ("tables/table3.csv", "a,b\n1,2\n", r"table3\.csv is not as it was written"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],
