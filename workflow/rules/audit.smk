@@ -16,7 +16,7 @@ rule audit_experiment:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         rows=lambda wildcards: list(mechanisms_of(wildcards.experiment)),
         part=lambda wildcards: configuration.audited(config, wildcards.experiment),
         runs=config["audit_runs"],
@@ -66,7 +66,7 @@ for job, (about, verb, names, code) in SEEDED.items():
         resources:
             **SMALL,
         params:
-            root=ROOT,
+            root=root,
             verb=verb,
             names=names,
             seed=config["seed"],

@@ -39,6 +39,13 @@ STAND_INS = (
 
 # Below the prefix that a module may have been given.
 ROOT = workflow.modifier.path_modifier.replace_prefix("results")
+
+
+def root(wildcards):
+    """Return the folder of results: a plain parameter would look like part of an output's name."""
+    return ROOT
+
+
 if not MAIN:
     # The handlers of a module's Snakefile are never called.
     configuration.write(config, ROOT)

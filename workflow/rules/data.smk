@@ -14,7 +14,7 @@ rule dataset:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],

@@ -78,7 +78,7 @@ rule judge:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         settings=SETTINGS_SHOWN,
         names=sources.stamp([*sources.theory(), *sources.figures(), *sources.mechanisms()]),
         code=sources.digest("cli/judge.py", *sources.theory().values(), shows=True),
@@ -105,7 +105,7 @@ rule report:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         settings=SETTINGS_SHOWN,
         arguments=ARGUMENTS,
         code=sources.digest(

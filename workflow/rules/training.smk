@@ -16,7 +16,7 @@ rule features:
     resources:
         **LARGE,
     params:
-        root=ROOT,
+        root=root,
         part=lambda wildcards: configuration.extraction(config, wildcards.training),
         code=sources.digest("cli/extract.py"),
     message:
@@ -47,7 +47,7 @@ for name, schemes in [one for one in PARTS if one[0] in TRAINING]:
         resources:
             **LARGE,
         params:
-            root=ROOT,
+            root=root,
             experiment=name,
             schemes=schemes,
             made=made_from(name, readings.DEFAULT, *schemes),

@@ -19,7 +19,7 @@ rule trials:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         made=lambda wildcards: made_from(
             wildcards.experiment, wildcards.reading, wildcards.mechanism
         ),
@@ -53,7 +53,7 @@ for name, rows in [one for one in PARTS if one[0] in EXPERIMENTS]:
         resources:
             **SMALL,
         params:
-            root=ROOT,
+            root=root,
             experiment=name,
             rows=rows,
             made=functools.partial(
@@ -85,7 +85,7 @@ rule summary:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         reading=lambda wildcards: wildcards.get("other", readings.DEFAULT),
         made=lambda wildcards: made_from(
             wildcards.any_experiment, wildcards.get("other", readings.DEFAULT), code=False
@@ -125,7 +125,7 @@ rule sweep:
     resources:
         **SMALL,
     params:
-        root=ROOT,
+        root=root,
         rows=lambda wildcards: EXPERIMENTS[wildcards.experiment]["mechanisms"],
         part=lambda wildcards: configuration.swept(config, wildcards.experiment),
         choices=CHOICES,
