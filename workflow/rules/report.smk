@@ -94,8 +94,8 @@ rule report:
         [file for group in SHOWN for file in group.outputs],
         rules.judge.output,
     output:
-        to_report(["results/report.html"], "Report"),
-        "results/ro-crate-metadata.json",
+        page=to_report(["results/report.html"], "Report"),
+        crate="results/ro-crate-metadata.json",
     log:
         "results/logs/report.log",
     benchmark:
@@ -121,4 +121,4 @@ rule report:
         ),
     shell:
         "python -m matrixdp report --results {params.root} --arguments={params.arguments:q}"
-        " --out {output[0]} > {log} 2>&1"
+        " --out {output.page} > {log} 2>&1"
