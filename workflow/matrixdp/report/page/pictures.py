@@ -13,7 +13,7 @@ from urllib.parse import quote
 #: Shown as PNG instead, where that is smaller, is a figure whose SVG takes more bytes than this.
 SVG_LIMIT = 300_000
 #: Data behind a table or figure are put into the page up to this size, in bytes.
-DATA_LIMIT = 80_000
+DATA_LIMIT = 50_000
 
 #: What may stand in an address between double quotes in HTML. Not: ``"``, ``#``, ``%``, ``&``.
 _SAFE = " !$'()*+,-./:;<=>?@[]^_`{|}~"
