@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import matplotlib.figure
+import numpy as np
 import pandas as pd
 from PIL import Image
 
@@ -122,6 +123,9 @@ def save(
         # One layout for both files, settled once.
         drawing.draw_without_rendering()
         drawing.set_layout_engine("none")
+        # The layout's solver ends some last digits away from where it ended before.
+        for axes in drawing.get_axes():
+            axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
         with files.replacing(svg) as temporary:
             metadata = {"Date": None, "Creator": None, "Title": figure.title}
             drawing.savefig(temporary, format="svg", metadata=metadata)
