@@ -61,7 +61,7 @@ def ran(request, tmp_path_factory):
     results = tmp_path_factory.mktemp("run") / "results"
     chosen = copy.deepcopy(SHIPPED) | {
         "trials": TRIALS, "epsilons": ["0.5", "2"], "table_epsilon": "2", "taus": ["0.55", "0.9"],
-        "rows": ["2", "4"], "adjacency": request.param, "audit_runs": 2000,
+        "public_tau": "0.9", "rows": ["2", "4"], "adjacency": request.param, "audit_runs": 2000,
         "experiments": {"regression": EXPERIMENT | {"mechanisms": MECHANISMS}},
     }  # fmt: skip
     config.write(config.resolve(chosen), results)

@@ -43,8 +43,10 @@ class Product:
         if folders == {"tables"}:
             # What rests on tables alone is read beside the claims.
             return frozenset(["claims"])
+        # What only may show another thing is not read beside it.
+        needed = {name.partition("/")[0] for name in self.inputs if name not in self.optional}
         for whole in ("claims", "readings", "audit"):
-            if whole in folders:
+            if whole in (needed or folders):
                 return frozenset([whole])
         rows = {stem for folder, stem in parts if folder in ("summary", "comparisons")}
         others = {stem for folder, stem in parts if folder not in KEPT}

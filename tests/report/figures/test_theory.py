@@ -106,7 +106,7 @@ def test_a_figure_without_its_table_says_so(name, tmp_path):
         ("sampler_times", "^Measured on this machine"),
         ("theorem4", "Theorem 4 holds: .*r = 12: 5.6112 < 5.6740; r = 13: 5.8885 > 5.8146"),
         ("theorem4", "in experiment II 49 times"),
-        ("theorem7", "negative precisions below d = 2.33, 3.4e8 times .* and 44 times"),
+        ("theorem7", "negative precisions below d = 2.33, 3.43e8 times .* and 44 times"),
         ("vector_noise", r"δ at ε = 1 is 0; .*0.353 \(d = 2\), 0.668 \(d = 6\), 0.884 \(d = 24\)"),
     ],
 )

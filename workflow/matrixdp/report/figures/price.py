@@ -18,6 +18,8 @@ from matrixdp.report.tables import price
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return the table, mechanisms that are one law once."""
     prices = tables["tables/price"]
+    if "experiment" not in prices:
+        return prices.iloc[:0]  # a note that nothing could be priced
     by = {**by_experiment(tables, "summary")}
     parts = [
         frames.once(rows, by[str(experiment)])
