@@ -199,7 +199,7 @@ def words_mu(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "curves_{experiment}": base.Figure(
         title="Error against epsilon: {title}",
-        **base.told("curves", words),
+        words=words,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
         each="releases",
         data=tidy,
@@ -207,7 +207,7 @@ FIGURES = {
     ),
     "curves_mu_{experiment}": base.Figure(
         title="Error against the privacy really delivered: {title}",
-        **base.told("curves_mu", words_mu),
+        words=words_mu,
         inputs=("summary/{experiment}",),
         each="releases",
         data=tidy_mu,

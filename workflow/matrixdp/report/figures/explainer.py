@@ -71,7 +71,8 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.grid(visible=False)
 
 
-def _words(frame: pd.DataFrame) -> dict[str, str]:
+def words(frame: pd.DataFrame) -> dict[str, str]:
+    """Say how many times the needed noise MVG adds, and both in ranges of an entry."""
     row = frame.iloc[0]
     width = row["upper"] - row["lower"]
     return {
@@ -87,8 +88,7 @@ def _words(frame: pd.DataFrame) -> dict[str, str]:
 FIGURES = {
     "explainer": base.Figure(
         title="One record beside the noise that it needs, and beside MVG's",
-        finding=lambda frame: catalogue.finding("explainer", **_words(frame)),
-        caption=lambda frame: catalogue.caption("explainer", **_words(frame)),
+        words=words,
         inputs=("tables/effective_noise", "tables/table2"),
         data=tidy,
         draw=draw,

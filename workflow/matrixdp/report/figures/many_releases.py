@@ -164,20 +164,20 @@ def _slope(rows: pd.DataFrame, by: str) -> float:
 FIGURES = {
     "imgm_correlated": base.Figure(
         title="Private training: correlation over the steps against sampling",
-        **base.told("imgm_correlated", words_correlated),
+        words=words_correlated,
         inputs=("theory/correlated",),
         data=correlated,
         draw=draw_correlated,
     ),
     "imgm_noise": base.Figure(
         title="Section 4.2: noise of MVG and IMGM",
-        **base.told("imgm_noise", words_noise),
+        words=words_noise,
         inputs=("theory/dimension",),
         draw=draw_noise,
     ),
     "imgm_composition": base.Figure(
         title="Theorem 4: the noise of one of T releases, by accountant",
-        **base.told("imgm_composition", words_compositions),
+        words=words_compositions,
         inputs=("theory/composition",),
         data=compositions,
         draw=draw_compositions,

@@ -148,32 +148,29 @@ def _ends(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Say by how much the noise of one family, if it is always the loudest, exceeds the exact."""
-    ends = pd.DataFrame(_ends(frame))
-    families = {*ends["loud"].map(catalogue.family)} if len(ends) else set()
-    if len(families) != 1 or ends["times"].isna().any():
-        return ""
-    (family,) = families
-    times = markup.span(ends["times"], frames.count)
-    return catalogue.finding("noise_levels", nominal=NOMINAL, family=family, times=times)
+def words(frame: pd.DataFrame) -> dict[str, Any]:
+    """Name the loudest and the quietest mechanism of each experiment.
 
-
-def caption(frame: pd.DataFrame) -> str:
-    """Name the loudest and the quietest mechanism of each experiment."""
+    Where the loudest are of one family, by how much it exceeds exactly calibrated noise.
+    """
+    ends = _ends(frame)
     found = (
         f"{catalogue.experiment(one['experiment']).name}: {catalogue.label(one['loud'])} adds "
         f"{markup.short(one['over'])} times the noise of {catalogue.label(one['quiet'])}"
-        for one in _ends(frame)
+        for one in ends
     )
-    return catalogue.caption("noise_levels", nominal=NOMINAL, found="; ".join(found))
+    told: dict[str, Any] = {"nominal": NOMINAL, "found": "; ".join(found), "family": None}
+    family, *more = {catalogue.family(one["loud"]) for one in ends} or {""}
+    times = pd.Series([one["times"] for one in ends], dtype=float)
+    if more or times.empty or times.isna().any():
+        return told
+    return told | {"family": family, "times": markup.span(times, frames.count)}
 
 
 FIGURES = {
     "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("summary/{experiment}", "tables/table2"),
         data=tidy,
         draw=draw,

@@ -128,7 +128,7 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "nominal": base.Figure(
         title="Nominal against true epsilon, for every scheme and published setting",
-        **base.told("nominal", words),
+        words=words,
         inputs=("summary/{experiment}", "summary/{training}", "theory/settings"),
         data=tidy,
         draw=draw,

@@ -71,17 +71,10 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Say how many mechanisms are worth half of what a guess loses at an epsilon of 1."""
-    cheap = int(frame["price"].le(1).sum())
-    return catalogue.finding("price", cheap=cheap, of=len(frame))
-
-
 FIGURES = {
     "price": base.Figure(
         title="The price of privacy: from which epsilon on a release is worth more than a guess",
-        finding=finding,
-        caption=price.caption,
+        words=price.words,
         inputs=("tables/price", "summary/{experiment}", "summary/{training}"),
         data=tidy,
         draw=draw,

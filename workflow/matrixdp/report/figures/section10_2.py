@@ -126,7 +126,8 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
-        **base.told("figure_section10_2", words),
+        told="figure_section10_2",
+        words=words,
         inputs=(
             "summary/section10_2",
             "summary/regression",

@@ -246,33 +246,27 @@ def _met(frame: pd.DataFrame, unit: str) -> pd.DataFrame:
     )
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Say how many readings meet the printed values."""
-    rows = _met(frame, "printed")
-    counts = {"met": rows["sum"].sum(), "private": rows["size"].sum()}
-    return catalogue.finding("readings", rows=rows["sum"].gt(0).sum(), of=len(rows), **counts)
-
-
-def caption(frame: pd.DataFrame) -> str:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
-    bare = (~ours["private"].astype(bool)).sum()
-    text = catalogue.caption("readings", readings=len(ours), bare=bare)
+    meets = ""
     for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
         rows = _met(frame, unit)
         found = [f"{r.Index} ({r.sum} of {r.size})" for r in rows.itertuples() if r.sum]
-        text += (
+        meets += (
             f" In the {unit} unit, private readings meet the published value, within 95 % "
             f"intervals, in {'the rows ' + '; '.join(found) if found else 'no row'}."
         )
-    return text
+    rows, bare = _met(frame, "printed"), ~ours["private"].astype(bool)
+    counts = {"met": rows["sum"].sum(), "private": rows["size"].sum(), "of": len(rows)}
+    counts |= {"rows": rows["sum"].gt(0).sum(), "readings": len(ours), "bare": bare.sum()}
+    return counts | {"meets": meets}
 
 
 FIGURES = {
     "readings_{experiment}": base.Figure(
         title="Every reading of the paper: {title}",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("readings/{experiment}", "published/{results}"),
         each="releases",
         data=tidy,

@@ -287,25 +287,25 @@ def words_rank_one(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "rank_one": base.Figure(
         title="Noise along one random direction (R1SMG): true δ by dimension",
-        **base.told("rank_one", words_rank_one),
+        words=words_rank_one,
         inputs=("theory/rank_one",),
         draw=draw_rank_one,
     ),
     "theorem4": base.Figure(
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
-        **base.told("theorem4", words_bounds),
+        words=words_bounds,
         inputs=("theory/bounds",),
         draw=draw_bounds,
     ),
     "theorem7": base.Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
-        **base.told("theorem7", words_filling),
+        words=words_filling,
         inputs=("theory/filling",),
         draw=draw_filling,
     ),
     "vector_noise": base.Figure(
         title="Vector-valued noise: the law of its radius",
-        **base.told("vector_noise", words_radii),
+        words=words_radii,
         inputs=("theory/radii",),
         draw=draw_radii,
     ),

@@ -208,7 +208,6 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "advice": Table(
         title="Advice",
-        caption=catalogue.caption("advice"),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",

@@ -110,22 +110,19 @@ def said(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def caption(table: pd.DataFrame) -> str:
-    """Say how many mechanisms of each experiment have a price of at most 1."""
+def words(table: pd.DataFrame) -> dict[str, Any]:
+    """Say how many mechanisms, in all and of each experiment, have a price of at most 1."""
     found = "; ".join(
         f"{catalogue.experiment(str(experiment)).name} {rows['price'].le(1).sum()} of {len(rows)}"
         for experiment, rows in table.groupby("experiment", sort=False)
     )
-    return catalogue.caption("price", found=found)
+    return {"cheap": table["price"].le(1).sum(), "of": len(table), "found": found}
 
 
 TABLES = {
     "price": Table(
         title="The price of privacy",
-        finding=lambda table: catalogue.finding(
-            "price", cheap=table["price"].le(1).sum(), of=len(table)
-        ),
-        caption=caption,
+        words=words,
         inputs=("summary/{experiment}", "summary/{training}"),
         data=data,
         grid=grid,
