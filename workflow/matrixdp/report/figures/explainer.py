@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -28,9 +26,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     noise = tables["tables/effective_noise"]
     own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
     for experiment, rows in noise[own].groupby("experiment", sort=False):
-        bounds = frames.setup(tables["tables/table2"], "bounds", str(experiment))
-        if found := re.fullmatch(r"\[(\S+), (\S+)\]", bounds):
-            lower, upper = map(float, found.groups())
+        lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
+        if np.isfinite(upper):
             return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
     return noise[:0]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from typing import Any
 
@@ -54,9 +53,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             for own, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
         rows = frames.once(rows[value == public].join(ends, on="mechanism"), table)
-        bounds = frames.setup(tables["tables/table2"], "bounds", experiment)
-        found = re.fullmatch(r"\[(\S+), (\S+)\]", bounds)
-        lower, upper = map(float, found.groups() if found else ("nan", "nan"))
+        lower, upper = frames.bounds(tables["tables/table2"], experiment)
         rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
     return frames.join(parts)
@@ -76,14 +73,11 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         about = catalogue.experiment(str(experiment))
         axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
         _panel(axes, rows, str(experiment))
-    line: dict[str, Any] = {"color": "#999999", "linewidth": 4, "alpha": 0.5}
-    handles = [
-        Patch(
-            facecolor=QUIET, edgecolor=style.INK, label="less noise than an entry's public range"
-        ),
-        Line2D([], [], label="all values of the free parameter, all directions", **line),
-    ]
-    style.legend(figure, handles, columns=2)
+    free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
+    free.set_label("all values of the free parameter, all directions")
+    quiet = Patch(facecolor=QUIET, edgecolor=style.INK)
+    quiet.set_label("less noise than an entry's public range")
+    style.legend(figure, [quiet, free], columns=2)
     return figure
 
 
@@ -95,13 +89,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         for why, own in rows[silent].groupby(said, sort=False)["mechanism"]
     ]
     # Below what the last panel has below itself.
-    below = -40 if axes.get_xlabel() else -5
-    options: dict[str, Any] = {
-        "xycoords": ("figure fraction", "axes fraction"),
-        "textcoords": "offset points",
-    }
-    options |= {"va": "top", "fontsize": 8, "color": "#666666", "annotation_clip": False}
-    axes.annotate("\n".join(notes), (0.01, 0), (0, below), **options)
+    style.note(axes, "\n".join(notes), below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
         style.say(axes, f"nothing ran with a guarantee at ε = {NOMINAL:g}")
@@ -118,11 +106,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.hlines(place, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
-        text, at = frames.count(row.noise_std, 3), (row.most, place)
-        axes.annotate(text, at, (7, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
+        style.beside(axes, frames.count(row.noise_std, 3), (row.most, place))
+    style.name_rows(axes, names)
 
 
 def _in_another_unit(experiment: str, mechanism: str) -> bool:

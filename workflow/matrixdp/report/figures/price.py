@@ -62,13 +62,10 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         marker = look.marker if not beyond else "<" if row.price == 0 else ">"
         face = "white" if beyond else look.colour
         axes.plot(at[1], place, marker, color=look.colour, mfc=face, markersize=6.5)
-        text = price.said(row.price, row._asdict())
-        axes.annotate(
-            text, (at[2], place), (7, 0), textcoords="offset points", va="center", fontsize=8
-        )
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
+        style.beside(axes, price.said(row.price, row._asdict()), (at[2], place))
+    style.name_rows(axes, names)
+    # So many panels are too far from the lowest axis.
+    axes.tick_params(labelbottom=True)
 
 
 FIGURES = {
