@@ -78,6 +78,11 @@ def count(number: float, digits: int = 2) -> str:
     return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(rounded, digits)
 
 
+def least(numbers: pd.Series, seen: float) -> str:
+    """Return the smallest number for a picture that shows none below ``seen``."""
+    return count(numbers.min()) if numbers.min() >= seen else f"below {seen:g}"
+
+
 def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each mechanism, in the order of the families."""
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)

@@ -95,11 +95,12 @@ def words_noise(frame: pd.DataFrame) -> dict[str, Any]:
     mvg = frame[frame["zeta"].eq("sqrt")]
     entries = mvg[mvg["case"].eq("entries")].sort_values("entries")
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
-    last = small.iloc[-1]
+    last, falls = small.iloc[-1], -_slope(small, "epsilon")
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
     return {
         "grows": _slope(entries, "entries"),
-        "falls": -_slope(small, "epsilon"),
+        "falls": falls,
+        "power": "" if round(falls, 2) == 1 else f"^{short(falls)}",
         "imgm": short(entries["imgm_std"].iloc[-1]),
         "limit": short(limit),
         "epsilon": short(last["epsilon"]),

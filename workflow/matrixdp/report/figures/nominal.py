@@ -104,17 +104,14 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far true epsilons go, and how many of them are above the nominal one."""
     true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private")
-    low, high = (frames.count(end) for end in (true.min(), true.max()))
-    wasted = frame["verdict"].eq("wasted").sum()
-    return {
+    worst, experiment = frame.loc[true.idxmax(), ["scheme", "experiment"]].astype(str)
+    counts = {"bad": bad.sum(), "wasted": frame["verdict"].eq("wasted").sum(), "of": len(frame)}
+    return counts | {
         "nominal": NOMINAL,
-        "low": low if true.min() >= LEAST else f"below {LEAST:g}",
-        "high": high,
-        "bad": bad.sum(),
-        "wasted": wasted,
-        "of": len(frame),
-        "worst": str(frame.loc[true.idxmax(), "scheme"]),
-        "where": catalogue.experiment(str(frame.loc[true.idxmax(), "experiment"])).name,
+        "low": frames.least(true, LEAST),
+        "high": frames.count(true.max()),
+        "worst": worst,
+        "where": catalogue.experiment(experiment).name,
     }
 
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
@@ -154,15 +155,14 @@ def words_filling(frame: pd.DataFrame) -> dict[str, Any]:
     gains = rows.pivot(index="budget", columns="allocation", values="value")
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
-    over = marks["printed"] / marks
-    return {
-        "off": _bound((gains["numerical"] / gains["water"] - 1).abs().max()),
-        "residual": _bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
-        "apart": _bound((exact - gains["water"]).abs().max()),
-        "printed": marks["printed"],
-        "mvg": short(over["mvg"], 2),
-        "exact": over["exact"],
+    errors = {
+        "off": gains["numerical"] / gains["water"] - 1,
+        "residual": frame.loc[frame["kind"].eq("residual"), "value"],
+        "apart": exact - gains["water"],
     }
+    over = marks["printed"] / marks
+    told = {"printed": marks["printed"], "mvg": short(over["mvg"], 2), "exact": over["exact"]}
+    return told | {name: _bound(error.abs().max()) for name, error in errors.items()}
 
 
 def _bound(error: float) -> str:
@@ -246,20 +246,14 @@ def words_radii(frame: pd.DataFrame) -> dict[str, Any]:
 def draw_rank_one(frame: pd.DataFrame) -> style.Drawing:
     """Draw the true delta of rank-one noise over the dimension, for three that it claims."""
     figure, ((axes,),) = style.canvas(3.6, 1, 1)
-    curves = frame[frame["case"].eq("claimed")]
-    shades = (0.0, 0.35, 0.6)
-    for shade, (claimed, rows) in zip(shades, curves.groupby("claimed", sort=False), strict=False):
-        colour = style.mix(style.VERMILLION, shade)
-        axes.plot(
-            rows["dimension"],
-            rows["delta"],
-            color=colour,
-            label=f"claimed δ = {short(float(str(claimed)))}",
-        )
+    curves = frame[frame["case"].eq("claimed")].groupby("claimed", sort=False)
+    for shade, (claimed, rows) in zip((0.0, 0.35, 0.6), curves, strict=False):
+        colour, label = style.mix(style.VERMILLION, shade), f"claimed δ = {markup.said(claimed)}"
+        axes.plot(rows["dimension"], rows["delta"], color=colour, label=label)
         axes.axhline(claimed, color=colour, linestyle="--", linewidth=1)
     for row in frame[frame["case"].ne("claimed")].itertuples():
-        axes.plot(row.dimension, row.delta, "o", color=style.BLACK, clip_on=False)
         place = (row.dimension, row.delta)
+        axes.plot(*place, "o", color=style.BLACK, clip_on=False)
         axes.annotate(row.case, place, (0, -13), textcoords="offset points", ha="center")
     style.log_axis(axes, "x", "dimension M of the release")
     style.log_axis(axes, "y", "true δ at ε = 1")

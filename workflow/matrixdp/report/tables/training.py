@@ -61,23 +61,18 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 
     ``epsilon_actual`` is the epsilon that the noise really gives at ``delta``. ``verdict`` is ``not
     private`` where that exceeds the nominal one; elsewhere the scheme's ``status``, or ``private``
-    where a wrong calibration happens to add enough noise.
-
-    Args:
-        results: the summary of one experiment.
-        reading: the reading to show.
+    where a wrong calibration happens to add enough noise. ``results`` is a summary.
     """
     results = results[results["reading"] == reading]
     (experiment,) = results["experiment"].unique()
     known = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles = grouped(experiment, results["mechanism"])
     title_of = {name: title for title, members in titles.items() for name in members}
-    order = {name: place for place, name in enumerate(title_of)}
     rows = results.rename(columns={"mechanism": "scheme"})
     told = [known.get(name, _words(name)) for name in rows["scheme"]]
     rows = rows.assign(
         group=rows["scheme"].map(title_of),
-        _place=rows["scheme"].map(order),
+        _place=rows["scheme"].map([*title_of].index),
         _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
     )
     rows[["label", "calibration", "remark", "status"]] = [
@@ -214,8 +209,7 @@ def _setting(found: pd.DataFrame) -> str:
     return (
         f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
         f"{law}; delta = {short(found['delta'].max())}. "
-        + (f"Protected: {protected}. " if protected else "")
-        + f"Data: {found['data_status'].iloc[0]}."
+        f"{f'Protected: {protected}. ' if protected else ''}Data: {found['data_status'].iloc[0]}."
     )
 
 
