@@ -170,11 +170,6 @@ def _bound(error: float) -> str:
     return f"1e{max(-12, int(np.ceil(np.log10(max(error, 1e-300)))))}"
 
 
-#: How a curve of true delta carries its dimension.
-ON_CURVE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5}
-ON_CURVE |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
-
-
 def draw_radii(frame: pd.DataFrame) -> style.Drawing:
     """Draw the law of the radius, the real delta, and the error, right and wrong."""
     figure, grid = style.canvas(4.4, 1, 3)
@@ -191,9 +186,10 @@ def draw_radii(frame: pd.DataFrame) -> style.Drawing:
         ):
             rows, shade = by[law, kind], style.mix(colour, 0.6 - 0.2 * place)
             deltas.plot(rows["x"], rows["value"], line, color=shade)
-        curve = by["exponential", "delta"]
-        at = curve.loc[curve["value"].le(0.8 * curve["value"].max()).idxmax(), ["x", "value"]]
-        deltas.text(*at, f"d = {d}", **ON_CURVE)
+        # Below the flat beginning of its curve.
+        at = by["exponential", "delta"].iloc[0][["x", "value"]].to_list()
+        below: dict[str, Any] = {"textcoords": "offset points", "va": "top", "fontsize": 8.5}
+        deltas.annotate(f"d = {d}", at, (0, -3), **below)
         if place == 0:
             _density(laws, by["exponential", "density"], wrong, "--", "x")
     style.log_axis(laws, "x", "λ |z|")
