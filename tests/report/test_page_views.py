@@ -12,7 +12,7 @@ from samplerun import put
 
 from matrixdp import catalogue
 from matrixdp.report import inputs, page, tables
-from matrixdp.report.claims.tally import tally
+from matrixdp.report.claims.findings import tally
 from matrixdp.report.page import layout, views
 
 COMMANDS = {"trials/*": "snakemake results/{name}.csv.gz"}

@@ -11,7 +11,7 @@ from trialrows import reason, trials
 
 from matrixdp.report import claims, summary, tables
 from matrixdp.report.claims import ledger
-from matrixdp.report.claims.tally import explained, tally
+from matrixdp.report.claims.findings import explained, tally
 from matrixdp.report.statistics import holm
 from matrixdp.theory import exact
 

@@ -21,7 +21,8 @@ from markupsafe import Markup
 
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report import figures, inputs, markup, summary, tables, timing
+from matrixdp.report.claims import findings
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid

@@ -37,7 +37,7 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 #: How an error lies to the published one.
-WITHIN, _SAID = "within", {"lower": "less error", "higher": "more error"}
+_SAID = {"lower": "less error", "higher": "more error"}
 
 
 class Base(NamedTuple):
@@ -202,7 +202,11 @@ def verdicts(table: pd.DataFrame) -> str:
         "against_chance": "comparison_chance",
         "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
     }
-    words = {"of": len(printed), "met": printed["verdict"].eq(WITHIN).sum(), **_words(table)}
+    words = {
+        "of": len(printed),
+        "met": printed["verdict"].eq(statistics.WITHIN).sum(),
+        **_words(table),
+    }
     shown = (name for column, name in told.items() if table[column].ne("").any())
     return " ".join(catalogue.caption(name, **words) for name in shown)
 

@@ -63,7 +63,7 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
     if "check" not in entry or numbers is None:
         return {"statistic": missing}
-    found = numbers[numbers["check"] == entry["check"]]
+    found = numbers[numbers["check"].eq(entry["check"])]
     if found.empty and "package" in entry:
         return {"statistic": missing}
     checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
