@@ -30,13 +30,18 @@ def closed(properties, *required):
 FILE = closed(
     {
         "kind": {"enum": ["file", "xls", "gz", "zip", "tar.gz", "tar.xz"]},
-        "url": {"type": "string", "pattern": r"^https://[^/]+/.*[^/]$"},
+        "url": {"type": "string", "pattern": r"^https?://[^/]+/.*[^/]$"},
         "name": TEXT,
         "sha256": DIGEST,
         "holds": NAMES,
     },
     "kind",
-) | {"oneOf": [{"required": ["url"]}, {"required": ["name"]}]}
+) | {
+    "oneOf": [{"required": ["url"]}, {"required": ["name"]}],
+    # Anyone on the way may change what comes without TLS.
+    "if": {"properties": {"url": {"pattern": "^http:"}}, "required": ["url"]},
+    "then": {"required": ["sha256"]},
+}
 SCALING = closed({"method": {"enum": list(scaling.METHODS)}, "rows": COUNT}, "method")
 SCHEMA = closed(
     {
@@ -92,6 +97,8 @@ def test_the_schema_refuses_what_it_should():
         entry | {"mirrors": []},
         entry | {"members": [{"name": "adult.data", "md5": "0"}]},
         entry | {"files": [{"kind": "rar", "url": "https://example.org/a.rar"}]},
+        entry | {"files": [{"kind": "zip", "url": "http://example.org/a.zip"}]},
+        entry | {"files": [{"kind": "zip", "url": "ftp://example.org/a.zip", "sha256": "0" * 64}]},
         entry | {"sha256": "0" * 63},
     ):
         with pytest.raises(jsonschema.ValidationError):
@@ -126,6 +133,8 @@ train-labels-idx1-ubyte.gz 3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a07
 t10k-images-idx3-ubyte.gz 8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6
 t10k-labels-idx1-ubyte.gz f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6
 cifar-10-python.tar.gz 6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce
+train_32x32.mat 435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8
+test_32x32.mat cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b
 """
 ARCHIVES = dict(line.split() for line in STATED.strip().splitlines())
 
@@ -135,7 +144,7 @@ def test_an_archive_with_a_known_checksum_has_it_at_every_address():
     for file in files:
         assert file.sha256 == ARCHIVES.get(file.name), file
     checked = ["adult.zip", *["aclImdb_v1.tar.gz"] * 2, *list(ARCHIVES)[2:6] * 3]
-    checked += ["cifar-10-python.tar.gz"] * 2
+    checked += ["cifar-10-python.tar.gz"] * 2 + ["train_32x32.mat", "test_32x32.mat"] * 2
     assert [file.name for file in files if file.sha256] == checked
 
 

@@ -112,7 +112,7 @@ def prepare(
         try:
             made = original(spec, Path(out, "downloads"), mirror, network=network)
         except (Unreachable, Lacking) as error:
-            if source == "original":
+            if source == "original" or not simulate.standin_path(name).is_file():
                 raise
             if source == "auto" and isinstance(error, Lacking):
                 raise Lacking(f"{error}; data.source: fallback would simulate it") from None
