@@ -90,14 +90,9 @@ def comparison(
     below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve has
     what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
 
-    Args:
-        about: the experiment, or the one whose unit it shares.
-        results: its summary.
-        printed: what the paper prints of it.
-        compared: its comparisons.
-        settings: of the run; ``table_epsilon`` is shown, in the reading ``reading``, and
-            ``public_tau``, a share fixed before anything is seen, gets rows of its own.
-        level: see :func:`base`.
+    ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
+    is shown, in the reading ``reading``, and ``public_tau``, a share fixed before anything is seen,
+    gets rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
