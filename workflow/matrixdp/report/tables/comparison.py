@@ -225,12 +225,8 @@ def _find(
 ) -> dict[str, Any]:
     """Return the summary row to show of a mechanism, or one that says why there is none."""
     rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
-    if variant is not None:
-        found = rows[rows["variant"] == variant]
-    elif rows["mean"].isna().all():
-        found = rows
-    else:
-        found = rows[rows["chosen"]]
+    chosen = rows["chosen"] | rows["mean"].isna().all()
+    found = rows[chosen if variant is None else rows["variant"].eq(variant)]
     if len(found):
         return found.iloc[0].to_dict()
     why = f" at epsilon {epsilon}"
@@ -266,8 +262,7 @@ def _further_rows(
     """Return our rows: fixed public shares, then mechanisms that the paper does not have."""
     theirs = dict(zip(printed["mechanism"], printed["method"], strict=True))
     names = {*results["mechanism"]}
-    ours = sorted(names - theirs.keys(), key=catalogue.rank)
-    rows = []
+    ours, rows = sorted(names - theirs.keys(), key=catalogue.rank), []
     for mechanism in [*(name for name in theirs if name in names), *ours]:
         label = theirs.get(mechanism) or catalogue.label(mechanism)
         if mechanism not in theirs:
@@ -281,8 +276,8 @@ def _further_rows(
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the paper's rows, then ours."""
-    beyond = "Beyond the paper" if table["published"].ne("").any() else ""
-    return by_group(table, table["published"].eq("").map({True: beyond, False: ""}))
+    ours = table["published"].eq("")
+    return by_group(table, ours.map({True: "" if ours.all() else "Beyond the paper", False: ""}))
 
 
 def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
@@ -299,10 +294,8 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         "Against chance": _outcome,
         "True epsilon": _privacy,
     }
-    theirs = () if power else ("Paper", "Against the")
-    shown = {
-        name: cell for name, cell in cells.items() if not theirs or not name.startswith(theirs)
-    }
+    theirs = ("Paper", "Against the")
+    shown = {name: one for name, one in cells.items() if power or not name.startswith(theirs)}
     return markup.grid(table, titles, shown)
 
 

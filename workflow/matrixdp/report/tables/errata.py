@@ -35,8 +35,7 @@ def data(tables: Tables) -> pd.DataFrame:
     for entry in tables["errata"]:
         _check(entry)
         told = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
-        if entry.get("typographic"):
-            told["consequence"] += f" ({TYPOGRAPHIC})"
+        told["consequence"] += f" ({TYPOGRAPHIC})" if entry.get("typographic") else ""
         rows.append(told | _shown(entry, numbers))
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
