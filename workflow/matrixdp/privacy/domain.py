@@ -14,6 +14,9 @@ from matrixdp.checks import Array, InputError
 class Box:
     """Public bounds of each feature of a record: lower <= x <= upper.
 
+    >>> mdp.Box((0, 0), (120, 200_000)).features
+    2
+
     Args:
         lower, upper: m finite numbers each, lower < upper.
     """
@@ -75,7 +78,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """Public bound on the l2 norm of a record of ``features`` features."""
+    """Public bound on the l2 norm of a record of ``features`` features.
+
+    >>> mdp.Ball(1.0, features=2).magnitudes.tolist()
+    [1.0, 1.0]
+    """
 
     radius: float
     features: int
