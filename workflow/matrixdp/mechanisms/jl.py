@@ -23,13 +23,10 @@ from matrixdp.privacy.sensitivity import Identity, Query
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch(Release):
-    """Pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
+    """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y have the law of r Gaussian combinations of the lifted
     records, at the cost of an m x m Cholesky factor instead of an n x r product.
-
-    Attributes:
-        rows: number r of pseudo-records.
     """
 
     rows: int
@@ -113,9 +110,7 @@ class NonPrivateCirculantSketch:
     determine, and the subspaces of a neighbour are others. Whoever checks which, tells neighbours
     apart with certainty, whatever the lift.
 
-    Args:
-        rows: number r of sketch rows.
-        lift: w, by which singular values s are lifted to sqrt(s^2 + w^2).
+    Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``rows``.
     """
 
     rows: int

@@ -12,11 +12,7 @@ from matrixdp.checks import Array, InputError
 
 @dataclass(frozen=True)
 class Box:
-    """Public bounds of each feature of a record: lower <= x <= upper.
-
-    Args:
-        lower, upper: m finite numbers each, lower < upper.
-    """
+    """Public bounds of each feature of a record: lower <= x <= upper, m finite numbers each."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
