@@ -373,6 +373,7 @@ def test_children_see_no_other_python_path(project, monkeypatch):
         ("bench", "bench"),
         ("clean", "clean"),
         ("slurm", "slurm"),
+        ("docs", "docs"),
     ],
 )
 def test_make_targets(target, command):

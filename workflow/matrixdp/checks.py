@@ -23,7 +23,13 @@ Array = NDArray[np.float64]
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one sentence that names the remedy."""
+    """What the user gave cannot be used; the message is one sentence that names the remedy.
+
+    >>> mdp.Ball(-1.0, features=2)
+    Traceback (most recent call last):
+    ...
+    matrixdp.checks.InputError: radius is -1.0; it must be a finite number above 0
+    """
 
 
 @contextlib.contextmanager

@@ -110,7 +110,13 @@ class Release(abc.ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Release):
-    """Value plus ``noise``, of a law that does not depend on the value."""
+    """Value plus ``noise``, of a law that does not depend on the value.
+
+    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
+    (True, '0.0211', '0.2367')
+    """
 
     noise: Law
 

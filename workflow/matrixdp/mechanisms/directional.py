@@ -43,6 +43,11 @@ class DirectionalGaussian(Mechanism):
             moments under replacement that at k = sqrt(2). Records bounded by a ball get i.i.d.
             noise, as no shape helps there.
         directions: None for the standard basis, or an orthonormal basis, one direction per column.
+
+    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> release = mdp.DirectionalGaussian(weights=(9, 1)).calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.noise.row_factor.round(4).tolist()
+    [0.0122, 0.0211]
     """
 
     allocation: FixedShares = field(default_factory=Shares)

@@ -86,7 +86,11 @@ class _Query:
 
 
 class Identity(_Query):
-    """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3)."""
+    """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
+
+    >>> mdp.Records(mdp.Box((-1, -1), (1, 1)), records=400).shape
+    (2, 400)
+    """
 
     name = "identity"
     yields = "matrix"
@@ -161,7 +165,11 @@ class Identity(_Query):
 
 
 class Mean(Identity):
-    """The mean of the records, shape m x 1: the identity query of one record of widths / n."""
+    """The mean of the records, shape m x 1: the identity query of one record of widths / n.
+
+    >>> mdp.Mean(mdp.Ball(1.0, features=2), records=400).l2
+    0.005
+    """
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -189,7 +197,11 @@ class Mean(Identity):
 
 
 class Covariance(_Query):
-    """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2)."""
+    """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2).
+
+    >>> mdp.SecondMoments(mdp.Ball(1.0, features=2), records=400, adjacency="add_remove").l2
+    0.0025
+    """
 
     name = "covariance"
     yields = "second_moments"
