@@ -103,10 +103,9 @@ class MaxPNR(Allocation):
 
     Args:
         norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution
-            is water-filling u = (c - 1/lambda)^+ with the water level c over the directions that
-            are really filled. ``l2`` uses the limit that the privacy theorems need. ``printed``
-            is the closed form of Eq. (25), which takes c over all directions, where it is above
-            0 (it goes negative at the paper's own parameters); the sum is then far above the
+            is water-filling u = (c - 1/lambda)^+ with the level c over the directions that are
+            really filled. ``l2`` uses the limit that the privacy theorems need. ``printed`` is
+            Eq. (25) where it is above 0, with c over all directions; the sum is then far above the
             limit, so that this is NOT private, a demonstration only.
         unfilled: what a spectrum means of which some direction gets no precision, and so infinite
             noise: ``zero`` leaves that direction out, ``equal`` gives all directions the same
