@@ -21,7 +21,7 @@ from scipy import special
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.clipped import Chosen, clipped
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
@@ -79,16 +79,11 @@ class ChosenBySearch(Chosen):
         step, apart = divmod(number, 2)
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))
         share = self.rest / np.sqrt(2) if apart else self.rest
-        moments = independent_triangle(query, share, epsilon=self.epsilon, delta=self.delta)
-        spectrum = Spectrum.by_mu(
-            self.rest,
-            query=query,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            moments=moments,
-            eigenvalue_std=query.l2 / share if apart else 0.0,
-        )
-        return moments, spectrum
+        budget = Budget(self.epsilon, self.delta)
+        moments = independent_triangle(query, share, budget)
+        std = query.l2 / share if apart else 0.0
+        of = {"query": query, "moments": moments, "eigenvalue_std": std}
+        return moments, Spectrum.by_mu(self.rest, budget, **of)
 
     def choose(self, records: Array, streams: Streams) -> Array:
         """Return twice the step at which the search stops, plus 1 where eigenvalues go apart."""
@@ -163,18 +158,16 @@ class AdaptiveCovariance(Mechanism):
             InputError: epsilon or delta is out of range, or there is one feature only, for which
                 the bounds do not hold.
         """
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         assert isinstance(query, Covariance)
-        epsilon, delta = checks.privacy(epsilon, delta)
         if query.features < 2:
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
-        mu = gaussian.mu(epsilon, delta)
+        mu = gaussian.mu(*budget)
         search = mu * np.sqrt(SEARCH) / 2
         return ChosenBySearch.by_mu(
             mu,
+            budget,
             query=Identity(query.domain, query.records, query.adjacency),
-            epsilon=epsilon,
-            delta=delta,
             source=query,
             trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),

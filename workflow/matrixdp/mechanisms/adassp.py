@@ -79,22 +79,20 @@ class AdaSSP(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> RidgedEquations:
         """Return the (epsilon, delta)-DP release of the normal equations."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         assert isinstance(query, NormalEquations)
-        epsilon, delta = checks.privacy(epsilon, delta)
-        mu = gaussian.mu(epsilon, delta)
+        mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(3))
-        explaining = independent_triangle(query.explaining, each, epsilon=epsilon, delta=delta)
+        explaining = independent_triangle(query.explaining, each, budget)
         d = query.features - 1
         return RidgedEquations.by_mu(
             mu,
+            budget,
             query=query,
-            epsilon=epsilon,
-            delta=delta,
             eigenvalue_std=query.l2_eigenvalue / each,
             explaining=explaining,
             target_std=query.l2_target / each,
-            margin=float(np.sqrt(np.log(6 / delta))),
+            margin=float(np.sqrt(np.log(6 / budget.delta))),
             needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / self.failure))),
         )
 

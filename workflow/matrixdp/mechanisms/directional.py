@@ -56,12 +56,12 @@ class DirectionalGaussian(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         if not isinstance(self.allocation, FixedShares):
             raise InputError(
                 f"allocation is {self.allocation}; directional noise takes Shares or Binary"
             )
-        limit = gaussian.mu(*checks.privacy(epsilon, delta))
+        limit = gaussian.mu(*budget)
         directions = checked_basis(self.directions, query.features)
         shape = self._shape(query, directions)
         symmetric = isinstance(query, Covariance)
@@ -77,9 +77,7 @@ class DirectionalGaussian(Mechanism):
             noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
         std = float(np.sqrt(square))
-        return GaussianRelease.by_mu(
-            *mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
-        )
+        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""

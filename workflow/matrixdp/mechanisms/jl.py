@@ -81,8 +81,7 @@ class JohnsonLindenstrauss(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
-        epsilon, delta = checks.privacy(epsilon, delta)
+        epsilon, delta = self._budget(query, epsilon, delta)
         rows = round(self.rows * query.features)
         squared_radius = query.domain.radius**2
         if self.calibration == "exact":

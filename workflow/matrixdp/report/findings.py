@@ -48,16 +48,12 @@ def outcome(
 ) -> Outcome:
     """Return what became of experiments; on simulated data nothing is compared.
 
-    Args:
-        experiments: those that the claims are on; ``*`` counts all claims, and lists none.
-        table: the table of the results that the paper prints, as it was written; None for none.
-        claims: ``claims.csv``; None if nothing was judged.
+    Of the claims on ``experiments`` in ``claims.csv`` (``*`` counts all claims, and lists none),
+    and of the table of results that the paper prints, as it was written; None for none.
     """
     said: list[str] = []
     if table is not None:
-        text = ["published", "verdict", "note"]
-        table = table.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
-        rows = table[table["published"] != ""]
+        rows = table[table["published"].fillna("").ne("")]
         ran = rows[rows["mean"].notna()]
         if table["data_status"].eq(summary.SIMULATED).any():
             return Outcome("Run on simulated data: nothing is compared with the paper.")

@@ -154,11 +154,8 @@ def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.Pa
 def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> list[str]:
     """Return how files of a run differ from kept ones, in half a sentence for each that does.
 
-    Cells must be the same text, or numbers that agree but for rounding.
-
-    Args:
-        results: the run's folder.
-        expected: kept CSV files by their names in a run's folder.
+    Cells must be the same text, or numbers that agree but for rounding. ``expected`` are the kept
+    CSV files by their names in a run's folder.
     """
     found = []
     for name, path in expected.items():
@@ -180,11 +177,9 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
 
 
 def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of a twin, by name.
+    """Return the kept files that follow from the rows of a twin, by name; none where it has none.
 
-    Returns:
-        Nothing where the twin has its rows alone. Of a quick run, what is missing is the full
-        run's, and expected where the run has it.
+    Of a quick run, what is missing is the full run's, and expected where the run has it.
     """
 
     def files_of(folder: Path) -> dict[str, Path]:

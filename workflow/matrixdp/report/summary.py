@@ -152,6 +152,11 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return kept.drop_duplicates(["mechanism", "epsilon"])
 
 
+def default(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a table shows of the default reading."""
+    return shown(table[table["reading"].eq(DEFAULT)])
+
+
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
     stamps.check(path)
     blank = {name: [""] for name, kept in types.items() if kept is float}

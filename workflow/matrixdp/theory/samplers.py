@@ -54,8 +54,8 @@ def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
     draw: dict[str, Callable[[laws.Streams], Array]] = {
         "affine": laws.MatrixNormal((m, n), *factors).sample,
-        "kronecker": lambda given: laws.kronecker_normal(given, SIGMA, PSI),
-        "wrong_order": lambda given: laws.kronecker_normal(given, PSI, SIGMA).reshape(-1, m, n),
+        "kronecker": lambda given: kronecker_normal(given, SIGMA, PSI),
+        "wrong_order": lambda given: kronecker_normal(given, PSI, SIGMA).reshape(-1, m, n),
     }
     parts = []
     for name, sampler in draw.items():
@@ -63,6 +63,14 @@ def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
         parts.append(compare(sampler(given), exchanged=exchanged).assign(sampler=name))
     columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
+    """Return draws (trials, m, n) through the mn x mn covariance, in (mn)^3 operations."""
+    # Sigma comes first because matrices are flattened by rows; by columns Psi would.
+    root = np.linalg.cholesky(np.kron(sigma, psi))
+    flat = laws.normals(streams, (len(root),)) @ root.T
+    return flat.reshape(-1, len(sigma), len(psi))
 
 
 def compare(stack: Array, *, exchanged: bool = False) -> pd.DataFrame:
@@ -182,7 +190,7 @@ def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[]
             "scipy": lambda: stats.matrix_normal.rvs(rowcov=sigma, colcov=psi, random_state=stream),
         }
     if m * n <= LARGEST_PRODUCT:
-        calls["kronecker"] = lambda: laws.kronecker_normal([stream], sigma, psi)
+        calls["kronecker"] = lambda: kronecker_normal([stream], sigma, psi)
     return calls
 
 

@@ -97,8 +97,6 @@ class Claim:
         kind: which of ``KINDS`` the test is.
         test: the test as it stands in the file.
         comparisons: the sentences of ``compare``.
-        note: what a reader should know beside the verdict; or empty.
-        identity: why no altered statement could fail an exact claim's checks; or empty.
     """
 
     id: str

@@ -130,21 +130,21 @@ def words_right(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "figure3_left": base.Figure(
         title="Figure 3, left: directional noise has an ellipse and principal axes",
-        **base.told("figure3_left", words_left),
+        words=words_left,
         inputs=("theory/ellipses",),
         data=partial(panel, "left"),
         draw=draw,
     ),
     "figure3_middle": base.Figure(
         title="Figure 3, middle: directional against i.i.d. noise",
-        **base.told("figure3_middle", words_middle),
+        words=words_middle,
         inputs=("theory/ellipses",),
         data=partial(panel, "middle"),
         draw=draw,
     ),
     "figure3_right": base.Figure(
         title="Figure 3, right: two covariances with the same guarantee",
-        **base.told("figure3_right", words_right),
+        words=words_right,
         inputs=("theory/ellipses",),
         data=partial(panel, "right"),
         draw=draw,

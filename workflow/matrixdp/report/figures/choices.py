@@ -66,12 +66,12 @@ def _compare(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
 
 
-def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment and mechanism: epsilon by parameter, colour and number ratio.
 
     A frame around a cell marks the value that was chosen on separate trials.
     """
-    panels = _panels(frame)
+    panels, parameter = _panels(frame), str(frame["parameter"].iloc[0])
     rows = -(-len(panels) // 2)
     figure, grid = style.canvas(0.9 + 1.85 * rows, rows, 2)
     for axes, ((experiment, mechanism), part) in zip(grid.ravel(), panels, strict=False):
@@ -142,7 +142,7 @@ def _ratio(value: float) -> str:
     return f"{value:.2f}" if value < 9.95 else f"{value:.3g}"
 
 
-def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say in how many cells the parameter makes a difference, per experiment and in all."""
     found, others = [], frame[frame["value"].ne(frame["base"])]
     for (experiment, mechanism), part in _panels(others):
@@ -150,6 +150,7 @@ def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
         cells = f"{part['clear'].sum()} of {len(part)} cells"
         least, most = map(_ratio, part["ratio"].agg(["min", "max"]))
         found.append(f"{name}: {cells}, ratios {least} to {most}")
+    parameter = frame["parameter"].iloc[0]
     symbol, what = NAMES[parameter]
     return {
         "symbol": symbol,
@@ -162,26 +163,26 @@ def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def _choice(parameter: str, what: str, inputs: tuple[str, ...]) -> base.Figure:
+    title = f"What {what} changes"
+    data = partial(tidy, parameter)
+    return base.Figure(
+        title=title, told="choices", words=words, inputs=inputs, data=data, draw=draw
+    )
+
+
 FIGURES = {
-    "choices_tau": base.Figure(
-        title="What the choice of τ changes",
-        **base.told("choices", partial(words, "tau")),
-        inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "tau"),
-        draw=partial(draw, "tau"),
+    "choices_tau": _choice(
+        "tau", "the choice of τ", inputs=("summary/{experiment}", "comparisons/{experiment}")
     ),
-    "choices_rows": base.Figure(
-        title="What the number of sketch rows changes",
-        **base.told("choices", partial(words, "rows")),
+    "choices_rows": _choice(
+        "rows",
+        "the number of sketch rows",
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "rows"),
-        draw=partial(draw, "rows"),
     ),
-    "choices_radius": base.Figure(
-        title="What the radius of clipping changes",
-        **base.told("choices", partial(words, "radius")),
+    "choices_radius": _choice(
+        "radius",
+        "the radius of clipping",
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "radius"),
-        draw=partial(draw, "radius"),
     ),
 }

@@ -187,7 +187,8 @@ def _wins(rows: pd.DataFrame) -> str:
 FIGURES = {
     "{figure}": base.Figure(
         title="Noise directions: {title}",
-        **base.told("directions", words),
+        told="directions",
+        words=words,
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",

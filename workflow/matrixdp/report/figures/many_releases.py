@@ -95,11 +95,12 @@ def words_noise(frame: pd.DataFrame) -> dict[str, Any]:
     mvg = frame[frame["zeta"].eq("sqrt")]
     entries = mvg[mvg["case"].eq("entries")].sort_values("entries")
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
-    last = small.iloc[-1]
+    last, falls = small.iloc[-1], -_slope(small, "epsilon")
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
     return {
         "grows": _slope(entries, "entries"),
-        "falls": -_slope(small, "epsilon"),
+        "falls": falls,
+        "power": "" if round(falls, 2) == 1 else f"^{short(falls)}",
         "imgm": short(entries["imgm_std"].iloc[-1]),
         "limit": short(limit),
         "epsilon": short(last["epsilon"]),
@@ -164,20 +165,20 @@ def _slope(rows: pd.DataFrame, by: str) -> float:
 FIGURES = {
     "imgm_correlated": base.Figure(
         title="Private training: correlation over the steps against sampling",
-        **base.told("imgm_correlated", words_correlated),
+        words=words_correlated,
         inputs=("theory/correlated",),
         data=correlated,
         draw=draw_correlated,
     ),
     "imgm_noise": base.Figure(
         title="Section 4.2: noise of MVG and IMGM",
-        **base.told("imgm_noise", words_noise),
+        words=words_noise,
         inputs=("theory/dimension",),
         draw=draw_noise,
     ),
     "imgm_composition": base.Figure(
         title="Theorem 4: the noise of one of T releases, by accountant",
-        **base.told("imgm_composition", words_compositions),
+        words=words_compositions,
         inputs=("theory/composition",),
         data=compositions,
         draw=draw_compositions,

@@ -93,13 +93,13 @@ def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: A
 FIGURES = {
     "samplers": base.Figure(
         title="Section 6.3: draws of two samplers against the law",
-        **base.told("samplers", words_samplers),
+        words=words_samplers,
         inputs=("theory/samplers",),
         draw=draw_samplers,
     ),
     "sampler_times": base.Figure(
         title="Section 6.4: what a draw costs",
-        **base.told("sampler_times", words_times),
+        words=words_times,
         inputs=("theory/sampler_times",),
         draw=draw_times,
     ),

@@ -239,24 +239,18 @@ def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
     for (y, text, line, end), at in zip(ends, centres, strict=True):
         colour = to_hex(line.get_color())
         xy, coordinates = (end, "data") if end else ((1.0, y), "axes fraction")
-        arrow: dict[str, Any] = {
-            "arrowstyle": "-",
-            "color": colour,
-            "linewidth": 0.7,
-            "alpha": 0.55,
-        }
-        arrow |= {"shrinkA": 0, "shrinkB": 2}
+        arrow = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "alpha": 0.55, "shrinkA": 0}
         ways: dict[str, Any] = {"xycoords": coordinates, "textcoords": "axes fraction"}
-        ways |= {"annotation_clip": False, "arrowprops": arrow}
-        axes.annotate("", xy, (1.03, at), **ways).set_in_layout(False)
+        ways |= {"annotation_clip": False, "arrowprops": arrow | {"shrinkB": 2}}
         options: dict[str, Any] = {"color": mix(colour, -0.3), "fontsize": 8.5, "va": "center"}
         options |= {"transform": axes.transAxes, "linespacing": 1.05}
-        axes.text(1.07, at, text, **options).set_in_layout(False)
-        look_: dict[str, Any] = {"color": colour, "marker": line.get_marker(), "markersize": 5}
-        look_ |= {"linestyle": line.get_linestyle(), "linewidth": 1.3, "clip_on": False}
-        look_ |= {"markerfacecolor": line.get_markerfacecolor(), "transform": axes.transAxes}
-        look_ |= {"markeredgecolor": line.get_markeredgecolor()}
-        axes.plot([1.03, 1.045, 1.06], [at] * 3, markevery=[1], **look_)[0].set_in_layout(False)
+        (sample,) = axes.plot([1.03, 1.045, 1.06], [at] * 3)
+        sample.update_from(line)
+        sample.set(color=colour, markersize=5, linewidth=1.3, markevery=[1], zorder=2)
+        sample.set(clip_on=False, transform=axes.transAxes)
+        outside = axes.annotate("", xy, (1.03, at), **ways), axes.text(1.07, at, text, **options)
+        for one in (sample, *outside):
+            one.set_in_layout(False)
 
 
 def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
@@ -297,10 +291,24 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, wrap=True, bbox=box, **style)
 
 
-def say_in_row(axes: Axes, place: float, text: str) -> None:
-    """Write at the left end of a row why it has no mark."""
-    style: dict[str, Any] = {"va": "center", "fontsize": 8, "color": "#777777", "style": "italic"}
-    axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), **style)
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a panel, the first on top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
+    """Write a small text so many points to the right of a place, or to its left if negative."""
+    style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
+    axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
+
+
+def note(axes: Axes, text: str, below: float) -> None:
+    """Write under a panel, so many points below it, from the left edge of the figure."""
+    style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
+    style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate(text, (0.01, 0), (0, -below), annotation_clip=False, **style)
 
 
 def message(text: str) -> Drawing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for axes, (title, names) in zip(panels, groups.items(), strict=True):
         axes.set_title(title.replace("epsilon", "ε").replace("delta", "δ"))
         parts = [ours[ours["mechanism"].eq(n)] for n in names]
-        label = partial(_label, experiment)
+        label = partial(catalogue.label, kind=catalogue.experiment(experiment).kind)
         members = [(n, frames.named(p, label), p) for n, p in zip(names, parts, strict=True)]
         style.against_epsilon(axes, members, apart=0.09)
         style.log_axis(axes, "x", "nominal ε" * (axes is panels[-1]))
@@ -90,11 +91,6 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
 
-def _label(experiment: str, name: str) -> str:
-    known = catalogue.schemes(catalogue.experiment(experiment).kind)
-    return known[name].label if name in known else catalogue.label(name)
-
-
 def _at(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the schemes that ran at epsilon 1, by name."""
     rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
@@ -130,24 +126,24 @@ def caption_features(frame: pd.DataFrame, name: str) -> str:
 
 def caption_gradients(frame: pd.DataFrame, name: str) -> str:
     """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
-    at, experiment = _at(frame), str(frame["experiment"].iloc[0])
+    at, chance = _at(frame), catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+    label = partial(catalogue.label, kind="gradients")
     said = f"Test accuracy on {name} after training on noisy gradients."
     if at.empty:
-        return f"{said} Nothing ran at epsilon 1."
+        return f"{said} {catalogue.caption('nothing')}"
     within = at[at["epsilon_actual"] <= NOMINAL * (1 + training.ROUNDING)]
     beyond = at.drop(within.index)
     if len(within):
         best = within["mean"].idxmax()
         said += (
             " At nominal epsilon 1 the highest mean within the budget is that of "
-            f"{_label(experiment, str(best))}, {_percent(within.loc[best])} (without privacy "
+            f"{label(str(best))}, {_percent(within.loc[best])} (without privacy "
             f"{100 * frames.level(frame, 'nonprivate'):.1f} %)"
             f"{frames.tied(within.loc[best], {*within.index})}; true epsilons of the "
             f"schemes within go from {short(within['epsilon_actual'].min())} to "
             f"{short(within['epsilon_actual'].max())}."
         )
         if within["_better"].notna().any():
-            chance = catalogue.experiment(experiment).chance
             failed = int((~within["_better"].astype(bool)).sum())
             said += (
                 f" {failed} of these {len(within)} are not clearly better than the "
@@ -155,18 +151,17 @@ def caption_gradients(frame: pd.DataFrame, name: str) -> str:
             )
     if len(beyond):
         true = beyond["epsilon_actual"].map(short).items()
-        listed = [f"{_label(experiment, str(one))}: {epsilon}" for one, epsilon in true]
+        listed = [f"{label(str(one))}: {epsilon}" for one, epsilon in true]
         said += f" True epsilons beyond it: {'; '.join(listed)}."
     return said
 
 
-def finding(frame: pd.DataFrame) -> str:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far apart the true epsilons of schemes of one nominal epsilon lie."""
     true = _at(frame)["epsilon_actual"].dropna()
     if true.empty:
-        return ""
-    low, high = map(frames.count, (true.min(), true.max()))
-    return catalogue.finding("training", nominal=NOMINAL, low=low, high=high)
+        return {}
+    return {"nominal": NOMINAL, "low": frames.least(true, LEAST), "high": frames.count(true.max())}
 
 
 def caption(frame: pd.DataFrame) -> str:
@@ -180,7 +175,8 @@ FIGURES = {
     # Another spelling than that of figures of releases: no two entries have one name.
     "{figure!s}": base.Figure(
         title="Accuracy: {title}",
-        finding=finding,
+        told="training",
+        words=words,
         caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         each="training",

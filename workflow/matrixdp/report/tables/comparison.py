@@ -52,10 +52,9 @@ class Base(NamedTuple):
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
     about, settings = catalogue.experiment(experiment), tables["settings"]
-    reading = readings.find(settings["reading"])
-    printed = tables[f"published/{about.results}"]
-    printed = printed.assign(mechanism=printed["mechanism"].replace(dict(reading.rows)))
-    results = tables[f"summary/{experiment}"]
+    rows = dict(readings.find(settings["reading"]).rows)
+    results, printed = tables[f"summary/{experiment}"], tables[f"published/{about.results}"]
+    printed = printed.assign(mechanism=printed["mechanism"].replace(rows))
     level = base(about, results, printed, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
     return comparison(about, results, printed, compared, settings, level)
@@ -166,39 +165,30 @@ def finding(table: pd.DataFrame) -> str:
     better = int(rows["against_chance"].eq(BETTER).sum())
     if rows["against_chance"].eq("").all():
         return ""
-    return catalogue.finding(
-        "comparison",
-        better=better or "None",
-        of=len(rows) if printed.empty else f"the paper's {len(rows)}",
-        are="is" if better < 2 else "are",
-        **_words(table),
-    )
+    of = len(rows) if printed.empty else f"the paper's {len(rows)}"
+    told = {"better": better or "None", "of": of, "are": "is" if better < 2 else "are"}
+    return catalogue.finding("comparison", **told, **_words(table))
 
 
 def caption(table: pd.DataFrame) -> str:
     """Return what a reader must know: setting, data, reading, differences, verdicts."""
-    about = catalogue.experiment(table["_experiment"].iloc[0])
-    trials = table["n_trials"][table["n_trials"] > 0]
-    delta = table["delta"].max()
-    reading = table["reading"].iloc[0]
-    note = "" if reading == readings.DEFAULT else ", not the default one"
-    printed = table[table["published"].ne("")]
+    first, delta = table.iloc[0], table["delta"].max()
+    about = catalogue.experiment(first["_experiment"])
+    also = f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
+    words = {
+        "trials": span(table["n_trials"][table["n_trials"] > 0]) or "no",
+        "epsilon": first["_at"],
+        "delta": also if delta else "",
+        "status": first["data_status"],
+        "reading": first["reading"]
+        + ("" if first["reading"] == readings.DEFAULT else ", not the default one"),
+    }
+    of_paper = table["published"].ne("").any()
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        catalogue.caption(
-            "comparison",
-            trials=span(trials) or "no",
-            epsilon=table["_at"].iloc[0],
-            delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
-            if delta
-            else "",
-            status=table["data_status"].iloc[0],
-            reading=reading + note,
-        ),
+        catalogue.caption("comparison", **words),
         about.differences,
-        catalogue.caption("comparison_differences")
-        if len(printed)
-        else "Free parameters are chosen on separate trials.",
+        catalogue.caption("comparison_differences" if of_paper else "comparison_ours"),
         verdicts(table),
     ]
     return " ".join(filter(None, parts))

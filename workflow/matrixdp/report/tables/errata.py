@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue, checks, places
+from matrixdp import checks, places
 from matrixdp.checks import InputError
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
@@ -83,12 +83,10 @@ def _shown_by(row: Mapping[str, Any]) -> str:
 TABLES = {
     "errata": Table(
         title="Errata",
-        finding=lambda table: catalogue.finding(
-            "errata",
-            errors=len(table),
-            private=table["consequence"].str.startswith("not private").sum(),
-        ),
-        caption=catalogue.caption("errata"),
+        words=lambda table: {
+            "errors": len(table),
+            "private": table["consequence"].str.startswith("not private").sum(),
+        },
         inputs=("errata",),
         optional=("theory/exact",),
         data=data,
