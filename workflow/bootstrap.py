@@ -325,9 +325,8 @@ def python(*words: str) -> Callable:
 
 COMMANDS = {"run": run, "test": test, "mutants": python("tests/mutants/mutate.py"), "bench": bench}
 COMMANDS.update({"setup": setup, "slurm": slurm, "clean": clean, "docs": python("docs/api.py")})
-COMMANDS.update({name: python("-m", "matrixdp", name) for name in ("verify", "keep")})
-COMMANDS["page"] = python("-m", "matrixdp", "report")
-COMMANDS["redraw"] = python("-m", "matrixdp", "figure")
+VERBS = {"page": "report", "redraw": "figure", "verify": "verify", "keep": "keep"}
+COMMANDS.update({name: python("-m", "matrixdp", verb) for name, verb in VERBS.items()})
 
 
 def main(arguments: Sequence[str]) -> int | None:

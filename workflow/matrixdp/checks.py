@@ -52,8 +52,8 @@ def why(error: Exception) -> str:
     """Return the reason that an error gives, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
     mark = getattr(error, "problem_mark", None)
     text = f"line {mark.line + 1}: {getattr(error, 'problem', '')}" if mark else str(error)
     return short(" ".join(text.split()).rstrip(".") or type(error).__name__, 200)
