@@ -303,12 +303,14 @@ def _mechanism_rows(
             continue
         for phase, (numbers, scores) in scored.items():
             if len(numbers) and (reading, cell) in scores:
-                yield cell.where | {
+                exact = None if cell.release.mu is None else cell.release.mu_exact
+                yield {
+                    **cell.where,
                     "reading": reading,
                     "delta": cell.release.delta,
                     "epsilon_actual": cell.release.epsilon_actual,
                     "mu_actual": cell.release.mu,
-                    "mu_exact": None if cell.release.mu is None else cell.release.mu_exact,
+                    "mu_exact": exact,
                     "noise_std": cell.release.noise_std,
                     "phase": phase,
                     "trial": np.array(numbers),

@@ -36,12 +36,10 @@ RADII = 79
 
 @dataclass(frozen=True, kw_only=True)
 class Spectrum(Release):
-    """Noisy second moments with eigenvalues in [0, R^2], which may have noise of their own.
+    """Noisy second moments with eigenvalues in [0, R^2].
 
-    Attributes:
-        moments: the release whose eigenvectors, and eigenvalues, are taken.
-        eigenvalue_std: standard deviation of the noise of the exact eigenvalues, which then take
-            the place of the noisy matrix's; 0 where they do not.
+    With an ``eigenvalue_std`` above 0 they are the exact ones with noise of their own, of that
+    standard deviation, and no longer those of ``moments``.
     """
 
     moments: GaussianRelease
@@ -60,12 +58,9 @@ class Spectrum(Release):
 class ChosenBySearch(Chosen):
     """The radius by a sparse-vector search: the first one at which clipping costs more than noise.
 
-    Attributes:
-        source: the query without clipping.
-        trace_std: standard deviation of the noise of the mean squared norm over its largest value.
-        search: epsilon of the search.
-        rest: mu of what is released at the chosen radius.
-        failure: the authors' beta.
+    ``source`` is the query without clipping, ``trace_std`` the deviation of the noise of the mean
+    squared norm over its largest value, ``search`` the epsilon of the search, ``rest`` the mu of
+    what is released at the chosen radius, ``failure`` the authors' beta.
     """
 
     source: Covariance
@@ -152,12 +147,7 @@ class AdaptiveCovariance(Mechanism):
         checks.open_unit(failure=self.failure)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenBySearch:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range, or there is one feature only, for which
-                the bounds do not hold.
-        """
+        """Return the (epsilon, delta)-DP release; InputError: there is one feature only."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, Covariance)
         if query.features < 2:

@@ -26,12 +26,9 @@ class RidgedEquations(Release):
 
     The entry of y with itself is not released: it is 0.
 
-    Attributes:
-        eigenvalue_std: standard deviation of the noise of the smallest eigenvalue.
-        explaining: release of the second moments of x.
-        target_std: standard deviation of the noise of sum_j x_j y_j / n.
-        margin: how many of its standard deviations are taken off the noisy eigenvalue.
-        needed: the smallest eigenvalue that is asked for.
+    ``eigenvalue_std`` and ``target_std`` are deviations of the noise of the smallest eigenvalue and
+    of sum_j x_j y_j / n, ``explaining`` the release of the second moments of x. ``margin`` of its
+    deviations are taken off the noisy eigenvalue, of which ``needed`` is asked for.
     """
 
     query: NormalEquations

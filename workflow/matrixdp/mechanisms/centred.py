@@ -34,9 +34,8 @@ class CentredMoments(Release):
     mechanism knows the size of, it brings the ridge of
     :func:`~matrixdp.mechanisms.ridge.moments_ridge`.
 
-    Attributes:
-        centre_std: standard deviation of the noise of an entry of the mean.
-        about: release of the second moments of records less the mean.
+    ``centre_std`` is the deviation of the noise of an entry of the mean, ``about`` the release of
+    the second moments of records less the mean.
     """
 
     centre_std: float

@@ -113,12 +113,10 @@ class Chosen(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenByHistogram(Chosen):
-    """The radius from a noisy histogram of squared norms.
+    """The radius from a noisy histogram of squared norms, counts with noise of ``count_std``.
 
-    Attributes:
-        candidates: releases by radius, the largest first: R^2 is 2^-j of the largest squared norm.
-        count_std: standard deviation of the noise of a count.
-        tolerated: see :class:`PrivatelyClipped`.
+    ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
+    norm. For ``tolerated`` see :class:`PrivatelyClipped`.
     """
 
     candidates: tuple[GaussianRelease, ...]
@@ -171,10 +169,7 @@ class PrivatelyClipped(Mechanism):
     within a tenth of the least such ratio of any radius: where all records are clipped, smaller
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
-    Args:
-        share: share of mu^2 for the histogram, between 0 and 1.
-        tolerated: see above.
-        radii: number of radii and of shells.
+    ``share``, between 0 and 1, is that of mu^2 for the histogram, which has ``radii`` shells.
     """
 
     share: float = 0.1

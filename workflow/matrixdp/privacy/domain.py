@@ -12,13 +12,10 @@ from matrixdp.checks import Array, InputError
 
 @dataclass(frozen=True)
 class Box:
-    """Public bounds of each feature of a record: lower <= x <= upper.
+    """Public bounds of each feature of a record: lower <= x <= upper, m finite numbers each.
 
     >>> mdp.Box((0, 0), (120, 200_000)).features
     2
-
-    Args:
-        lower, upper: m finite numbers each, lower < upper.
     """
 
     lower: tuple[float, ...]

@@ -31,10 +31,7 @@ ROUNDING = 1 + 1e-9
 
 
 class Mu(NamedTuple):
-    """The Gaussian-DP parameter of a release: its value, and whether it is the exact supremum.
-
-    Where ``exact`` is false the value is an upper bound: the release is at least this private.
-    """
+    """The Gaussian-DP parameter of a release: the exact supremum, or an upper bound."""
 
     value: float
     exact: bool
@@ -247,11 +244,10 @@ class Covariance(_Query):
 
         The diagonal changes by sum_i c_i^2 / n at most in a box. In a ball two records count.
         """
+        diagonal = float((self.domain.magnitudes**2).sum())
         if isinstance(self.domain, Ball):
             both = self.adjacency == "replace" and not self._one_sided
             diagonal = (2 if both else 1) * self.gamma
-        else:
-            diagonal = float((self.domain.magnitudes**2).sum())
         return (self.l1 + diagonal / self.records) / 2
 
     @property
