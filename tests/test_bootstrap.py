@@ -90,7 +90,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("'tset' is no command: choose from run, test, mutants, bench, setup,")
-    assert said.endswith("slurm, clean, page, redraw, verify, keep.\n")
+    assert said.endswith("slurm, clean, docs, page, redraw, verify, keep.\n")
 
 
 # When .venv is made anew

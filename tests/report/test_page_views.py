@@ -11,24 +11,11 @@ from numbertexts import shows
 from samplerun import put
 
 from matrixdp import catalogue
-from matrixdp.report import inputs, page, tables
-from matrixdp.report.claims.tally import tally
+from matrixdp.report import inputs, page
+from matrixdp.report.claims.findings import tally
 from matrixdp.report.page import layout, views
 
 COMMANDS = {"trials/*": "snakemake results/{name}.csv.gz"}
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("views")
-    distinctrun.write(folder)
-    tables.write(["advice"], results=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cells():
-    return distinctrun.cells()
 
 
 def test_the_chooser_has_the_rows_of_the_advice_and_what_they_lose(root):

@@ -2,7 +2,7 @@
 TARGETS = {
     "data": [
         "Every data set, prepared and described",
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+        expand("results/data/{name}/provenance.json", name=MATERIAL),
     ],
     "table1": ["The set-ups of the IMGM paper", tables("table1")],
     "table2": ["The set-ups of the MVG paper", tables("table2")],

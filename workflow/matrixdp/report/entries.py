@@ -148,9 +148,8 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
     """Return the experiments of the settings of a run; nothing where they are not there."""
-    if inputs.missing(["settings"], results):
-        return {}
-    return templates.kinds(inputs.read("settings", results))
+    there = not inputs.missing(["settings"], results)
+    return templates.kinds(inputs.read("settings", results)) if there else {}
 
 
 def only(tables: Tables) -> pd.DataFrame:

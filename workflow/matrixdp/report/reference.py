@@ -66,15 +66,11 @@ COLUMNS = [*summary.KEYS, "mean", "reference", "n_trials", "difference", "margin
 
 
 def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per summary row that both have, with a verdict.
+    """Return one row per row that both summaries have (``COLUMNS``), with a verdict.
 
-    Args:
-        run, reference: summaries, as :func:`matrixdp.report.summary.read` returns them.
-
-    Returns:
-        A frame of ``COLUMNS``: ``verdict`` is ``identical`` (but for rounding), ``equivalent``,
-        ``not told apart`` (kept from fewer than ``statistics.LARGE_SAMPLE`` trials) or ``not
-        equivalent``; ``margin`` is what the means may differ by, in the metric.
+    That is ``identical`` (but for rounding), ``equivalent``, ``not told apart`` (kept from fewer
+    than ``statistics.LARGE_SAMPLE`` trials) or ``not equivalent``; ``margin`` is what the means may
+    differ by, in the metric.
     """
     both = run.merge(reference, on=[*summary.KEYS], suffixes=("", "_kept"))
     both = both[both["mean"].notna() & both["mean_kept"].notna()]
@@ -225,10 +221,7 @@ def _same_rows(summaries: dict[str, pd.DataFrame], kept: Path) -> bool:
 def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False) -> None:
     """Copy what is kept of a run to ``out``, in place of what was kept before.
 
-    Args:
-        results: the run's folder.
-        out: the reference's folder.
-        quick: the run is a quick one, of which the numbers alone are kept, beside the full one.
+    Of a quick run the numbers alone are kept, beside the full one.
 
     Raises:
         InputError: the run is on simulated data, or has no summary yet.

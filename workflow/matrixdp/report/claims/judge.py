@@ -49,13 +49,7 @@ class Weighed(NamedTuple):
 
 
 class Judge:
-    """Judges claims on the files of one run.
-
-    Args:
-        results: the run's folder.
-        experiments: those of the run's configuration.
-        epsilon: canonical token of the tables' epsilon.
-    """
+    """Judges claims on the files of one run, with its experiments and the tables' epsilon."""
 
     def __init__(
         self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"

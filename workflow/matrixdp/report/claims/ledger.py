@@ -189,8 +189,8 @@ def _claim(entry: Any, known: Known) -> Claim:
     otherwise = test.get("otherwise", {"reading": "", "exact": []})
     for check in [*test.get("exact", ()), *otherwise["exact"], *test.get("argument", ())]:
         checks.choice(known.checks, **{f"{who}: check": check})
-    given = {"claim": " ".join(entry["claim"].split()), "shown_by": tuple(entry["shown_by"])}
-    given |= {name: " ".join(entry.get(name, "").split()) for name in OPTIONAL}
+    given: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
+    given |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
     return Claim(**(entry | given), kind=kind, comparisons=comparisons)
 
 

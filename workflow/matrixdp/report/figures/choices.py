@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
@@ -124,14 +124,15 @@ def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rec
     return Rectangle((x, y), width, height, fill=False, edgecolor=style.INK, lw=1.4, **options)
 
 
-def _keys(parameter: str) -> list[Rectangle]:
+def _keys(parameter: str) -> list[Patch]:
     base = f"{NAMES[parameter][0]} = {comparisons.BASES[parameter]}"
     why = f"error relative to {base}" + (", fixed in public" if parameter != "rows" else "")
+    blue, red = (style.mix(colour, 0.5) for colour in (style.BLUE, style.VERMILLION))
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
-        Rectangle((0, 0), 1, 1, color=style.mix(style.BLUE, 0.5), label=f"smaller {why}"),
-        Rectangle((0, 0), 1, 1, color="none", label="bold: beyond the 95 % interval"),
-        Rectangle((0, 0), 1, 1, color=style.mix(style.VERMILLION, 0.5), label="larger error"),
+        Patch(color=blue, label=f"smaller {why}"),
+        Patch(color="none", label="bold: beyond the 95 % interval"),
+        Patch(color=red, label="larger error"),
     ]
 
 

@@ -168,11 +168,9 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     if ours.empty:
         return {}
     best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
-    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance)
-    return {
-        "failed": better.eq(False).sum(),
-        "told": len(better),
-        "chance": chance.lower(),
+    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance).lower()
+    told = {"failed": better.eq(False).sum(), "told": len(better), "chance": chance}
+    return told | {
         "best": catalogue.label(best["mechanism"]),
         "mean": best["mean"],
         "tied": frames.tied(best, {*ours["mechanism"]}),

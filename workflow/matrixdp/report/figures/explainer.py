@@ -18,10 +18,9 @@ WIDTH = 4.0
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row for the first experiment in which noise of MVG has a known size.
 
-    Returns:
-        ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it
-        and ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the
-        smallest ``kappa``, the factor between the two.
+    ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it and
+    ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the smallest
+    ``kappa``, the factor between the two.
     """
     noise = tables["tables/effective_noise"]
     own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)

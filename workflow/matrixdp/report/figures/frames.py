@@ -96,16 +96,10 @@ def axis(frame: pd.DataFrame) -> str:
 
 
 def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """Return published results as rows of kind ``published``, in the unit of our metric.
+    """Return published results as rows of kind ``published``, in the unit of an experiment.
 
-    Args:
-        table: ``published/table3`` or another table of results.
-        experiment: whose unit they have.
-
-    Returns:
-        ``kind``, ``experiment``, ``mechanism``, ``epsilon``, ``printed`` (in the printed unit),
-        ``factor`` from there to the unit that we suspect behind it (1 where the printed unit is
-        plausible), and ``mean`` and ``ci95`` after this factor.
+    ``printed`` is in the printed unit, ``factor`` leads from there to the one that we suspect
+    behind it (1 where the printed unit is plausible), ``mean`` and ``ci95`` are after this factor.
     """
     conjecture = catalogue.experiment(experiment).conjecture or 1.0
     unit = table["unit_factor"].astype(float)

@@ -25,9 +25,8 @@ def compositions(tables: Tables) -> pd.DataFrame:
     """Return the multipliers at epsilon 1, and ``over_pld``, each over that of the best one."""
     rows = tables["theory/composition"]
     rows = rows[rows["epsilon"].eq(NOMINAL)]
-    best = rows[rows["accountant"].eq("pld")].set_index(["sampled", "releases"])["multiplier"]
-    least = rows.join(best.rename("least"), on=["sampled", "releases"])["least"]
-    return rows.assign(over_pld=rows["multiplier"] / least).reset_index(drop=True)
+    rows = _over(rows, rows["accountant"].eq("pld"), "multiplier", ["sampled", "releases"])
+    return rows.reset_index(drop=True)
 
 
 def draw_compositions(frame: pd.DataFrame) -> style.Drawing:
@@ -129,10 +128,13 @@ def draw_correlated(frame: pd.DataFrame) -> style.Drawing:
 def correlated(tables: Tables) -> pd.DataFrame:
     """Return the noise on prefix sums, and ``over_pld``, over that of PLD-accounted noise."""
     rows = tables["theory/correlated"]
-    keys = ["case", "epsilon", "lot"]
-    independent = rows[rows["scheme"].eq("pld_gaussian")].set_index(keys)["prefix"]
-    least = rows.join(independent.rename("independent"), on=keys)["independent"]
-    return rows.assign(over_pld=rows["prefix"] / least)
+    return _over(rows, rows["scheme"].eq("pld_gaussian"), "prefix", ["case", "epsilon", "lot"])
+
+
+def _over(rows: pd.DataFrame, base: pd.Series, noise: str, keys: list[str]) -> pd.DataFrame:
+    """Add ``over_pld``, noise over that of the base row of the same keys."""
+    least = rows[base].set_index(keys)[noise].rename("least")
+    return rows.assign(over_pld=rows[noise] / rows.join(least, on=keys)["least"])
 
 
 def words_correlated(frame: pd.DataFrame) -> dict[str, Any]:

@@ -32,9 +32,7 @@ VERDICTS = {
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at nominal epsilon 1.
 
-    Returns:
-        ``scheme`` is its name for a reader; ``verdict`` one of ``VERDICTS``; ``batch`` that of the
-        authors' code, if it is that.
+    ``scheme`` is its name for a reader, ``batch`` that of the authors' code, if it is that.
     """
     parts = []
     for name, table in tables.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,8 @@ def draw_samplers(frame: pd.DataFrame) -> style.Drawing:
         (distances, "Squared distance, quantiles", "probability", "of the draws / by the law"),
     ):
         axes.set(title=title, xlabel=x, ylabel=y)
-    _key(figure, frame["sampler"].unique(), columns=3, linestyle="none")
+    keys = [SAMPLERS[name] for name in frame["sampler"].unique()]
+    style.legend(figure, [style.key(one.label, one.look, linestyle="none") for one in keys], 3)
     return figure
 
 
@@ -75,7 +75,8 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
         axes.margins(x=0.14)
-    _key(figure, ["affine", "unimodal", "kronecker", "scipy"], columns=2)
+    keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
+    style.legend(figure, [style.key(one.label, one.look) for one in keys], 2)
     return figure
 
 
@@ -83,11 +84,6 @@ def words_times(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how the fitted slopes lie to those of section 6.4."""
     slopes = frame.groupby(["case", "method"])["slope"].first()
     return {"square": slopes["m = n"], "wide": slopes["m = 6"]}
-
-
-def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:
-    shown = (SAMPLERS[name] for name in names)
-    style.legend(figure, [style.key(one.label, one.look, **options) for one in shown], columns)
 
 
 FIGURES = {

@@ -119,9 +119,9 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how our errors on two features lie to those on all, and where features begin to pay."""
     ours = frame[frame["kind"].ne("published")].set_index(["features", "mechanism"])
     at = ours[ours["epsilon"].eq(NOMINAL)]["mean"]
-    pairs = [((TWO, "gaussian_2006"), (ALL, "mvg_binary")), ((TWO, "jl_2012"), (ALL, "mvg_binary"))]
-    ratios = [f"{at[one] / at[other]:.2f}" for one, other in pairs if {one, other} <= {*at.index}]
-    compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin(sum(pairs, ()))]
+    mvg, theirs = (ALL, "mvg_binary"), [(TWO, "gaussian_2006"), (TWO, "jl_2012")]
+    ratios = [f"{at[one] / at[mvg]:.2f}" for one in theirs if {one, mvg} <= {*at.index}]
+    compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin([*theirs, mvg])]
     better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
     lost, of = two / full, len(compared)

@@ -21,7 +21,8 @@ from markupsafe import Markup
 
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
+from matrixdp.report import figures, inputs, markup, summary, tables, timing
+from matrixdp.report.claims import findings
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
@@ -65,10 +66,9 @@ def build(
     arguments: str = "",
     run: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page as HTML.
+    """Return the page as HTML, of what there is in a run's folder.
 
     Args:
-        results: a run's folder; nothing in it needs to be there.
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
         run: facts on the machine and the moment; by default those of here and now, and none for
@@ -168,13 +168,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "explained": functools.partial(prose.explained, glossary=catalogue.section("glossary")),
-        "inline": prose.inline,
-        "slug": _slug,
-        "number": markup.number,
-        "numeric": markup.numeric,
-    }
+    explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
+    environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
+    environment.filters |= {"number": markup.number, "numeric": markup.numeric}
     return environment
 
 
@@ -217,14 +213,9 @@ def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str,
         frame = entry.frame(root)
         said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
         said["topic"] = entry.title
-    return {
-        "kind": "figure",
-        # Escaped for its place by `pictures`; escaping again would double its size.
-        "source": Markup(picture.source),
-        "width": picture.width,
-        "height": picture.height,
-        "cite": machine.citation(f"figures/{name}"),
-    } | said
+    # Escaped for its place by `pictures`; escaping again would double its size.
+    drawn = vars(picture) | {"source": Markup(picture.source)}
+    return {"kind": "figure", "cite": machine.citation(f"figures/{name}")} | drawn | said
 
 
 def _builtins(

@@ -11,8 +11,8 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import inputs, summary
+from matrixdp.report.claims.findings import word
 from matrixdp.report.claims.judge import EXPERIMENT
-from matrixdp.report.claims.tally import word
 from matrixdp.report.figures import frames
 from matrixdp.report.markup import short
 from matrixdp.report.tables import advice, claims

@@ -143,13 +143,12 @@ def _best(
         "_p_rivals": own["p"].where(own["better"], 1.0).reindex(ranked[1:]).fillna(1.0).tolist(),
     }
     if second in own.index:
-        against = own.loc[second]
-        row |= {"difference": -against["difference"], "p": against["p"]}
-        row |= {"low": -against["high"], "high": -against["low"]}
+        low, high, difference, p = own.loc[second, ["low", "high", "difference", "p"]]
+        row |= {"difference": -difference, "p": p, "low": -high, "high": -low}
     if about.chance in own.index:
         against = own.loc[about.chance]
-        row["over_chance"] = against["mean"] / against["mean_against"]
         row |= {"beats_chance": against["better"], "_p_chance": against["p"]}
+        row["over_chance"] = against["mean"] / against["mean_against"]
     return row
 
 

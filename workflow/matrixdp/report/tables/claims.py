@@ -9,7 +9,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import markup
-from matrixdp.report.claims.tally import explained, tally
+from matrixdp.report.claims.findings import explained, tally
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
 from matrixdp.report.statistics import POWER

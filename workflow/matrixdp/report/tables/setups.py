@@ -31,11 +31,7 @@ AsRun = Callable[[Settings, catalogue.Experiment, Settings, Settings], Mapping[s
 def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame:
     """Return ``item`` and, per experiment, ``<experiment>_published`` and ``<experiment>``.
 
-    Args:
-        name: of the table.
-        section: key of the settings that says which experiments are run.
-        as_run: from what is known of an experiment to our column.
-        tables: its inputs.
+    ``section`` is the key of the settings that says which experiments are run.
 
     Raises:
         InputError: the provenance of a data set is missing, or lacks something.

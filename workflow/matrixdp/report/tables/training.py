@@ -69,15 +69,12 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     titles = grouped(experiment, results["mechanism"])
     title_of = {name: title for title, members in titles.items() for name in members}
     rows = results.rename(columns={"mechanism": "scheme"})
-    told = [known.get(name, _words(name)) for name in rows["scheme"]]
-    rows = rows.assign(
-        group=rows["scheme"].map(title_of),
-        _place=rows["scheme"].map([*title_of].index),
-        _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-    )
-    rows[["label", "calibration", "remark", "status"]] = [
-        [words.label, words.calibration, words.note, words.status] for words in told
-    ]
+    names = rows["scheme"]
+    rows = rows.assign(group=names.map(title_of), _place=names.map([*title_of].index))
+    rows["_epsilon"] = pd.to_numeric(rows["epsilon"], errors="coerce")
+    told = pd.DataFrame([vars(known.get(name, _words(name))) for name in names], rows.index)
+    told = told.drop(columns="group").rename(columns={"note": "remark"})
+    rows = rows.join(told)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
