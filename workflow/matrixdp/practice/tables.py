@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, nearest
+from matrixdp.checks import Array, InputError, nearest, why
+
+#: Values are not shown, as messages end in logs; and who leaves records out tells how many.
+_REMEDY = "put a public number where one is missing, and leave no record out for what is in it"
 
 #: Records at once: few enough for any memory, enough to make a block's own cost small.
 _ROWS = 1 << 14
@@ -35,7 +38,7 @@ def blocks(path: Path, columns: Sequence[str]) -> Iterator[Array]:
             row, column = bad[0]
             raise InputError(
                 f"{path} has no finite number in record {first + row}, column "
-                f"{columns[column]!r}; fill in or leave out such records before the release"
+                f"{columns[column]!r}; {_REMEDY}"
             )
         yield block
         first += len(block)
@@ -52,7 +55,7 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
                     break
                 yield _numbers(path, block, places, columns, number * _ROWS)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as CSV ({error}); save it as UTF-8") from None
+        raise InputError(f"{path} cannot be read as CSV ({why(error)}); save it as UTF-8") from None
 
 
 def _numbers(
@@ -63,13 +66,12 @@ def _numbers(
     except (ValueError, IndexError):
         for row, line in enumerate(block):
             for place, column in zip(places, columns, strict=True):
-                text = line[place] if place < len(line) else ""
                 try:
-                    float(text)
-                except ValueError:
+                    float(line[place])
+                except (ValueError, IndexError):
                     raise InputError(
-                        f"{path} has {text!r} in record {before + row + 1}, column {column!r}; "
-                        "every value must be a number"
+                        f"{path} has no number in record {before + row + 1}, column {column!r}; "
+                        + _REMEDY
                     ) from None
         raise
 
