@@ -4,6 +4,7 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py mutants [arguments]         the tests, with errors injected
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py docs                        what `import matrixdp` gives
     python3 workflow/bootstrap.py page [arguments]            the page on the kept results
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
@@ -305,12 +306,6 @@ def test(project: Project, arguments: Sequence[str]) -> None:
     project.become("-m", "pytest", "-n", "2", *arguments, OPENBLAS_NUM_THREADS="1")
 
 
-def mutants(project: Project, arguments: Sequence[str]) -> None:
-    """Inject one error at a time and see whether the tests notice it."""
-    setup(project)
-    project.become(str(Path("tests", "mutants", "mutate.py")), *arguments)
-
-
 def bench(project: Project, arguments: Sequence[str]) -> int:
     """Run all speed measurements, one after the other; the exit code says if any failed."""
     setup(project)
@@ -318,19 +313,20 @@ def bench(project: Project, arguments: Sequence[str]) -> int:
     return max(abs(project.call(str(file), *arguments)) for file in files)
 
 
-def verb(name: str) -> Callable:
-    """Return the command that runs a verb of the package."""
+def python(*words: str) -> Callable:
+    """Return the command that becomes ``python WORDS``, with its arguments."""
 
     def command(project: Project, arguments: Sequence[str]) -> None:
         setup(project)
-        project.become("-m", "matrixdp", name, *arguments)
+        project.become(*words, *arguments)
 
     return command
 
 
-COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"slurm": slurm, "clean": clean, "page": verb("report"), "redraw": verb("figure")})
-COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
+COMMANDS = {"run": run, "test": test, "mutants": python("tests/mutants/mutate.py"), "bench": bench}
+COMMANDS.update({"setup": setup, "slurm": slurm, "clean": clean, "docs": python("docs/api.py")})
+VERBS = {"page": "report", "redraw": "figure", "verify": "verify", "keep": "keep"}
+COMMANDS.update({name: python("-m", "matrixdp", verb) for name, verb in VERBS.items()})
 
 
 def main(arguments: Sequence[str]) -> int | None:

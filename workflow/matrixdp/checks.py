@@ -23,7 +23,13 @@ Array = NDArray[np.float64]
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one sentence that names the remedy."""
+    """What the user gave cannot be used; the message is one sentence that names the remedy.
+
+    >>> mdp.Ball(-1.0, features=2)
+    Traceback (most recent call last):
+    ...
+    matrixdp.checks.InputError: radius is -1.0; it must be a finite number above 0
+    """
 
 
 @contextlib.contextmanager
@@ -46,8 +52,8 @@ def why(error: Exception) -> str:
     """Return the reason that an error gives, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
     mark = getattr(error, "problem_mark", None)
     text = f"line {mark.line + 1}: {getattr(error, 'problem', '')}" if mark else str(error)
     return short(" ".join(text.split()).rstrip(".") or type(error).__name__, 200)

@@ -33,6 +33,10 @@ class Option:
         variances: of the noise, (m, m) for second moments, otherwise (m, 1).
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
+
+    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> mdp.options(query, epsilon=1, delta=1e-6)[0].name
+    'Laplace'
     """
 
     mechanism: Mechanism
@@ -70,6 +74,13 @@ def options(
 
     Raises:
         InputError: a number is out of range, or no noise at this guarantee is safe.
+
+    >>> query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=400)
+    >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
+    ...     print(f"{one.name} {one.error:.3f}")
+    Laplace 0.035
+    AnalyzeGauss 0.042
+    GOE 0.047
     """
     checks.choice(GUARANTEES, guarantee=guarantee)
     pure = guarantee == "pure" or delta == 0
@@ -108,7 +119,9 @@ def options(
 def recommend(query: Query, **asked: Any) -> Mechanism:
     """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
-    A release that is to keep to delta as a whole is the option's own.
+    >>> query = mdp.Records(mdp.Ball(1.0, features=50), records=400)
+    >>> mdp.recommend(query, epsilon=1, delta=1e-6)
+    Gaussian(calibration='analytic')
     """
     return options(query, **asked)[0].mechanism
 
