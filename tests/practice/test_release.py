@@ -128,11 +128,11 @@ def test_arrays_go_by_number(folder, suffix):
 
 
 BAD_FILES = {
-    "missing value": ("age,income\n1,\n", "no number in record 1, column 'income'"),
-    "text": ("age,income\n1,2\nten,3\n", "no number in record 2, column 'age'"),
+    "missing value": ("age,income\n1,\n", "no finite number in record 1, column 'income'"),
+    "text": ("age,income\n1,2\nten,3\n", "no finite number in record 2, column 'age'"),
     "nan": ("age,income\n1,nan\n", "no finite number in record 1, column 'income'"),
     "infinite": ("age,income\n1,1e999\n", "no finite number"),
-    "short line": ("age,income\n1,2\n3\n", "no number in record 2, column 'income'"),
+    "short line": ("age,income\n1,2\n3\n", "no finite number in record 2, column 'income'"),
     "too few": ("age,income\n1,2\n", "there are 1 records; the query was stated for 400"),
     "empty": ("", "has no column 'age'"),
     "no column": ("age,incom\n1,2\n", "did you mean 'incom'"),

@@ -6,6 +6,7 @@ rest from the release. scikit-learn itself must be installed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Covariance
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Private(BaseEstimator):
     """An estimator that looks at records through one release of their second moments.
 
@@ -36,18 +38,10 @@ class _Private(BaseEstimator):
         InputError: by ``fit``, if the bounds are missing or the guarantee cannot be had.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bounds: tuple[ArrayLike, ArrayLike] | None = None
+    random_state: int | None = None
 
     def _release(self, records: Array) -> Array:
         """Return noisy second moments of records within [-1, 1], and keep ``release_``."""
@@ -63,6 +57,7 @@ class _Private(BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivatePCA(TransformerMixin, _Private):
     """Principal components of records around the middle of their bounds.
 
@@ -78,17 +73,7 @@ class PrivatePCA(TransformerMixin, _Private):
     (400, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, bounds=bounds, random_state=random_state)
-        self.n_components = n_components
+    n_components: int = field(default=1, kw_only=False)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Release the components of records X, (n, m)."""
@@ -111,6 +96,7 @@ class PrivatePCA(TransformerMixin, _Private):
         return coordinates
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRidge(RegressorMixin, _Private):
     """Linear regression with an intercept, and the ridge that its own noise asks for.
 
@@ -127,17 +113,7 @@ class PrivateRidge(RegressorMixin, _Private):
     (400,)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        target_bounds: tuple[float, float] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, bounds=bounds, random_state=random_state)
-        self.target_bounds = target_bounds
+    target_bounds: tuple[float, float] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""

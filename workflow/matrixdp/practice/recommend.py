@@ -17,8 +17,6 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Covariance, Query
 
-GUARANTEES = ("approximate", "pure")
-
 #: What the law of safe noise may add to the delta of a guarantee that states none.
 _PURE = 1e-6
 
@@ -56,7 +54,6 @@ def options(
     epsilon: float,
     delta: float,
     importance: Sequence[float] | None = None,
-    guarantee: str = "approximate",
     mechanisms: Sequence[Mechanism] | None = None,
 ) -> list[Option]:
     """Return the mechanisms that answer a query with noise that is safe, the least noise first.
@@ -66,10 +63,9 @@ def options(
 
     Args:
         query: with its public bounds.
-        epsilon, delta: the guarantee; delta 0 asks for a pure one.
+        epsilon, delta: the guarantee; delta 0 asks for a pure one, and leaves out what has none.
         importance: of each feature, above 0, (m,), beside the range of its values, which errors are
             measured by; an entry of second moments weighs as the product of its features.
-        guarantee: ``pure`` leaves out what needs a delta.
         mechanisms: those in question, if not all; each scales the entries of its noise alone.
 
     Raises:
@@ -82,8 +78,7 @@ def options(
     AnalyzeGauss 0.042
     GOE 0.047
     """
-    checks.choice(GUARANTEES, guarantee=guarantee)
-    pure = guarantee == "pure" or delta == 0
+    pure = delta == 0
     count = int(np.prod(query.shape))
     spare = safe.extra_delta(checks.positive(epsilon=epsilon), count)
     # The last bits of what follows are not to decide whether a release fits its account.

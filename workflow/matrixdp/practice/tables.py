@@ -50,29 +50,23 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file, strict=True)
         places = _places(path, next(lines, []), columns)
-        for number in itertools.count():
-            block = list(itertools.islice(lines, _ROWS))
-            if not block:
-                break
-            yield _numbers(path, block, places, columns, number * _ROWS)
+        while block := list(itertools.islice(lines, _ROWS)):
+            yield _numbers(block, places)
 
 
-def _numbers(
-    path: Path, block: list[list[str]], places: list[int], columns: Sequence[str], before: int
-) -> Array:
+def _numbers(block: list[list[str]], places: list[int]) -> Array:
+    """Return the numbers of lines, NaN where there is none."""
     try:
         return np.array([[line[place] for place in places] for line in block], dtype=np.float64)
     except (ValueError, IndexError):
-        for row, line in enumerate(block):
-            for place, column in zip(places, columns, strict=True):
-                try:
-                    float(line[place])
-                except (ValueError, IndexError):
-                    raise InputError(
-                        f"{path} has no number in record {before + row + 1}, column {column!r}; "
-                        + _REMEDY
-                    ) from None
-        raise
+        return np.array([[_number(line, place) for place in places] for line in block])
+
+
+def _number(line: list[str], place: int) -> float:
+    try:
+        return float(line[place])
+    except (ValueError, IndexError):
+        return np.nan
 
 
 def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
