@@ -40,37 +40,32 @@ _OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target"
 
 @dataclass(frozen=True)
 class Specification:
-    """A release that is asked for.
-
-    Attributes:
-        file: of the records.
-        asked: a key of ``QUERIES``.
-        columns: of the file, in their order, but a target last.
-        bounds: public, lowest and highest value of each column.
-        radius: the largest norm of a record within them, or None.
-        query: on records whose bounds are of one size, so that no column's unit counts.
-        middle, half: what makes them so, (m,) each; see :meth:`scaled`.
-        epsilon, delta: of this release; delta 0 asks for a pure guarantee.
-        mechanism: a key of ``MECHANISMS``, or ``recommend``.
-        importance: of each column, or None.
-        target: the column that a regression explains, or empty.
-        total: ``epsilon`` and ``delta`` of all releases of this file together, and ``pure``, the
-            part of epsilon that is kept for pure ones.
-    """
+    """A release that is asked for."""
 
     file: Path
+    #: A key of ``QUERIES``.
     asked: str
+    #: Of the file, in the order of the bounds, but a target last.
     columns: tuple[str, ...]
+    #: Lowest and highest value of each column, and the largest norm of a record within them, if
+    #: there is one: all public.
     bounds: Mapping[str, list[float]]
     radius: float | None
+    #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
+    #: so, (m,) each, see :meth:`scaled`.
     query: Query
     middle: Array
     half: Array
+    #: Of this release; delta 0 asks for a pure guarantee.
     epsilon: float
     delta: float
+    #: A key of ``MECHANISMS``, or ``recommend``.
     mechanism: str
+    #: Of each part of a record that the query has, or None.
     importance: tuple[float, ...] | None
+    #: The column that a regression explains, or empty.
     target: str
+    #: Epsilon and delta of all releases of the file together, and ``pure``, a part of epsilon.
     total: Mapping[str, float]
 
     def scaled(self, rows: Array) -> Array:
