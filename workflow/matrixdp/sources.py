@@ -32,7 +32,10 @@ PACKAGE = Path(__file__).parent
 CACHE = Path(".snakemake", "matrixdp-sources.json")
 
 #: Module-level dictionaries whose entries are found by their literal keys.
-TABLES = ("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES", "FIGURES", "TABLES")
+TABLES = (
+    *("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "EXTRACTORS", "SCHEMES"),
+    *("FIGURES", "TABLES"),
+)
 
 #: Words for readers, in the digests of what shows them.
 WORDS = {"catalogue.yaml", "readings.yaml"}
@@ -103,6 +106,12 @@ def tasks() -> dict[str, Entry]:
 def trainings() -> dict[str, Entry]:
     """Return every neural experiment by name, from the ``TRAININGS`` of training's files."""
     return _entries("experiments/training", "TRAININGS")
+
+
+@functools.cache
+def extractors() -> dict[str, Entry]:
+    """Return the extractors of neural experiments on features by name, from ``EXTRACTORS``."""
+    return _entries("experiments/training", "EXTRACTORS")
 
 
 def kind(training: str) -> str:

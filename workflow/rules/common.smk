@@ -54,6 +54,7 @@ EXPERIMENTS = config["experiments"]
 WORDS = {"title", "publisher", "licence", "doi", "citation"}
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 TRAINING = config["training"]
+LEARNT = sorted({training["dataset"] for training in TRAINING.values()})
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
@@ -72,6 +73,7 @@ wildcard_constraints:
     dataset="|".join(DATASETS),
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAINING) or "none",
+    learnt="|".join(LEARNT) or "none",
     any_experiment="|".join([*EXPERIMENTS, *TRAINING]),
     mechanism="|".join(sources.mechanisms()),
     reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
@@ -138,7 +140,7 @@ def to_report(files, category):
 def data_of(experiment):
     """Return the prepared data of an experiment."""
     file = "arrays.npz" if experiment in TRAINING else "matrix.npy"
-    dataset = EXPERIMENTS.get(experiment, {}).get("dataset", experiment)
+    dataset = (EXPERIMENTS | TRAINING)[experiment]["dataset"]
     return [f"results/data/{dataset}/{name}" for name in (file, "provenance.json")]
 
 

@@ -89,7 +89,7 @@ rule judge:
 rule report:
     """One page on everything."""
     input:
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+        expand("results/data/{name}/provenance.json", name=[*DATASETS, *LEARNT]),
         expand("results/summary/{name}.csv", name=[*EXPERIMENTS, *TRAINING]),
         [file for group in SHOWN for file in group.outputs],
         rules.judge.output,

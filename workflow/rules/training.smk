@@ -18,7 +18,9 @@ rule features:
     params:
         root=root,
         part=lambda wildcards: configuration.extraction(config, wildcards.training),
-        code=sources.digest("cli/extract.py"),
+        code=lambda wildcards: sources.digest(
+            "cli/extract.py", sources.extractors()[wildcards.training]
+        ),
     message:
         "Features: {wildcards.training}"
     shell:
