@@ -292,18 +292,11 @@ def clean(project: Project, arguments: Sequence[str] = ()) -> None:
     """Delete what runs have made; the kept results and .venv stay."""
     with project.locked():
         project.refuse_company()
-        results = project.root / "results"
-        for made in results.iterdir() if results.is_dir() else ():
+        for made in project.root.glob("results/*"):
             if made.is_symlink() or made.is_file():
                 made.unlink()
             elif made.name != "reference":
                 shutil.rmtree(made)
-
-
-def test(project: Project, arguments: Sequence[str]) -> None:
-    """Run the tests in two processes (another -n among the arguments wins)."""
-    setup(project)
-    project.become("-m", "pytest", "-n", "2", *arguments, OPENBLAS_NUM_THREADS="1")
 
 
 def bench(project: Project, arguments: Sequence[str]) -> int:
@@ -313,20 +306,31 @@ def bench(project: Project, arguments: Sequence[str]) -> int:
     return max(abs(project.call(str(file), *arguments)) for file in files)
 
 
-def python(*words: str) -> Callable:
+def python(*words: str, **extra: str) -> Callable:
     """Return the command that becomes ``python WORDS``, with its arguments."""
 
     def command(project: Project, arguments: Sequence[str]) -> None:
         setup(project)
-        project.become(*words, *arguments)
+        project.become(*words, *arguments, **extra)
 
     return command
 
 
-COMMANDS = {"run": run, "test": test, "mutants": python("tests/mutants/mutate.py"), "bench": bench}
-COMMANDS.update({"setup": setup, "slurm": slurm, "clean": clean, "docs": python("docs/api.py")})
-VERBS = {"page": "report", "redraw": "figure", "verify": "verify", "keep": "keep"}
-COMMANDS.update({name: python("-m", "matrixdp", verb) for name, verb in VERBS.items()})
+COMMANDS = {
+    "run": run,
+    # Two processes; another -n among the arguments wins.
+    "test": python("-m", "pytest", "-n", "2", OPENBLAS_NUM_THREADS="1"),
+    "mutants": python("tests/mutants/mutate.py"),
+    "bench": bench,
+    "setup": setup,
+    "docs": python("docs/api.py"),
+    "slurm": slurm,
+    "clean": clean,
+    "page": python("-m", "matrixdp", "report"),
+    "redraw": python("-m", "matrixdp", "figure"),
+    "verify": python("-m", "matrixdp", "verify"),
+    "keep": python("-m", "matrixdp", "keep"),
+}
 
 
 def main(arguments: Sequence[str]) -> int | None:

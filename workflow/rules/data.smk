@@ -11,14 +11,12 @@ rule dataset:
         "results/benchmarks/data/{dataset}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **SMALL,
     params:
         root=root,
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: entry_of(wildcards[0]),
+        entry=lambda wildcards: configuration.entry(wildcards[0]),
         code=lambda wildcards: sources.digest(
             "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
         ),
@@ -32,9 +30,9 @@ rule dataset:
 # What the neural experiments learn from.
 use rule dataset as learning with:
     output:
-        arrays="results/data/{training}/arrays.npz",
-        provenance="results/data/{training}/provenance.json",
+        arrays="results/data/{learnt}/arrays.npz",
+        provenance="results/data/{learnt}/provenance.json",
     log:
-        "results/logs/data/{training}.log",
+        "results/logs/data/{learnt}.log",
     benchmark:
-        "results/benchmarks/data/{training}.tsv"
+        "results/benchmarks/data/{learnt}.tsv"

@@ -1,8 +1,9 @@
 # What a person may name after `snakemake`: the parts of the papers.
+MNIST = [name for name, training in TRAINING.items() if training["dataset"] == "mnist"]
 TARGETS = {
     "data": [
         "Every data set, prepared and described",
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+        expand("results/data/{name}/provenance.json", name=MATERIAL),
     ],
     "table1": ["The set-ups of the IMGM paper", tables("table1")],
     "table2": ["The set-ups of the MVG paper", tables("table2")],
@@ -29,6 +30,13 @@ TARGETS = {
             *tables("table1", "imgm_settings"),
             *tables(*(f"imgm_{name}{part}" for name in TRAINING for part in ("", "_grid"))),
             *figures("figure1", "imgm"),
+        ],
+    ],
+    "mnist": [
+        "MNIST, private gradients and private features",
+        [
+            *tables(*(f"imgm_{name}{part}" for name in MNIST for part in ("", "_grid"))),
+            *figures("imgm_mnist", "figure1_mnist"),
         ],
     ],
     "figures": ["Every figure but those of readings", figures("")],

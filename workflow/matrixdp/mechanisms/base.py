@@ -265,12 +265,10 @@ class Mechanism(abc.ABC):
 class Entry:
     """What config.yaml calls by a name.
 
-    Attributes:
-        build: makes the mechanism from one value per axis.
-        axes: what it is run over, of ``direction`` (``important``: indices of the features that
-            get the larger share, empty for i.i.d. noise), ``tau`` (their share), ``rows``
-            (sketch rows as a multiple of m) and ``radius`` (the squared radius that records are
-            clipped to, as a share of the largest one).
+    ``build`` makes the mechanism from one value per axis that it is run over, of ``direction``
+    (``important``: indices of the features that get the larger share, empty for i.i.d. noise),
+    ``tau`` (their share), ``rows`` (sketch rows as a multiple of m) and ``radius`` (the squared
+    radius that records are clipped to, as a share of the largest one).
     """
 
     build: Callable[..., Mechanism]

@@ -78,13 +78,18 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``. Epsilon is above 0, delta from
-    ``SMALLEST`` to below 1, the power at least 1.
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below,
+    rounding errors would pass for privacy. Delta is from ``SMALLEST`` to below 1, the power at
+    least 1.
     """
     size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
     return gaussian.elementwise(
         lambda epsilon, delta, power: _scale(epsilon, delta, power, size),
-        epsilon=_positive(epsilon=epsilon),
+        epsilon=gaussian.numbers(
+            lambda x: (x >= 1e-6) & np.isfinite(x),
+            "a finite number above 0, at least 1e-6",
+            epsilon=epsilon,
+        ),
         delta=gaussian.numbers(lambda x: (x >= SMALLEST) & (x < 1), allowed, delta=delta),
         power=_powers(power),
     )

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from matrixdp import files
+from matrixdp.places import FOLDERS
 from matrixdp.report import inputs
 from matrixdp.report.page import machine
 from matrixdp.version import VERSION
 
 NAME = "ro-crate-metadata.json"
-#: What of a run is described: results, and neither its logs nor what an older run left.
-FOLDERS = ("tables", "figures", "summary", "comparisons", "readings", "trials", "audit", "theory")
+#: What of a run is described beside its folders, and neither its logs nor what an older run left.
 FILES = ("settings.yaml", "claims.csv", "report.html")
 LICENCE = {"@id": "https://spdx.org/licenses/MIT"}
 STANDARD = "https://w3id.org/ro/crate/1.1"
