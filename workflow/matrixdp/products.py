@@ -166,20 +166,27 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
         for product in filled(entries, templates.kinds(settings))
     ]
     releases, training = settings["experiments"], settings["training"]
-    made: dict[str, Collection[str]] = {
+    made: dict[str, set[str]] = {
         "summary": {*releases, *training},
         "comparisons": {*releases, *training},
-        "readings": swept(settings),
+        "readings": {*swept(settings)},
         "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
         "data": {*training, *(experiment["dataset"] for experiment in releases.values())},
         "tables": {product.name for product in found if product.verb == "table"},
-        "theory": sources.theory(),
+        "theory": {*sources.theory()},
     }
+
+    if isinstance(settings.get("matrix"), dict):
+        # A matrix of one's own says nothing on the papers.
+        of_papers = {key: set[str]() for key in ("claims", "errata", "readings", "theory")}
+        made |= of_papers | {"audit": made["audit"] - {"canaries"}, "published": {*releases}}
 
     def there(name: str) -> bool:
         folder, _, stem = name.partition("/")
         return stem in made.get(folder, [stem])
 
+    found = [one for one in found if one.inputs and all(map(there, one.inputs))]
+    made["tables"] = {product.name for product in found if product.verb == "table"}
     return [
         replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
         for product in found

@@ -17,6 +17,12 @@ MAIN = workflow.modifier.is_main_snakefile()
 
 try:
     config = configuration.resolve(config, workflow.configfiles if MAIN else ())
+    if MAIN and config["matrix"]:
+        from matrixdp import own
+
+        MATRIX = own.configured(config)
+    else:
+        MATRIX = {}
     if os.path.lexists("results") and not os.access("results/.", os.W_OK):
         raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:
@@ -28,7 +34,11 @@ os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
     PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
-    **({configuration.PLANNED: sources.stamp(config)} if MAIN else {}),
+    **{
+        # A run on a matrix of one's own is planned beside that of the papers.
+        configuration.PLANNED: ("" if MAIN else os.environ.get(configuration.PLANNED, "") + " ")
+        + sources.stamp(config)
+    },
 )
 
 # Warns of stand-ins for originals that were wanted; Python starts only where there are any.
@@ -38,7 +48,7 @@ STAND_INS = (
 )
 
 # Below the prefix that a module may have been given.
-ROOT = workflow.modifier.path_modifier.replace_prefix("results")
+ROOT = os.path.dirname(workflow.modifier.path_modifier.replace_prefix("results/any"))
 
 
 def root(wildcards):
@@ -49,6 +59,8 @@ def root(wildcards):
 if not MAIN:
     # The handlers of a module's Snakefile are never called.
     configuration.write(config, ROOT)
+# Whether this is the run on a matrix of one's own.
+OWN = isinstance(config["matrix"], dict)
 EXPERIMENTS = config["experiments"]
 # What of a data set's entry stands in its provenance, but changes no number.
 WORDS = {"title", "publisher", "licence", "doi", "citation"}
@@ -165,7 +177,7 @@ def code_of(verb, experiment):
 
 def entry_of(dataset):
     """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
-    entry = configuration.datasets()[dataset]
+    entry = configuration.datasets(config)[dataset]
     return sources.stamp({key: value for key, value in entry.items() if key not in WORDS})
 
 

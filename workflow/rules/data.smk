@@ -1,7 +1,13 @@
 # Data sets: downloaded, or from a mirror, or simulated stand-ins; checked, prepared, described.
 
 
+# A matrix of one's own is read from its own file.
+FILES = {configuration.OWN: os.path.abspath(config["matrix"]["file"])} if OWN else {}
+
+
 rule dataset:
+    input:
+        lambda wildcards: FILES.get(wildcards[0], []),
     output:
         matrix="results/data/{dataset}/matrix.npy",
         provenance="results/data/{dataset}/provenance.json",

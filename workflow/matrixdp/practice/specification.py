@@ -35,7 +35,7 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
-_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total")
+_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total", "public")
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Specification:
         importance: of each column, or None.
         target: the column that a regression explains, or empty.
         total: ``epsilon`` and ``delta`` of all releases of this file together.
+        public: whether the records are known to all, as those of a textbook.
     """
 
     file: Path
@@ -69,6 +70,7 @@ class Specification:
     importance: tuple[float, ...] | None
     target: str
     total: Mapping[str, float]
+    public: bool = False
 
 
 def read(path: Path) -> Specification:
@@ -132,6 +134,9 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     total = asked.get("total", {"epsilon": epsilon, "delta": delta})
     if not isinstance(total, dict) or set(total) != {"epsilon", "delta"}:
         raise InputError(f"total is {total!r}; give {{epsilon = ..., delta = ...}}")
+    public = asked.get("public", False)
+    if not isinstance(public, bool):
+        raise InputError(f"public is {public!r}; it must be true or false")
     mechanism = asked.get("mechanism", RECOMMENDED)
     return Specification(
         file=path.parent / str(asked["file"]),
@@ -147,4 +152,5 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         importance=importance,
         target=target,
         total=total,
+        public=public,
     )

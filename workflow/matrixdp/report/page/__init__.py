@@ -146,6 +146,10 @@ def build(
                 "bare": bool(one.missing) and not one.found,
             }
         )
+    named: dict[str, list[str]] = {}
+    for facts_of in sorted(provenance, key=lambda facts: str(facts["name"])):
+        named.setdefault(str(facts_of.get("status")), []).append(facts_of["name"])
+    marks = [(catalogue.mark(status), names) for status, names in sorted(named.items())]
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places=places,
@@ -155,10 +159,8 @@ def build(
         trials=told.trials(),
         enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
-        simulated=sorted(
-            {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
-        ),
-        warning=markup.SIMULATED,
+        statuses=sorted(named),
+        marks=[(mark, names) for mark, names in marks if mark.text],
         timing=_timing(root) if facts else {},
         style=_together("style.css", "interaction.css"),
         script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
@@ -282,7 +284,7 @@ def _views(
             views[template] = view(made)
     if curves := explorer.view(root, experiments):
         views["explorer"] = {"experiments": curves}
-    shared = {"places": places, "warning": markup.SIMULATED}
+    shared = {"places": places}
     return {
         name: [
             {

@@ -122,6 +122,6 @@ def _match(facts: Mapping[str, Any]) -> str:
     if facts.get("status") == summary.SIMULATED:
         return "a stand-in"
     content = facts.get("content_sha256") or {}
-    if content.get("expected") is None:
+    if not content.get("expected"):
         return "none"
     return "matches" if content["expected"] == content.get("found") else "differs"

@@ -41,7 +41,7 @@ def _experiment(name: str, table: pd.DataFrame) -> dict[str, Any]:
         "id": name,
         "title": catalogue.experiment(name).title,
         "axis": metric.axis,
-        "simulated": bool(rows["data_status"].eq(summary.SIMULATED).any()),
+        "warning": catalogue.mark(str(rows["data_status"].iloc[0])).text,
         "levels": [
             {
                 "label": catalogue.label(row.mechanism),
