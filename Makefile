@@ -32,7 +32,7 @@ figures: ## draw the kept results' figures again and compare them, byte for byte
 test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)
 
-faults: ## inject many faults: downloads, mirrors, configurations, kills (half an hour)
+faults: ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
 	@$(BOOTSTRAP) test tests/faults --long $(ARGS)
 
 mutants: ## inject errors one at a time and see whether the tests notice them (an hour)

@@ -57,7 +57,10 @@ NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOW
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 #: What a run makes whose bytes depend on the machine or on the time.
-MEASURED = ("sampler", "timing", "benchmarks", "logs", "report.html", "settings.yaml")
+MEASURED = (
+    *("sampler", "timing", "benchmarks", "logs", "metadata", "ro-crate"),
+    *("report.html", "settings.yaml"),
+)
 
 
 @contextlib.contextmanager
