@@ -54,6 +54,8 @@ FLOORS = {
     "config": [
         *("checks", "experiments.readings", "files", "places", "sources", "stamps", "trials")
     ],
+    # A person's own matrix goes from what a release would ask to what the experiments run.
+    "own": [*MECHANISMS, "config", "data*", "practice*", "sources"],
     "templates": ["catalogue"],
     "products": ["catalogue", "config", "places", "sources", "templates"],
     "cli*": ["*"],

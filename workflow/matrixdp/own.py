@@ -35,8 +35,8 @@ TASKS = {
 #: What the rows of a file that is not public may be known by, wherever they are shown.
 PRIVATE = "private"
 
-#: Mechanisms that one job runs.
-_PER_JOB = 6
+#: Mechanisms that one job runs, and runs of the audit unless another number is given.
+_PER_JOB, _AUDIT_RUNS = 6, 20_000
 
 
 def configured(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,6 +74,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **config,
         "reading": "default",
+        "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
         "epsilons": [*config["epsilons"], asked.epsilon],
         "table_epsilon": asked.epsilon,
         "delta": asked.delta or config["delta"],

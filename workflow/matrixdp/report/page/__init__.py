@@ -45,6 +45,18 @@ FOLDER = Path(__file__).parent
 FIRST = ("cards", "glossary", "html")
 FIGURES = (*FIRST, "figure")
 
+#: What stands on the page of a matrix of one's own too, after its results in this order.
+OF_OWN = (
+    "chooser",
+    "price_of_privacy",
+    "explorer",
+    "choices",
+    "audit",
+    "gaps",
+    *("provenance", "glossary"),
+)
+MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
+
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
 
@@ -83,6 +95,12 @@ def build(
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(FOLDER / "layout.yaml")
     experiments = templates.kinds(config)
+    own = config["matrix"] if isinstance(config.get("matrix"), dict) else None
+    if own:
+        commands = {"*": "snakemake my_matrix"}
+        named = [(name, catalogue.experiment(name).title) for name in experiments]
+        mine = [layout.Section(*one, part="Answers", show=MINE, open=True) for one in named]
+        sections = mine + [one for one in sections if one.id in OF_OWN]
     known: dict[str, Entry] = {}
     for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
         known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
@@ -120,9 +138,8 @@ def build(
     filled = []
     for one in placed:
         about = one.section
-        text = (
-            texts[about.id].render(config=config, arguments=arguments) if about.id in texts else ""
-        )
+        given = {"config": config, "arguments": arguments, "own": own}
+        text = texts[about.id].render(given) if about.id in texts else ""
         items = [
             _item(root, name, known.get(name))
             | {"command": layout.command(name, commands, arguments)}
@@ -142,14 +159,14 @@ def build(
                 # What one finds in what is folded, for those who do not unfold it.
                 "found": found,
                 # Patterns stand for results that may come; only names are promises.
-                "missing": [name for name in one.missing if "*" not in name],
+                "missing": [name for name in one.missing if not (own or "*" in name)],
                 "bare": bool(one.missing) and not one.found,
             }
         )
-    named: dict[str, list[str]] = {}
+    by_status: dict[str, list[str]] = {}
     for facts_of in sorted(provenance, key=lambda facts: str(facts["name"])):
-        named.setdefault(str(facts_of.get("status")), []).append(facts_of["name"])
-    marks = [(catalogue.mark(status), names) for status, names in sorted(named.items())]
+        by_status.setdefault(str(facts_of.get("status")), []).append(facts_of["name"])
+    marks = [(catalogue.mark(status), names) for status, names in sorted(by_status.items())]
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places=places,
@@ -159,7 +176,8 @@ def build(
         trials=told.trials(),
         enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
-        statuses=sorted(named),
+        own=own,
+        statuses=sorted(by_status),
         marks=[(mark, names) for mark, names in marks if mark.text],
         timing=_timing(root) if facts else {},
         style=_together("style.css", "interaction.css"),
@@ -219,18 +237,19 @@ def _homes(known: Mapping[str, Entry], experiments: Collection[str]) -> dict[str
 
 def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str, Any]:
     picture = pictures.read(root / "figures" / f"{name}.svg")
-    said = {"title": title, "caption": f"{title}."}
+    said, marked = {"title": title, "caption": f"{title}."}, False
     if isinstance(entry, Figure):
         frame = entry.frame(root)
         said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
         said["topic"] = entry.title
+        marked = bool(catalogue.mark(frame["data_status"].iloc[0]).text)
     return {
         "kind": "figure",
         # Escaped for its place by `pictures`; escaping again would double its size.
         "source": Markup(picture.source),
         "width": picture.width,
         "height": picture.height,
-        "cite": machine.citation(f"figures/{name}"),
+        "cite": "" if marked else machine.citation(f"figures/{name}"),
     } | said
 
 
@@ -254,7 +273,7 @@ def _builtins(
         "cards": [{"kind": "cards", "cards": drawn, "scale": cards.scale(told)} | ends]
         * bool(drawn),
         "privacy": [_own(appendix.delivered(compared))],
-        "gaps": [_own(appendix.gaps(summaries))],
+        "gaps": [_own(appendix.gaps(summaries, isinstance(told.settings.get("matrix"), dict)))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [
             _own(data),

@@ -35,10 +35,10 @@ def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
     )
 
 
-def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
+def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
     """Return the cells that were not run and why, one row per mechanism and kind of reason.
 
-    Last come the papers' experiments that cannot be run here.
+    Last come the papers' experiments that cannot be run here, but for a matrix of one's own.
     """
     rows = []
     for results in summaries:
@@ -53,7 +53,7 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
     rows += [
         (about.name, "all", "all", f"not run; it would need {about.needs}")
         for about in catalogue.experiments().values()
-        if about.needs
+        if about.needs and not own
     ]
     return Grid(
         header=("Experiment", "Mechanism", "epsilon", "Reason"),

@@ -101,7 +101,8 @@ def comparison(
         level: see :func:`base`.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
-    simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
+    status = results["data_status"].iloc[0]
+    simulated = status == summary.SIMULATED
     results = _shown(results, reading)
     results = results[summary.in_first_direction(results)]
     scale = level.mean / level.published if about.conjecture else 1.0
@@ -126,8 +127,9 @@ def comparison(
         rows.append(found | ours)
     rows += _further_rows(results, printed, epsilon, f"tau={settings['public_tau']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
-    table["data_status"] = summary.SIMULATED if simulated else "original"
+    table["data_status"] = status
     table["reading"], table["base"] = reading, level.mechanism
+    table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
     table[text] = table[text].astype(object).fillna("")
@@ -183,6 +185,7 @@ def caption(table: pd.DataFrame) -> str:
     reading = table["reading"].iloc[0]
     note = "" if reading == readings.DEFAULT else ", not the default one"
     printed = table[table["published"].ne("")]
+    named = table["_recommended"].iloc[0]
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
         catalogue.caption(
@@ -200,6 +203,7 @@ def caption(table: pd.DataFrame) -> str:
         if len(printed)
         else "Free parameters are chosen on separate trials.",
         verdicts(table),
+        named and catalogue.caption("comparison_recommended", mechanism=catalogue.label(named)),
     ]
     return " ".join(filter(None, parts))
 
