@@ -1,9 +1,9 @@
 import pickle
-import struct
 
 import classifiers
 import numpy as np
 import pytest
+from python2 import array, dictionary, numbers, pickled
 
 from matrixdp.checks import InputError
 from matrixdp.data import cora, simulate
@@ -16,23 +16,6 @@ INDEX = [4, 5, 3]
 GRAPH = {0: [1, 2, 2], 1: [0, 5], 2: [0, 2], 5: [1], 4: [], 3: [5]}
 
 
-def array(values, code):
-    """Return the opcodes of an array as Python 2 pickled it."""
-    values = np.asarray(values)
-    raw = values.astype({"i4": "<i4", "f4": "<f4"}[code]).tobytes()
-    shape = b"(" + b"".join(b"J" + struct.pack("<i", size) for size in values.shape) + b"t"
-    return (
-        b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR(K\x01"
-        + shape
-        + b"cnumpy\ndtype\n(U\x02"
-        + code.encode()
-        + b"K\x00K\x01tR(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T"
-        + struct.pack("<i", len(raw))
-        + raw
-        + b"tb"
-    )
-
-
 def sparse(rows):
     """Return the opcodes of a csr_matrix as Python 2 pickled it."""
     where = np.nonzero(rows)
@@ -42,23 +25,13 @@ def sparse(rows):
         "indptr": array(np.r_[0, np.cumsum((rows != 0).sum(axis=1))], "i4"),
         "_shape": b"(" + b"".join(b"K" + bytes([size]) for size in rows.shape) + b"t",
     }
-    state = b"".join(
-        b"U" + bytes([len(name)]) + name.encode() + part for name, part in parts.items()
-    )
-    return b"cscipy.sparse.csr\ncsr_matrix\n)\x81}(" + state + b"ub"
+    return b"cscipy.sparse.csr\ncsr_matrix\n)\x81" + dictionary(parts) + b"b"
 
 
 def graph(neighbours):
     """Return the opcodes of a defaultdict of lists as Python 2 pickled it."""
-    items = b"".join(
-        b"K" + bytes([node]) + b"](" + b"".join(b"K" + bytes([other]) for other in others) + b"e"
-        for node, others in neighbours.items()
-    )
+    items = b"".join(b"K" + bytes([node]) + numbers(others) for node, others in neighbours.items())
     return b"ccollections\ndefaultdict\n(c__builtin__\nlist\ntR(" + items + b"u"
-
-
-def pickled(body):
-    return b"\x80\x02" + body + b"."
 
 
 def members(**changed):
@@ -164,8 +137,8 @@ def test_a_stand_in_has_the_shapes_classes_and_links_of_the_original(seed):
 def test_a_stand_in_follows_its_stream_and_can_be_learnt(stand_in):
     again = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(1)).arrays
     other = cora.simulate(simulate.load_summary("cora"), np.random.default_rng(2)).arrays
-    for name, array in stand_in.arrays.items():
-        np.testing.assert_array_equal(array, again[name])
+    for name, values in stand_in.arrays.items():
+        np.testing.assert_array_equal(values, again[name])
     assert not np.array_equal(other["features"], again["features"])
     assert not np.array_equal(other["edges"], again["edges"])
     assert classifiers.cora(stand_in.arrays) == pytest.approx(0.93, abs=0.03)

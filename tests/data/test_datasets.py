@@ -10,6 +10,8 @@ from matrixdp.data import datasets, scaling
 from matrixdp.data.datasets import Member, find, parse
 from matrixdp.data.fetch import Mismatch, fetch
 
+IMAGES = ["mnist", "cifar10", "svhn"]
+
 TEXT = {"type": "string", "minLength": 3}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 COUNT = {"type": "integer", "minimum": 1}
@@ -28,13 +30,18 @@ def closed(properties, *required):
 FILE = closed(
     {
         "kind": {"enum": ["file", "xls", "gz", "zip", "tar.gz", "tar.xz"]},
-        "url": {"type": "string", "pattern": r"^https://[^/]+/.*[^/]$"},
+        "url": {"type": "string", "pattern": r"^https?://[^/]+/.*[^/]$"},
         "name": TEXT,
         "sha256": DIGEST,
         "holds": NAMES,
     },
     "kind",
-) | {"oneOf": [{"required": ["url"]}, {"required": ["name"]}]}
+) | {
+    "oneOf": [{"required": ["url"]}, {"required": ["name"]}],
+    # Anyone on the way may change what comes without TLS.
+    "if": {"properties": {"url": {"pattern": "^http:"}}, "required": ["url"]},
+    "then": {"required": ["sha256"]},
+}
 SCALING = closed({"method": {"enum": list(scaling.METHODS)}, "rows": COUNT}, "method")
 SCHEMA = closed(
     {
@@ -58,7 +65,7 @@ SCHEMA = closed(
         "doi": {"type": "string", "pattern": r"^10\.\d+/\S+$"},
         "citation": TEXT,
     },
-    *["title", "publisher", "files", "members", "shape", "sha256", "licence", "citation"],
+    *["title", "publisher", "files", "members", "shape", "licence", "citation"],
 ) | {"dependentRequired": {"scalings": ["columns"]}}
 
 
@@ -67,9 +74,21 @@ def entries():
 
 
 def test_every_entry_keeps_to_the_schema():
-    assert list(entries()) == ["liver", "movement", "ctg", "cora", "adult", "imdb"]
+    matrices, learning = ["liver", "movement", "ctg"], ["cora", "adult", "imdb", *IMAGES]
+    assert list(entries()) == matrices + learning
     for entry in entries().values():
         jsonschema.validate(entry, SCHEMA)
+
+
+def test_every_set_has_a_checksum_of_its_records_or_of_every_member():
+    without = [name for name, entry in entries().items() if "sha256" not in entry]
+    assert without == ["cifar10", "svhn"]
+    for name in without:
+        entry = entries()[name]
+        assert all("sha256" in member for member in entry["members"])
+        del entry["members"][-1]["sha256"]
+        with pytest.raises(InputError, match=rf"'{name}' of datasets\.yaml .*'sha256'"):
+            parse(name, entry)
 
 
 def test_the_schema_refuses_what_it_should():
@@ -78,6 +97,8 @@ def test_the_schema_refuses_what_it_should():
         entry | {"mirrors": []},
         entry | {"members": [{"name": "adult.data", "md5": "0"}]},
         entry | {"files": [{"kind": "rar", "url": "https://example.org/a.rar"}]},
+        entry | {"files": [{"kind": "zip", "url": "http://example.org/a.zip"}]},
+        entry | {"files": [{"kind": "zip", "url": "ftp://example.org/a.zip", "sha256": "0" * 64}]},
         entry | {"sha256": "0" * 63},
     ):
         with pytest.raises(jsonschema.ValidationError):
@@ -104,20 +125,32 @@ def test_files_are_named_by_their_address_and_hold_every_member_or_themselves():
 
 
 #: SHA-256 of archives as those who use them state it; a mirror need not have the archives.
-ARCHIVES = {
-    "adult.zip": "7537312dd56c2b98035880805ce99e68183a30ee468aa5329d6df0fbb3cc21bb",
-    "aclImdb_v1.tar.gz": "c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
-}
+STATED = """
+adult.zip 7537312dd56c2b98035880805ce99e68183a30ee468aa5329d6df0fbb3cc21bb
+aclImdb_v1.tar.gz c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe
+train-images-idx3-ubyte.gz 440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609
+train-labels-idx1-ubyte.gz 3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c
+t10k-images-idx3-ubyte.gz 8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6
+t10k-labels-idx1-ubyte.gz f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6
+cifar-10-python.tar.gz 6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce
+train_32x32.mat 435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8
+test_32x32.mat cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b
+"""
+ARCHIVES = dict(line.split() for line in STATED.strip().splitlines())
 
 
 def test_an_archive_with_a_known_checksum_has_it_at_every_address():
     files = [file for spec in datasets.specs().values() for file in spec.files]
     for file in files:
         assert file.sha256 == ARCHIVES.get(file.name), file
-    assert [file.name for file in files if file.sha256] == ["adult.zip", *["aclImdb_v1.tar.gz"] * 2]
+    checked = ["adult.zip", *["aclImdb_v1.tar.gz"] * 2, *list(ARCHIVES)[2:6] * 3]
+    checked += ["cifar-10-python.tar.gz"] * 2 + ["train_32x32.mat", "test_32x32.mat"] * 2
+    assert [file.name for file in files if file.sha256] == checked
 
 
-@pytest.mark.parametrize(("name", "place"), [("adult", 0), ("imdb", 0), ("imdb", 1)])
+@pytest.mark.parametrize(
+    ("name", "place"), [("adult", 0), ("imdb", 0), ("imdb", 1), ("cifar10", 0), ("cifar10", 1)]
+)
 def test_an_address_that_gives_another_archive_is_refused(name, place, server, tmp_path):
     spec = find(name)
     file = spec.files[place]
@@ -132,7 +165,7 @@ def test_an_address_that_gives_another_archive_is_refused(name, place, server, t
 
 def test_sets_without_scalings_are_learning_sets():
     found = [name for name, spec in datasets.specs().items() if spec.is_learning_set]
-    assert found == ["cora", "adult", "imdb"]
+    assert found == ["cora", "adult", "imdb", *IMAGES]
 
 
 def test_names_and_keys_are_checked():

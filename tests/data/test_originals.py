@@ -15,7 +15,7 @@ from matrixdp.data.prepared import read_provenance
 
 MIRROR = Path(__file__).parents[3] / "shared" / "data"
 
-LEARNING = ["adult", "cora", "imdb"]
+LEARNING = ["adult", "cora", "imdb", "mnist"]
 
 pytestmark = pytest.mark.skipif(
     not (MIRROR / "liver").is_dir(), reason="no mirror of the original data beside the repository"
@@ -218,3 +218,19 @@ def test_imdb(arrays):
         assert tokens[:, -1].min() > 0
         assert (np.diff((tokens > 0).astype(int), axis=1) >= 0).all()
     assert classifiers.imdb(found) == pytest.approx(0.87, abs=0.01)
+
+
+def test_mnist(arrays):
+    found = arrays("mnist")
+    first, last = found["test_labels"], found["train_labels"]
+    assert (first[:5].tolist(), last[-5:].tolist()) == ([5, 0, 4, 1, 9], [8, 3, 5, 6, 8])
+    assert found["official_labels"][:5].tolist() == [7, 2, 1, 0, 4]
+    counts = np.bincount(np.concatenate([first, last])).tolist()
+    assert counts == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    images = np.concatenate([found["test_images"], found["train_images"]])
+    assert (images.shape, images.dtype) == ((60000, 28, 28), np.uint8)
+    shares = np.bincount(images.ravel(), minlength=256) / images.size
+    mean = shares @ np.arange(256) / 255
+    deviation = np.sqrt(shares @ (np.arange(256) / 255) ** 2 - mean**2)
+    assert (mean, deviation) == pytest.approx((0.1307, 0.3081), abs=5e-5)
+    assert classifiers.mnist(found) == pytest.approx(0.82, abs=0.01)

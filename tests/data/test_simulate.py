@@ -61,8 +61,8 @@ def test_facts_of_known_data():
 
 
 def test_a_set_without_facts_is_named():
-    with pytest.raises(InputError, match="'mnist'; it has no stand-in"):
-        load_summary("mnist")
+    with pytest.raises(InputError, match="'svhn'; it has no stand-in"):
+        load_summary("svhn")
 
 
 def test_stand_ins_prepare_within_their_bounds(tmp_path):

@@ -134,7 +134,7 @@ BAD_FILES = {
     "infinite": ("age,income\n1,1e999\n", "no finite number"),
     "short line": ("age,income\n1,2\n3\n", "has '' in record 2, column 'income'"),
     "too few": ("age,income\n1,2\n", "there are 1 records; the query was stated for 400"),
-    "empty": ("", "has the column 'age' not"),
+    "empty": ("", "has no column 'age'"),
     "no column": ("age,incom\n1,2\n", "did you mean 'incom'"),
     "column twice": ("age,income,age\n1,2,3\n", "has the column 'age' twice"),
     "latin": ("age,income\n1,2\n\xe9,1\n".encode("latin-1"), "save it as UTF-8"),

@@ -3,8 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import distinctrun
 import pandas as pd
 import pytest
+
+from matrixdp.report import tables
 
 
 @pytest.fixture
@@ -17,3 +20,18 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return save
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of which no two results are alike."""
+    folder = tmp_path_factory.mktemp("distinct")
+    distinctrun.write(folder)
+    tables.write(["table2", "advice"], results=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[distinctrun.Key, distinctrun.Cell]:
+    """Return the cells of that run."""
+    return distinctrun.cells()

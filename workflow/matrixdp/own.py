@@ -18,7 +18,8 @@ import numpy as np
 from matrixdp import sources
 from matrixdp.checks import InputError, choice
 from matrixdp.config import OWN
-from matrixdp.data import datasets, store
+from matrixdp.data import store
+from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
 from matrixdp.practice import release, specification, tables
 from matrixdp.practice.specification import Specification
@@ -93,7 +94,7 @@ def recommended(asked: Specification) -> str:
 
 
 def _described(asked: Specification, centred: bool) -> dict[str, Any]:
-    """Return the data set as an entry of datasets.yaml, with its file and status."""
+    """Return the data set as an entry of datasets.yaml has it, with its file and status."""
     assert isinstance(asked.bounds, Mapping)
     lower, upper = np.array([*asked.bounds.values()], dtype=np.float64).T
     # A regression guesses the middle of what the target may be.
@@ -102,18 +103,11 @@ def _described(asked: Specification, centred: bool) -> dict[str, Any]:
     return {
         "file": os.fspath(asked.file),
         "status": "original" if asked.public else PRIVATE,
-        "title": asked.file.name,
-        "publisher": "a file of one's own",
-        "files": [],
-        "members": [],
         "shape": [asked.query.records, len(asked.columns)],
         "columns": [*asked.columns],
-        "sha256": "",
         "scalings": {
             "default": {"method": "bounds", **{name: side.tolist() for name, side in sides.items()}}
         },
-        "licence": "",
-        "citation": "",
     }
 
 
@@ -127,10 +121,21 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
     Raises:
         InputError: the file is not as described.
     """
-    fields = dict(described)
-    file, status = Path(fields.pop("file")), fields.pop("status")
-    spec = datasets.parse(OWN, fields)
-    records = np.concatenate([np.empty((0, len(spec.columns))), *tables.blocks(file, spec.columns)])
+    file, columns = Path(described["file"]), tuple(described["columns"])
+    spec = Spec(
+        OWN,
+        title=file.name,
+        publisher="a file of one's own",
+        files=(),
+        members=(),
+        shape=tuple(described["shape"]),
+        sha256="",
+        licence="",
+        citation="",
+        columns=columns,
+        scalings=described["scalings"],
+    )
+    records = np.concatenate([np.empty((0, len(columns))), *tables.blocks(file, columns)])
     if records.shape != spec.shape:
         raise InputError(
             f"{file} has {len(records)} records where {spec.shape[0]} are stated; correct one"
@@ -138,4 +143,6 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     origin = {"file": file.name, "source": os.fspath(file), "sha256": digest}
-    store.write(Path(out), spec, "original", (records, {"status": status, "files": [origin]}))
+    store.write(
+        Path(out), spec, "original", (records, {"status": described["status"], "files": [origin]})
+    )

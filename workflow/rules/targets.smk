@@ -2,7 +2,7 @@
 TARGETS = {
     "data": [
         "Every data set, prepared and described",
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *TRAINING]),
+        expand("results/data/{name}/provenance.json", name=MATERIAL),
     ],
     "table1": ["The set-ups of the IMGM paper", tables("table1")],
     "table2": ["The set-ups of the MVG paper", tables("table2")],
@@ -73,6 +73,12 @@ rule my_matrix:
                 "`snakemake my_matrix --config matrix=people.toml`"
             )
         ),
+
+
+# Empty where the records are public.
+MARKED = MATRIX and products.catalogue.mark(MATRIX["matrix"]["status"]).text
+if MARKED and workflow.is_main_process:
+    print(f"note: results/my_matrix: {MARKED}", file=sys.stderr)
 
 
 # Settings that a person has given, and what they do not act on.

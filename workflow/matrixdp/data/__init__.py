@@ -8,8 +8,8 @@ set is one of two kinds:
   makes its stand-in. To add one: an entry in datasets.yaml and a module of the same name with
   ``read(members) -> records`` (n x m, original units).
 - a learning set for the neural experiments (``learning``): an entry without ``scalings``, and a
-  module with ``read(members) -> Encoded``, ``summarise(members) -> facts`` and
-  ``simulate(facts, rng) -> Encoded``, its stand-in.
+  module with ``read(members) -> Encoded`` and, for a stand-in, ``summarise(members) -> facts`` and
+  ``simulate(facts, rng) -> Encoded``.
 """
 
 from matrixdp.data.prepared import Dataset, LearningSet, load, load_arrays

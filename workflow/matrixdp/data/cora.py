@@ -15,16 +15,14 @@ Planetoid's 140 training papers, the 500 for validation and the next 500.
 from __future__ import annotations
 
 import collections
-import io
 import itertools
-import pickle
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from matrixdp.checks import InputError
+from matrixdp.data import pickles
 from matrixdp.data import simulate as standins
 from matrixdp.data.learning import Encoded
 
@@ -47,25 +45,12 @@ class _Sparse:
         return matrix
 
 
-#: What these pickles of Python 2 need. A pickle may call what it can name, so it gets no more.
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
+#: What these pickles name beyond arrays.
+_NAMED = {
     ("scipy.sparse.csr", "csr_matrix"): _Sparse,
     ("collections", "defaultdict"): collections.defaultdict,
     ("__builtin__", "list"): list,
 }
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads arrays, sparse matrices and lists by key, and refuses all else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return what a pickle names, if it may use it."""
-        if (module, name) not in _ALLOWED:
-            raise InputError(f"it would run {module}.{name}")
-        return _ALLOWED[module, name]
 
 
 def read(members: Mapping[str, bytes]) -> Encoded:
@@ -76,7 +61,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         ValueError: the files do not fit together.
     """
     y, allx, ally, tx, ty, graph = (
-        _unpickled(members[f"ind.cora.{part}"])
+        pickles.load(members[f"ind.cora.{part}"], _NAMED)
         for part in ("y", "allx", "ally", "tx", "ty", "graph")
     )
     # Row i of tx and ty is the paper of line i of the index, which is not in order.
@@ -149,13 +134,6 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
         # More than enough, as some pairs come twice or are of one paper.
         links.append(rng.permutation(_edges(np.column_stack(ends)))[:wanted])
     return _encoded(features, _edges(np.concatenate(links)), labels, *counts.sum(axis=1)[[0, 2]])
-
-
-def _unpickled(data: bytes) -> Any:
-    try:
-        return _Unpickler(io.BytesIO(data), encoding="latin1").load()
-    except (pickle.UnpicklingError, AttributeError, EOFError, TypeError) as error:
-        raise ValueError(f"no pickle of arrays: {error}") from None
 
 
 def _edges(pairs: NDArray) -> NDArray:

@@ -47,9 +47,9 @@ class Spec:
     files: tuple[File, ...]
     members: tuple[Member, ...]
     shape: tuple[int, int]
-    sha256: str
     licence: str
     citation: str
+    sha256: str | None = None
     columns: tuple[str, ...] = ()
     doi: str | None = None
     scalings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -72,6 +72,8 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
         files = tuple(_file(file, members) for file in fields.pop("files"))
         shape = tuple(fields.pop("shape"))
         columns = tuple(fields.pop("columns", ()))
+        if "sha256" not in fields and not all(member.sha256 for member in members):
+            raise KeyError("sha256")
         return Spec(name, files=files, members=members, shape=shape, columns=columns, **fields)
     except (KeyError, TypeError) as error:
         raise InputError(
@@ -84,7 +86,8 @@ def _file(entry: Mapping[str, Any], members: tuple[Member, ...]) -> File:
     fields = dict(entry)
     if "url" in fields:
         fields["name"] = PurePosixPath(unquote(urlsplit(fields["url"]).path)).name
-    itself = {"file": fields["name"], "xls": fields["name"]}.get(fields["kind"])
+    name = fields["name"]
+    itself = {"file": name, "xls": name, "gz": name.removesuffix(".gz")}.get(fields["kind"])
     every = (itself,) if itself else tuple(member.name for member in members)
     return File(**{**fields, "holds": tuple(fields.get("holds", every))})
 

@@ -11,20 +11,27 @@ import abc
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import safe
+from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import Mu, Query
 
 
 class NoGuarantee(InputError):
     """The mechanism has no valid calibration for this budget; it is never run all the same."""
+
+
+class Budget(NamedTuple):
+    """(epsilon, delta) of a whole release, where it is one of several parts as well."""
+
+    epsilon: float
+    delta: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +60,11 @@ class Release(abc.ABC):
     ridge: float = 0.0
 
     @classmethod
-    def by_mu(cls, mu: float, exact: bool = False, *, delta: float, **others: Any) -> Self:
+    def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release of Gaussian noise with this mu; of several, mu^2 of all adds up."""
-        actual = gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
-        return cls(mu=mu, mu_exact=exact, delta=delta, epsilon_actual=actual, **others)
+        value, exact = mu if isinstance(mu, Mu) else (mu, False)
+        actual = gaussian.epsilon(budget.delta, value) if np.isfinite(value) else np.inf
+        return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
 
     @property
     def kind(self) -> str:
@@ -77,13 +85,9 @@ class Release(abc.ABC):
         """Release the query's value once per stream.
 
         Args:
-            value: the exact value of the query, shape ``query.shape``, or one per trial stacked
-                along a first axis.
+            value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result; reusing it spares the allocation.
-
-        Returns:
-            The released values, one per trial along the first axis.
+            out: optional array for the result, (trials, ...); reusing it spares the allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
@@ -106,7 +110,13 @@ class Release(abc.ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Release):
-    """Value plus ``noise``, of a law that does not depend on the value."""
+    """Value plus ``noise``, of a law that does not depend on the value.
+
+    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
+    (True, '0.0211', '0.2367')
+    """
 
     noise: Law
 
@@ -210,6 +220,11 @@ class Mechanism(abc.ABC):
                 f"query is {query.name!r}; {type(self).__name__} answers only "
                 f"{' and '.join(sorted(self.queries))}"
             )
+
+    def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
+        """Return the budget if it is in range and the mechanism can answer the query."""
+        self._require(query)
+        return Budget(*checks.privacy(epsilon, delta))
 
     @abc.abstractmethod
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:

@@ -67,11 +67,14 @@ class PrivatePCA(TransformerMixin, _Private):
 
     Args:
         n_components: how many.
-        epsilon, delta, bounds, random_state: see the base class.
 
     Attributes:
         components_: (n_components, m), in the unit of the half ranges, the first one first.
         release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit_transform(X).shape
+    (400, 2)
     """
 
     def __init__(
@@ -111,12 +114,16 @@ class PrivateRidge(RegressorMixin, _Private):
     """Linear regression with an intercept, and the ridge that its own noise asks for.
 
     Args:
-        epsilon, delta, bounds, random_state: see the base class; the bounds are those of X.
-        target_bounds: public (lowest, highest) of y.
+        target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
 
     Attributes:
         coef_, intercept_: of the regression, in the units of X and y.
         release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
+    >>> ridge.fit(X, X.sum(axis=1)).predict(X).shape
+    (400,)
     """
 
     def __init__(

@@ -30,6 +30,10 @@ class Option:
         variances: of the noise, (m, m) for second moments, otherwise (m, 1).
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
+
+    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> mdp.options(query, epsilon=1, delta=1e-6)[0].name
+    'Laplace'
     """
 
     mechanism: Mechanism
@@ -65,6 +69,13 @@ def options(
 
     Raises:
         InputError: a number is out of range.
+
+    >>> query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=400)
+    >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
+    ...     print(f"{one.name} {one.error:.3f}")
+    Laplace 0.035
+    AnalyzeGauss 0.042
+    GOE 0.047
     """
     checks.choice(GUARANTEES, guarantee=guarantee)
     weights = _weights(query, importance) / _half_ranges(query) ** 2
@@ -87,7 +98,12 @@ def recommend(
     importance: Sequence[float] | None = None,
     guarantee: str = "approximate",
 ) -> Mechanism:
-    """Return the mechanism of the least noise; arguments and errors as of :func:`options`."""
+    """Return the mechanism of the least noise; arguments and errors as of :func:`options`.
+
+    >>> query = mdp.Records(mdp.Ball(1.0, features=50), records=400)
+    >>> mdp.recommend(query, epsilon=1, delta=1e-6)
+    Gaussian(calibration='analytic')
+    """
     given = {"epsilon": epsilon, "delta": delta}
     return options(query, **given, importance=importance, guarantee=guarantee)[0].mechanism
 

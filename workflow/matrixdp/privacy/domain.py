@@ -12,10 +12,10 @@ from matrixdp.checks import Array, InputError
 
 @dataclass(frozen=True)
 class Box:
-    """Public bounds of each feature of a record: lower <= x <= upper.
+    """Public bounds of each feature of a record: lower <= x <= upper, m finite numbers each.
 
-    Args:
-        lower, upper: m finite numbers each, lower < upper.
+    >>> mdp.Box((0, 0), (120, 200_000)).features
+    2
     """
 
     lower: tuple[float, ...]
@@ -75,7 +75,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """Public bound on the l2 norm of a record of ``features`` features."""
+    """Public bound on the l2 norm of a record of ``features`` features.
+
+    >>> mdp.Ball(1.0, features=2).magnitudes.tolist()
+    [1.0, 1.0]
+    """
 
     radius: float
     features: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,20 @@ from markupsafe import Markup
 
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
-from matrixdp.report.entries import Entry, is_empty
+from matrixdp.report import figures, inputs, markup, summary, tables, timing
+from matrixdp.report.claims import findings
+from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
 from matrixdp.report.page import (
     answers,
     appendix,
     cards,
-    chooser,
-    dashboard,
-    explorer,
     layout,
     machine,
     pictures,
     prose,
+    views,
 )
 from matrixdp.report.statistics import ENOUGH
 
@@ -45,17 +44,9 @@ FOLDER = Path(__file__).parent
 FIRST = ("cards", "glossary", "html")
 FIGURES = (*FIRST, "figure")
 
-#: What stands on the page of a matrix of one's own too, after its results in this order.
-OF_OWN = (
-    "chooser",
-    "price_of_privacy",
-    "explorer",
-    "choices",
-    "audit",
-    "gaps",
-    *("provenance", "glossary"),
-)
+#: What stands on the page of a matrix of one's own: first its results in this order.
 MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
+OF_OWN = ("chooser", "price_of_privacy", "explorer", "choices", "audit", "gaps", "provenance")
 
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
@@ -79,10 +70,9 @@ def build(
     arguments: str = "",
     run: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page as HTML.
+    """Return the page as HTML, of what there is in a run's folder.
 
     Args:
-        results: a run's folder; nothing in it needs to be there.
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
         run: facts on the machine and the moment; by default those of here and now, and none for
@@ -94,79 +84,76 @@ def build(
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(FOLDER / "layout.yaml")
-    experiments = templates.kinds(config)
-    own = config["matrix"] if isinstance(config.get("matrix"), dict) else None
-    if own:
+    told, experiments, environment = (
+        answers.Run(root, config),
+        templates.kinds(config),
+        _environment(),
+    )
+    if own := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
         commands = {"*": "snakemake my_matrix"}
-        named = [(name, catalogue.experiment(name).title) for name in experiments]
-        mine = [layout.Section(*one, part="Answers", show=MINE, open=True) for one in named]
-        sections = mine + [one for one in sections if one.id in OF_OWN]
-    known: dict[str, Entry] = {}
-    for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
-        known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
+        titles = [(name, catalogue.experiment(name).title) for name in experiments]
+        mine = [layout.Section(*one, part="Answers", show=MINE, open=True) for one in titles]
+        sections = mine + [one for one in sections if one.id in (*OF_OWN, "glossary")]
+    command = functools.partial(layout.command, commands=commands, arguments=arguments)
+    known: dict[str, Entry] = {
+        f"{kind}/{name}": entry
+        for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
+        for name, entry in registry(experiments).items()
+    }
     placed, rest = layout.place(sections, layout.present(root), _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
-    told = answers.Run(root, config)
     compared = {
         about.id: table
         for about in catalogue.experiments().values()
         if about.table and len(table := told.table(f"tables/{about.results}"))
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    outcomes = {}
-    for one in placed:
-        first = next((name for name in one.section.claims if name in compared), "")
-        results = f"tables/{catalogue.experiment(first).results}" if first else "claims"
-        with inputs.whole(root / f"{results}.csv"):
-            outcomes[one.section.id] = findings.outcome(
-                one.section.claims, compared.get(first), judged
-            )
     data, provenance = appendix.provenance(root / "data")
-    environment = _environment()
     # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
     plain = environment.overlay(autoescape=False)
-    texts = {file.stem: plain.get_template(file.name) for file in FOLDER.glob("texts/*.md")}
     facts = dict(machine.facts() if run is None else run)
-    places = {
-        name.rpartition("/")[2]: _slug(name)
-        for one in reversed(placed)
-        for name in reversed(one.found)
-    }
+    names = [name for one in placed for name in one.found]
+    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(names)}
     builtins = _builtins(told, compared, data, facts)
-    builtins |= _views(root, environment, experiments, commands, arguments, places)
+    for name, view in _views(told, experiments, command).items():
+        html = environment.get_template(f"{name}.html.j2").render(view | {"places": places})
+        builtins[name] = [{"kind": "html", "html": Markup(html)}]
     filled = []
     for one in placed:
-        about = one.section
-        given = {"config": config, "arguments": arguments, "own": own}
-        text = texts[about.id].render(given) if about.id in texts else ""
+        about, text = one.section, f"texts/{one.section.id}.md"
+        if there := (FOLDER / text).is_file():
+            text = plain.get_template(text).render(config=config, arguments=arguments, own=own)
+        first = next((name for name in about.claims if name in compared), "")
+        source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
+        with inputs.whole(root / f"{source}.csv"):
+            outcome = findings.outcome(about.claims, compared.get(first), judged)
         items = [
-            _item(root, name, known.get(name))
-            | {"command": layout.command(name, commands, arguments)}
-            for name in one.found
+            _item(root, name, known.get(name)) | {"command": command(name)} for name in one.found
         ]
         items += builtins.get(about.builtin, ())
-        folded = [one for one in items if one["kind"] not in (FIGURES if about.open else FIRST)]
-        found = [one for one in folded if one.get("topic", one["title"]) != one["title"]]
+        folded = [item for item in items if item["kind"] not in (FIGURES if about.open else FIRST)]
         filled.append(
             {
                 "about": about,
-                "text": prose.html(text),
-                "outcome": outcomes[about.id],
-                "first": [one for one in items if one["kind"] in FIRST],
-                "shown": [one for one in items if one["kind"] == "figure" and about.open],
-                "folded": [{"topic": one["title"]} | one for one in folded],
+                "text": prose.html(text if there else ""),
+                "outcome": outcome,
+                "first": [item for item in items if item["kind"] in FIRST],
+                "shown": [item for item in items if item["kind"] == "figure" and about.open],
+                "folded": [{"topic": item["title"]} | item for item in folded],
                 # What one finds in what is folded, for those who do not unfold it.
-                "found": found,
+                "found": [
+                    item for item in folded if item.get("topic", item["title"]) != item["title"]
+                ],
                 # Patterns stand for results that may come; only names are promises.
                 "missing": [name for name in one.missing if not (own or "*" in name)],
                 "bare": bool(one.missing) and not one.found,
             }
         )
-    by_status: dict[str, list[str]] = {}
-    for facts_of in sorted(provenance, key=lambda facts: str(facts["name"])):
-        by_status.setdefault(str(facts_of.get("status")), []).append(facts_of["name"])
-    marks = [(catalogue.mark(status), names) for status, names in sorted(by_status.items())]
+    statuses: dict[str, list[str]] = {}
+    for known_as in provenance:
+        statuses.setdefault(str(known_as.get("status")), []).append(known_as["name"])
+    marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places=places,
@@ -177,7 +164,7 @@ def build(
         enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
         own=own,
-        statuses=sorted(by_status),
+        statuses=sorted(statuses),
         marks=[(mark, names) for mark, names in marks if mark.text],
         timing=_timing(root) if facts else {},
         style=_together("style.css", "interaction.css"),
@@ -187,19 +174,15 @@ def build(
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "texts"]),
+        loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "explained": functools.partial(prose.explained, glossary=catalogue.section("glossary")),
-        "inline": prose.inline,
-        "slug": _slug,
-        "number": markup.number,
-        "numeric": markup.numeric,
-    }
+    explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
+    environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
+    environment.filters |= {"number": markup.number, "numeric": markup.numeric}
     return environment
 
 
@@ -237,20 +220,17 @@ def _homes(known: Mapping[str, Entry], experiments: Collection[str]) -> dict[str
 
 def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str, Any]:
     picture = pictures.read(root / "figures" / f"{name}.svg")
-    said, marked = {"title": title, "caption": f"{title}."}, False
+    said = {"title": title, "caption": f"{title}."}
     if isinstance(entry, Figure):
         frame = entry.frame(root)
         said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
         said["topic"] = entry.title
-        marked = bool(catalogue.mark(frame["data_status"].iloc[0]).text)
-    return {
-        "kind": "figure",
-        # Escaped for its place by `pictures`; escaping again would double its size.
-        "source": Markup(picture.source),
-        "width": picture.width,
-        "height": picture.height,
-        "cite": "" if marked else machine.citation(f"figures/{name}"),
-    } | said
+        if catalogue.mark(frame["data_status"].iloc[0]).text:
+            # What is marked is for nobody to cite.
+            said["cite"] = ""
+    # Escaped for its place by `pictures`; escaping again would double its size.
+    drawn = vars(picture) | {"source": Markup(picture.source)}
+    return {"kind": "figure", "cite": machine.citation(f"figures/{name}")} | drawn | said
 
 
 def _builtins(
@@ -268,12 +248,12 @@ def _builtins(
     where = appendix.listing("Machine", "Where this page was made.", facts)
     # Without facts on the run the page is the same everywhere.
     of_run = [_own(where) | {"run": True}, _own(versions) | {"run": True}] if facts else []
-    drawn, ends = cards.cards(told), {"zero": cards.ZERO.at, "one": cards.ONE.at}
+    drawn = {"kind": "cards", "cards": cards.cards(told), "scale": cards.scale(told)}
+    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at}
     return {
-        "cards": [{"kind": "cards", "cards": drawn, "scale": cards.scale(told)} | ends]
-        * bool(drawn),
+        "cards": [drawn | ends] if drawn["cards"] else [],
         "privacy": [_own(appendix.delivered(compared))],
-        "gaps": [_own(appendix.gaps(summaries, isinstance(told.settings.get("matrix"), dict)))],
+        "gaps": [_own(appendix.gaps(summaries, isinstance(settings.get("matrix"), dict)))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [
             _own(data),
@@ -284,35 +264,21 @@ def _builtins(
 
 
 def _views(
-    root: Path,
-    environment: jinja2.Environment,
-    experiments: Collection[str],
-    commands: dict[str, str],
-    arguments: str,
-    places: Mapping[str, str],
-) -> dict[str, list[dict[str, Any]]]:
+    told: answers.Run, experiments: Collection[str], command: Callable[[str], str]
+) -> dict[str, dict[str, Any]]:
     """Return what the page's scripts work on, of what has been made, by the same names."""
-    views = {}
-    for name, template, view in (
-        ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
-        ("tables/claims", "dashboard", dashboard.view),
-    ):
-        if inputs.missing([name], root) or is_empty(made := inputs.read(name, root)):
-            continue
-        with inputs.whole(root / f"{name}.csv"):
-            views[template] = view(made)
-    if curves := explorer.view(root, experiments):
-        views["explorer"] = {"experiments": curves}
-    shared = {"places": places}
-    return {
-        name: [
-            {
-                "kind": "html",
-                "html": Markup(environment.get_template(f"{name}.html.j2").render(view | shared)),
-            }
-        ]
-        for name, view in views.items()
-    }
+    found: dict[str, dict[str, Any]] = {}
+    made: tuple[tuple[str, str, Callable[[pd.DataFrame], dict[str, Any]]], ...] = (
+        ("chooser", "tables/advice", lambda table: views.chooser(table, command)),
+        ("dashboard", "tables/claims", views.dashboard),
+    )
+    for name, source, view in made:
+        if len(table := told.table(source)):
+            with inputs.whole(told.root / f"{source}.csv"):
+                found[name] = view(table)
+    if curves := views.explorer(told.root, experiments):
+        found["explorer"] = {"experiments": curves}
+    return found
 
 
 def _together(*names: str) -> Markup:

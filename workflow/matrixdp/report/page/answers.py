@@ -53,7 +53,7 @@ class Run:
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                shown[name] = summary.shown(rows[rows["reading"].eq(summary.DEFAULT)])
+                shown[name] = summary.default(rows)
         return shown
 
     def advice(self) -> dict[str, pd.Series]:
@@ -113,10 +113,9 @@ def _counts(run: Run, paper: str) -> Words | None:
     if claims.empty or any(trials(shown) < ENOUGH for shown in _of(run, paper).values()):
         return None
     tried = claims["kind"].eq(EXPERIMENT)
-    words = {}
-    for name, own in (("proved", claims[~tried]), ("tried", claims[tried])):
-        words[name] = f"{own['verdict'].eq(REPRODUCED).sum()} of {len(own)}"
-    return words
+    parts = {"proved": claims[~tried], "tried": claims[tried]}
+    held = {name: own["verdict"].eq(REPRODUCED).sum() for name, own in parts.items()}
+    return {name: f"{held[name]} of {len(own)}" for name, own in parts.items()}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pandas as pd
 
@@ -31,17 +32,12 @@ def data(tables: Tables) -> pd.DataFrame:
     )
 
 
-def caption(table: pd.DataFrame) -> str:
-    """Return what the settings are, and what neighbours differ by."""
-    return catalogue.caption("imgm_settings", delta=short(table["delta"].max()))
-
-
-def finding(table: pd.DataFrame) -> str:
+def words(table: pd.DataFrame) -> dict[str, Any]:
     """Say how many settings are not what they are called, and the worst at epsilon 1."""
     wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
     worst = wrong.loc[wrong["epsilon"].eq(1), "epsilon_actual"].max()
-    found = {"wrong": len(wrong), "of": len(table), "worst": short(worst)}
-    return catalogue.finding("imgm_settings", **found) if worst > 1 else ""
+    found = {"wrong": len(wrong), "of": len(table), "worst": short(worst) if worst > 1 else None}
+    return found | {"delta": short(table["delta"].max())}
 
 
 def grid(table: pd.DataFrame) -> Grid:
@@ -66,8 +62,7 @@ def _at(epsilon: float, rows: pd.DataFrame) -> str:
 TABLES = {
     "imgm_settings": Table(
         title="True epsilon of the published settings",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("theory/settings",),
         data=data,
         grid=grid,

@@ -1,0 +1,208 @@
+"""MNIST, CIFAR-10 and SVHN: small files of the right format, as a publisher's server gives them."""
+
+import gzip
+import io
+import struct
+from dataclasses import replace
+
+import classifiers
+import numpy as np
+import pytest
+from localserver import ONCE, tarred
+from python2 import array, dictionary, numbers, pickled, text
+from scipy.io import savemat
+
+from matrixdp.data import datasets, load_arrays, mnist, simulate, store
+from matrixdp.data.archives import sha256
+from matrixdp.data.fetch import Mismatch, Unreachable
+from matrixdp.data.prepared import read_provenance
+
+RNG = np.random.default_rng(7)
+
+
+def images(n, *shape):
+    """Return random images and labels of all classes."""
+    return RNG.integers(0, 256, (n, *shape), dtype=np.uint8), np.arange(n, dtype=np.uint8) % 10
+
+
+def idx(values):
+    """Return an IDX file of bytes."""
+    return struct.pack(f">BBBB{values.ndim}I", 0, 0, 8, values.ndim, *values.shape) + (
+        values.tobytes()
+    )
+
+
+def batch(pixels, labels):
+    """Return a batch of CIFAR-10: rows of all red, then all green, then all blue pixels."""
+    planes = np.stack([pixels[..., colour].reshape(len(pixels), -1) for colour in range(3)], axis=1)
+    parts = {"batch_label": text("a batch"), "labels": numbers(labels.tolist())}
+    return pickled(dictionary(parts | {"data": array(planes.reshape(len(pixels), -1), "u1")}))
+
+
+def mat(pixels, labels):
+    """Return a file of SVHN: images along the last axis, 10 for the digit 0."""
+    tens = np.where(labels == 0, 10, labels)[:, None].astype(np.uint8)
+    stream = io.BytesIO()
+    savemat(stream, {"X": np.moveaxis(pixels, 0, -1), "y": tens}, do_compression=True)
+    return stream.getvalue()
+
+
+MNIST = {"train": images(5012, 28, 28), "t10k": images(11, 28, 28)}
+COLOURED = [images(n, 32, 32, 3) for n in (10, 11, 12, 13, 14, 15)]
+BATCHES = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
+MEMBERS = {
+    "mnist": {
+        f"{file}-{what}-ubyte": idx(values)
+        for file, pair in MNIST.items()
+        for what, values in zip(("images-idx3", "labels-idx1"), pair, strict=True)
+    },
+    "cifar10": {name: batch(*pair) for name, pair in zip(BATCHES, COLOURED, strict=True)},
+    "svhn": {"train_32x32.mat": mat(*COLOURED[0]), "test_32x32.mat": mat(*COLOURED[1])},
+}
+SHAPES = {"mnist": (5023, 784), "cifar10": (75, 3072), "svhn": (21, 3072)}
+
+
+def joined(*pairs):
+    return tuple(np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
+
+
+EXPECTED = {
+    "mnist": {
+        "train": tuple(values[5000:] for values in MNIST["train"]),
+        "test": tuple(values[:5000] for values in MNIST["train"]),
+        "official": MNIST["t10k"],
+    },
+    "cifar10": {"train": joined(*COLOURED[:5]), "test": COLOURED[5]},
+    "svhn": {"train": COLOURED[0], "test": COLOURED[1]},
+}
+
+
+@pytest.fixture
+def publish(server, monkeypatch):
+    """Return what puts members on a server, each data set as its publisher packs it."""
+
+    def publish(name, members, checksum=sha256, **changed):
+        spec = datasets.find(name)
+        packed = {
+            "mnist": {f"{member}.gz": gzip.compress(data) for member, data in members.items()},
+            "cifar10": {"cifar-10-python.tar.gz": tarred("gz", **members)},
+            "svhn": members,
+        }[name]
+
+        def pinned(one, data):
+            return replace(one, sha256=checksum(data) if one.sha256 else None)
+
+        named = {file.name: file for file in spec.files}
+        fields = {
+            "files": tuple(
+                replace(pinned(named[archive], data), url=server.gives(f"/{archive}", data))
+                for archive, data in packed.items()
+            ),
+            "members": tuple(pinned(member, members[member.name]) for member in spec.members),
+            "shape": SHAPES[name],
+            "sha256": None,
+        }
+        changed_spec = replace(spec, **fields | changed)
+        monkeypatch.setattr(datasets, "specs", lambda: {name: changed_spec})
+
+    return publish
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_images_are_prepared_as_they_are(name, publish, tmp_path):
+    publish(name, MEMBERS[name])
+    store.prepare(name, out=tmp_path, network=ONCE)
+    found = load_arrays(tmp_path)
+    assert found.status == "original"
+    assert len(found.arrays) == 2 * len(EXPECTED[name])
+    for part, (pixels, labels) in EXPECTED[name].items():
+        np.testing.assert_array_equal(found.arrays[f"{part}_images"], pixels)
+        np.testing.assert_array_equal(found.arrays[f"{part}_labels"], labels)
+        assert found.arrays[f"{part}_images"].dtype == np.uint8
+        assert found.arrays[f"{part}_labels"].dtype == np.int8
+    said = read_provenance(tmp_path)
+    assert said["records_shape"] == list(SHAPES[name])
+    assert sum(sum(counts) for counts in said["facts"].values()) == SHAPES[name][0]
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_mirror_may_have_the_members_one_by_one(name, publish, tmp_path):
+    publish(name, MEMBERS[name], files=())
+    (tmp_path / "mirror").mkdir()
+    for member, data in MEMBERS[name].items():
+        (tmp_path / "mirror" / member).write_bytes(data)
+    store.prepare(name, out=tmp_path / "o", mirror=tmp_path / "mirror", network=ONCE)
+    np.testing.assert_array_equal(
+        load_arrays(tmp_path / "o").arrays["test_images"], EXPECTED[name]["test"][0]
+    )
+    if name == "mnist":  # its members have no checksum of their own, its arrays have
+        return
+    (tmp_path / "mirror" / member).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(Mismatch, match=f"replace {member} in data.mirror"):
+        store.prepare(name, out=tmp_path / "p", mirror=tmp_path / "mirror", network=ONCE)
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_files_that_changed_are_refused_before_they_are_read(name, publish, tmp_path, monkeypatch):
+    publish(name, MEMBERS[name], checksum=lambda data: "0" * 64)
+    monkeypatch.setattr(store, "_module", lambda spec: pytest.fail("read"))
+    with pytest.raises(Mismatch, match="where 0000"):
+        store.prepare(name, out=tmp_path, network=ONCE)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"sha256": "0" * 64}, f"with {'0' * 64} are expected"),
+        ({"shape": (1, 1)}, "where 1 x 1 with"),
+    ],
+)
+@pytest.mark.parametrize("name", MEMBERS)
+def test_other_records_than_expected_are_refused(name, changed, said, publish, tmp_path):
+    publish(name, MEMBERS[name], **changed)
+    with pytest.raises(Mismatch, match=said):
+        store.prepare(name, out=tmp_path, network=ONCE)
+
+
+#: What stands for the last member.
+WRONG = [
+    ("cifar10", pickled(b"cos\nsystem\n(U\x04truetR"), r"records \(it would run os\.system\)"),
+    ("cifar10", batch(COLOURED[5][0], np.full(15, 10)), "records"),
+    ("cifar10", batch(COLOURED[5][0], COLOURED[4][1]), "records"),
+    ("svhn", mat(COLOURED[1][0], COLOURED[2][1]), "records"),
+    ("svhn", b"MATLAB 5.0 MAT-file", "records"),
+    ("mnist", MEMBERS["mnist"]["t10k-images-idx3-ubyte"], "records"),
+    ("mnist", idx(MNIST["t10k"][1])[:-1], "records"),
+    ("mnist", b"\0\0\x0d" + idx(MNIST["t10k"][1])[3:], "records"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "said"), WRONG)
+def test_other_content_is_refused_whatever_its_checksum(name, data, said, publish, tmp_path):
+    publish(name, MEMBERS[name] | {[*MEMBERS[name]][-1]: data})
+    with pytest.raises(Mismatch, match=f"cannot be read as {said}"):
+        store.prepare(name, out=tmp_path, network=ONCE)
+
+
+def test_a_set_without_a_stand_in_says_why_it_cannot_be_had(publish, nowhere, tmp_path, capfd):
+    spec = datasets.find("svhn")
+    files = tuple(replace(file, url=f"{nowhere}/{file.name}") for file in spec.files)
+    publish("svhn", MEMBERS["svhn"], files=files)
+    with pytest.raises(Unreachable, match=r"127\.0\.0\.1 cannot be reached"):
+        store.prepare("svhn", out=tmp_path, network=ONCE)
+    assert "stand-in" not in capfd.readouterr().err
+
+
+def test_a_stand_in_for_mnist_has_its_classes_and_can_be_learnt():
+    facts = simulate.load_summary("mnist")
+    made, again, other = (mnist.simulate(facts, np.random.default_rng(s)) for s in (1, 1, 2))
+    for name, values in made.arrays.items():
+        np.testing.assert_array_equal(values, again.arrays[name])
+        assert not np.array_equal(values, other.arrays[name])
+    assert made.shape == datasets.find("mnist").shape
+    counts = {part: np.bincount(made.arrays[f"{part}_labels"]).tolist() for part in facts["images"]}
+    assert counts == facts["images"]
+    assert [sum(counts[part]) for part in ("train", "test", "official")] == [55000, 5000, 10000]
+    # Known of the original: ink covers a fifth, its mean is .1307.
+    assert made.arrays["train_images"].mean() / 255 == pytest.approx(0.1307, abs=0.01)
+    assert classifiers.mnist(made.arrays) == pytest.approx(0.91, abs=0.01)
