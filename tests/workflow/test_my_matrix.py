@@ -83,10 +83,11 @@ def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_pa
 
 
 def test_a_regression_guesses_the_middle_of_the_bounds(described, tmp_path):
-    settings = described('"regression"\ntarget = "income"')
+    settings = described('"regression"\ntarget = "income"\nimportance = {age = 2}')
     (experiment,) = settings["experiments"].values()
     assert (experiment["target"], experiment["train"]) == ("income", 3)
     assert "zero" in experiment["mechanisms"]
+    assert experiment["directions"] == {"a": ["age"]}
     data = prepared(settings, tmp_path / "data")
     assert (data.lower, data.upper) == ((-1, -1), (1, 1))
     np.testing.assert_allclose(data.matrix[1], [1, -1, 1, -0.6])
@@ -124,7 +125,7 @@ def test_what_cannot_be_compared_is_said_in_one_sentence(described, query, chang
     [
         (RECORDS + "1,2\n", "has 5 records where 4 are stated"),
         ("", "has no column 'age'"),
-        (RECORDS.replace("30", "old"), "has 'old' in record 1"),
+        (RECORDS.replace("30", "old"), "no finite number in record 1"),
         (RECORDS.replace("30", "nan"), "no finite number in record 1"),
         ("age,income\n" + "30,1\n" * 4, "feature age is 30.0 in every record"),
     ],

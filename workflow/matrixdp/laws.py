@@ -135,7 +135,7 @@ class MatrixNormal(GaussianLaw):
         left = _factor(len(streams), rows, "row_factor", self.row_factor)
         right = _factor(len(streams), columns, "column_factor", self.column_factor)
         right = None if right is None else np.swapaxes(right, 1, 2)
-        one_product = right is not None and _dense(right) and len(right) == 1
+        one_product = right is not None and len(right) == 1 and _dense(right)
         # Trials of about ``BLOCK`` numbers, or of enough rows for one product.
         step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
         for start in range(0, len(streams), step):
@@ -259,7 +259,7 @@ class SymmetricLaplace(Laplace):
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
-        return np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
+        return np.abs(np.triu(z)).sum(axis=(-2, -1))
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over the scale."""
@@ -282,8 +282,7 @@ class SymmetricLaplace(Laplace):
 class FrobeniusExponential(NormLaw):
     """Matrices of density proportional to exp(-|Z|_F / scale).
 
-    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr. With an
-    exponential radius the density would be infinite at 0, and the release not private.
+    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
     """
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
@@ -406,8 +405,7 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
 
     def size(self, z: Array) -> Array:
         """Return (|upper triangle| / scale)^power."""
-        upper = z * np.triu(np.ones(z.shape[-2:])) / self.scale
-        return (upper**2).sum(axis=(-2, -1)) ** (self.power / 2)
+        return ((np.triu(z) / self.scale) ** 2).sum(axis=(-2, -1)) ** (self.power / 2)
 
 
 def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array | None:
@@ -453,8 +451,8 @@ def _mirror_upper(stack: Array) -> Array:
     return stack
 
 
-def _dense(factor: Array | None) -> bool:
-    return factor is not None and min(factor.shape[1:]) > 1
+def _dense(factor: Array) -> bool:
+    return min(factor.shape[1:]) > 1
 
 
 def _part(factor: Array, block: slice) -> Array:

@@ -54,23 +54,27 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     asked = specification.read(path)
     try:
         choice(TASKS, query=asked.asked)
-        if not isinstance(asked.bounds, Mapping) or len(asked.columns) < 2:
+        if asked.radius is not None or len(asked.columns) < 2:
             raise InputError("a comparison needs the bounds of two columns or more, and no radius")
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
-    regression = asked.asked == "regression"
-    weights = asked.importance or (1.0,) * len(asked.columns)
-    named = zip(asked.columns, weights, strict=True)
-    references = [name for name in OF_RELEASES if regression or name != ZERO]
+    weights = (
+        np.ones(len(asked.columns)) if asked.importance is None else np.array(asked.importance)
+    )
+    if len(weights) > len(asked.columns):
+        # That of a regression's constant stands before the one of its target.
+        weights = np.delete(weights, -2)
+    important = [asked.columns[i] for i in np.flatnonzero(weights > weights.mean())]
+    references = [name for name in OF_RELEASES if asked.target or name != ZERO]
     experiment: dict[str, Any] = {
         "task": TASKS[asked.asked],
         "dataset": OWN,
-        "directions": {"a": [name for name, weight in named if weight > np.mean(weights)]},
+        "directions": {"a": important},
         "mechanisms": [*references, *sources.mechanisms()],
         "per_job": _PER_JOB,
         "recommended": recommended(asked),
     }
-    if regression:
+    if asked.target:
         experiment |= {"target": asked.target, "train": asked.query.records * 3 // 4}
     return {
         **config,
@@ -80,7 +84,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         "table_epsilon": asked.epsilon,
         "delta": asked.delta or config["delta"],
         "adjacency": asked.query.adjacency,
-        "matrix": _described(asked, regression),
+        "matrix": _described(asked),
         "experiments": {f"my_{asked.asked}": experiment},
         "training": {},
     }
@@ -93,13 +97,10 @@ def recommended(asked: Specification) -> str:
     return next((name for name, one in built if one == best), "")
 
 
-def _described(asked: Specification, centred: bool) -> dict[str, Any]:
+def _described(asked: Specification) -> dict[str, Any]:
     """Return the data set as an entry of datasets.yaml has it, with its file and status."""
-    assert isinstance(asked.bounds, Mapping)
     lower, upper = np.array([*asked.bounds.values()], dtype=np.float64).T
-    # A regression guesses the middle of what the target may be.
-    middle = (lower + upper) / 2 if centred else asked.middle
-    sides = {"lower": lower, "upper": upper, "middle": middle}
+    sides = {"lower": lower, "upper": upper, "middle": asked.middle}
     return {
         "file": os.fspath(asked.file),
         "status": "original" if asked.public else PRIVATE,

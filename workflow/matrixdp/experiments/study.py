@@ -40,10 +40,7 @@ TUNING = 20
 
 @dataclass(frozen=True)
 class Variant:
-    """One mechanism of a family: where it stands on each axis, and the mechanism itself.
-
-    ``directed`` says whether the direction favours any feature; without, it is i.i.d. noise.
-    """
+    """One mechanism of a family; ``directed``: whether its direction favours any feature."""
 
     name: str
     direction: str
@@ -83,10 +80,7 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
 def trials(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
-
-    ``part`` has its settings (see :func:`prepared`), ``folder`` the prepared data set.
-    """
+    """Yield names and trial rows of mechanisms and references; ``part``: see :func:`prepared`."""
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
     for name in names:
@@ -96,10 +90,7 @@ def trials(
 def specifications(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Rows:
-    """Return the trial rows of mechanisms and reference rows under all their readings.
-
-    Arguments are those of :func:`trials`, under the default reading; the folder has all scalings.
-    """
+    """Return the same under all readings; ``part`` is under the default one, ``folder`` has all."""
 
     @functools.cache
     def scaled(scaling: str) -> Dataset:

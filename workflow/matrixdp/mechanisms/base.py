@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -159,30 +160,54 @@ class Additive(Release):
                 takes bits from the operating system.
 
         Raises:
-            InputError: there is no safe noise of this law, or float64 cannot hold value and noise.
+            InputError: as :attr:`stretch`; never by what the value is.
         """
-        law, unit, budget = self.whitened
-        white = law.whiten(value)
-        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
-        # these by at most a step, and the arithmetic before it by less than another.
-        changed = self.query.features if law.columns_alike else white.size
-        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
-            raise InputError(
-                f"noise of {self.noise_std:.3g} cannot be added safely to values of "
-                f"{np.abs(value).max():.3g}; choose an epsilon nearer to 1"
-            )
-        stretch = 1 / (1 - moved / budget)
-        bits = os.urandom if random_state is None else np.random.default_rng(random_state).bytes
+        law, unit, _ = self.whitened
+        stretch = self.stretch
+        bits = os.urandom
+        if random_state is not None:
+            warnings.warn("noise from a seed hides nothing from who knows the seed", stacklevel=2)
+            bits = np.random.default_rng(random_state).bytes
+        # Along directions the value may be larger than its bounds; neighbours stay as close.
+        white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
         released = law.colour(steps * np.float64(stretch * safe.STEP))
         return released.T if self.query.yields == "matrix" else released
 
     @property
+    def stretch(self) -> float:
+        """How many times the ideal noise safe noise is, which pays for the rounding of the value.
+
+        Raises:
+            InputError: there is no safe noise of this law, or float64 cannot hold the noise and the
+                largest value within the public bounds.
+        """
+        law, unit, budget = self.whitened
+        side = self.query.domain.magnitudes[:, None]
+        matrix = self.query.yields == "matrix"
+        largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
+        white = law.whiten(largest)
+        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
+        # these by at most a step, and the arithmetic before it by less than another.
+        changed = self.query.features if matrix and law.columns_alike else white.size
+        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
+        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
+            raise InputError(
+                f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
+                f"{largest.max():.3g}; choose an epsilon nearer to 1"
+            )
+        return float(1 / (1 - moved / budget))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that :meth:`add_once` draws at most."""
+        rows, columns = self.noise.shape
+        return rows * columns
+
+    @property
     def extra_delta(self) -> float:
         """What :meth:`add_once` adds to delta, at ``epsilon_actual``."""
-        rows, columns = self.noise.shape
-        return safe.extra_delta(self.epsilon_actual, rows * columns)
+        return safe.extra_delta(self.epsilon_actual, self.numbers)
 
     @property
     def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
@@ -240,12 +265,10 @@ class Mechanism(abc.ABC):
 class Entry:
     """What config.yaml calls by a name.
 
-    Attributes:
-        build: makes the mechanism from one value per axis.
-        axes: what it is run over, of ``direction`` (``important``: indices of the features that
-            get the larger share, empty for i.i.d. noise), ``tau`` (their share), ``rows``
-            (sketch rows as a multiple of m) and ``radius`` (the squared radius that records are
-            clipped to, as a share of the largest one).
+    ``build`` makes the mechanism from one value per axis that it is run over, of ``direction``
+    (``important``: indices of the features that get the larger share, empty for i.i.d. noise),
+    ``tau`` (their share), ``rows`` (sketch rows as a multiple of m) and ``radius`` (the squared
+    radius that records are clipped to, as a share of the largest one).
     """
 
     build: Callable[..., Mechanism]

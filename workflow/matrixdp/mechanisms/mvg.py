@@ -41,8 +41,7 @@ def coefficients(
 ) -> Coefficients:
     """Return the coefficients of MVG's Theorems 2 and 3 for a query of shape (m, n).
 
-    ``gamma`` and ``s2`` are the largest Frobenius norm of the value and the l2 sensitivity, above
-    0, and broadcast; for ``delta`` and ``zeta`` see :class:`MVG`.
+    ``gamma`` (the largest Frobenius norm of the value) and ``s2`` (the l2 sensitivity) broadcast.
     """
     gamma, s2 = np.asarray(gamma), np.asarray(s2)
     m, n = shape
@@ -171,10 +170,8 @@ class AlongPrivateDirections(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)
-        m = self.query.features
-        precisions = np.broadcast_to(
-            self.allocation.precisions(self.limit, m, spectrum), spectrum.shape
-        )
+        shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
+        precisions = np.broadcast_to(shared, spectrum.shape)
         kept = precisions > 0
         deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
         released = MatrixNormal(self.query.shape, deviations).sample(streams, out)

@@ -11,6 +11,9 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, nearest, said
 
+#: Values are not shown, as messages end in logs; and who leaves records out tells how many.
+_REMEDY = "put a public number where one is missing, and leave no record out for what is in it"
+
 #: Records at once: few enough for any memory, enough to make a block's own cost small.
 _ROWS = 1 << 14
 
@@ -37,7 +40,7 @@ def blocks(path: Path, columns: Sequence[str]) -> Iterator[Array]:
                 row, column = bad[0]
                 raise InputError(
                     f"{path} has no finite number in record {first + row}, column "
-                    f"{columns[column]!r}; fill in or leave out such records before the release"
+                    f"{columns[column]!r}; {_REMEDY}"
                 )
             yield block
             first += len(block)
@@ -47,30 +50,23 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file, strict=True)
         places = _places(path, next(lines, []), columns)
-        for number in itertools.count():
-            block = list(itertools.islice(lines, _ROWS))
-            if not block:
-                break
-            yield _numbers(path, block, places, columns, number * _ROWS)
+        while block := list(itertools.islice(lines, _ROWS)):
+            yield _numbers(block, places)
 
 
-def _numbers(
-    path: Path, block: list[list[str]], places: list[int], columns: Sequence[str], before: int
-) -> Array:
+def _numbers(block: list[list[str]], places: list[int]) -> Array:
+    """Return the numbers of lines, NaN where there is none."""
     try:
         return np.array([[line[place] for place in places] for line in block], dtype=np.float64)
     except (ValueError, IndexError):
-        for row, line in enumerate(block):
-            for place, column in zip(places, columns, strict=True):
-                text = line[place] if place < len(line) else ""
-                try:
-                    float(text)
-                except ValueError:
-                    raise InputError(
-                        f"{path} has {text!r} in record {before + row + 1}, column {column!r}; "
-                        "every value must be a number"
-                    ) from None
-        raise
+        return np.array([[_number(line, place) for place in places] for line in block])
+
+
+def _number(line: list[str], place: int) -> float:
+    try:
+        return float(line[place])
+    except (ValueError, IndexError):
+        return np.nan
 
 
 def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:

@@ -29,6 +29,12 @@ class Box:
                 f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
                 "each lower bound must be below its upper bound"
             )
+        # Fourth powers of these stand in sensitivities.
+        if np.abs([lower, upper]).max() > 1e70 or (upper - lower).min() < 1e-70:
+            raise InputError(
+                f"bounds are from {lower.min():g} to {upper.max():g}; choose a unit in which none "
+                "is beyond 1e70, and no range below 1e-70"
+            )
         object.__setattr__(self, "lower", tuple(lower.tolist()))
         object.__setattr__(self, "upper", tuple(upper.tolist()))
 
@@ -48,9 +54,18 @@ class Box:
         return np.subtract(self.upper, self.lower)
 
     @property
+    def middle(self) -> Array:
+        """Middle of each feature's range, shape (m,)."""
+        return self.widths / 2 + self.lower
+
+    @property
     def magnitudes(self) -> Array:
         """Largest absolute value of each feature, shape (m,)."""
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def scaled(self, rows: Array) -> Array:
+        """Return records, one per row, clipped, and in half ranges around the middle."""
+        return (np.clip(rows, self.lower, self.upper) - self.middle) / (self.widths / 2)
 
     @property
     def radius(self) -> float:

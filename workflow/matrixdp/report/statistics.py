@@ -75,6 +75,11 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
     return "higher" if mean > published else "lower"
 
 
+def exceeds(actual: Any, nominal: Any) -> Any:
+    """Return whether a true epsilon is above the nominal one by more than rounding."""
+    return actual > nominal * (1 + 1e-6)
+
+
 def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
     """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
 

@@ -27,11 +27,9 @@ class Evidence(NamedTuple):
     """One comparison on trials.
 
     Attributes:
-        mean_better, mean_worse: means of the two rows.
         effect, effect_low, effect_high: the number of the comparison, and its 95 % interval.
         margin: what the comparison says that the number is above.
-        p_for: p-value for the comparison: that the number is clearly above the margin.
-        p_against: p-value against it: that it is clearly below.
+        p_for, p_against: p-values of its being clearly above the margin, and clearly below.
         paired: whether the rows share their trials.
         n_trials: how many, of the row with the fewer.
         surplus: by how much trials exceed the claim, in the metric.

@@ -52,7 +52,7 @@ def outcome(
     """
     said: list[str] = []
     if table is not None:
-        rows = table[table["published"].fillna("").ne("")]
+        rows = table[table["published"].notna() & table["published"].ne("")]
         ran = rows[rows["mean"].notna()]
         if table["data_status"].eq(summary.SIMULATED).any():
             return Outcome("Run on simulated data: nothing is compared with the paper.")

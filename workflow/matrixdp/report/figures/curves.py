@@ -151,13 +151,13 @@ def _published(axes: Axes, theirs: pd.DataFrame) -> None:
         x = style.dodge(row.epsilon, place, inside.sum(), share=0.3)
         look = catalogue.look(row.mechanism)
         style.published(axes, float(x), row.mean, look, yerr=row.ci95)
+    means = theirs["mean"].sort_values()
     for beyond, arrow, y, at in (
-        (theirs["mean"] > high, "↑", 0.97, "top"),
-        (theirs["mean"] < low, "↓", 0.03, "bottom"),
+        (means > high, "↑", 0.97, "top"),
+        (means < low, "↓", 0.03, "bottom"),
     ):
-        values = ", ".join(theirs.loc[beyond, "mean"].sort_values().map(markup.short))
-        where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-        if values:
+        if values := ", ".join(means[beyond].map(markup.short)):
+            where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
             axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
-from matrixdp.report.tables.training import ROUNDING
+from matrixdp.report.statistics import exceeds
 
 NOMINAL = 1.0
 
@@ -50,8 +50,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
     rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
     names = rows[["mechanism", "kind"]].itertuples(index=False)
     schemes = [catalogue.label(*one) for one in names]
-    over = rows["epsilon_actual"] / rows["epsilon"] - 1
-    verdict = np.select([over > ROUNDING, over < -0.01], ["not private", "wasted"], "kept")
+    over = rows["epsilon_actual"] / rows["epsilon"]
+    verdict = np.select([exceeds(over, 1), over < 0.99], ["not private", "wasted"], "kept")
     return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
 
 
@@ -77,7 +77,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         axes.plot(x, place, marker[row.experiment], markeredgewidth=0.5, zorder=3, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
         # The number stands beside the end that is farther from the promise.
-        at, side = (high, 9) if high > NOMINAL * (1 + ROUNDING) else (low, -9)
+        at, side = (high, 9) if exceeds(high, NOMINAL) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
         style.beside(axes, text, (max(at, LEAST), place), side)
     axes.axvline(NOMINAL, color=style.INK, linewidth=1.2)

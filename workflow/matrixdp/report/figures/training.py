@@ -15,6 +15,7 @@ from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import interval, short
+from matrixdp.report.statistics import exceeds
 from matrixdp.report.tables import training
 
 #: Where captions compare schemes.
@@ -131,7 +132,7 @@ def caption_gradients(at: pd.DataFrame, frame: pd.DataFrame) -> str:
     if at.empty:
         return f" {catalogue.caption('nothing')}"
     label, said = partial(catalogue.label, kind="gradients"), ""
-    within = at[at["epsilon_actual"] <= NOMINAL * (1 + training.ROUNDING)]
+    within = at[~exceeds(at["epsilon_actual"], NOMINAL)]
     if len(within):
         best = str(within["mean"].idxmax())
         said += catalogue.caption(

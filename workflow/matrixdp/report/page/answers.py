@@ -171,14 +171,12 @@ def _delivered(run: Run, entry: Words) -> Words | None:
         return None
     rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.nominal)]
     rows = rows[rows["epsilon_actual"].notna()]
-    own = {
-        paper: rows.loc[rows["mechanism"].isin(names), ["experiment", "epsilon_actual"]]
-        for paper, names in catalogue.section("papers").items()
-    }
-    composed = own["IMGM"][~own["IMGM"]["experiment"].isin(_releases(run))]["epsilon_actual"]
-    if own["MVG"].empty or composed.empty:
+    papers = catalogue.section("papers")
+    mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
+    composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_actual"]
+    if mvg.empty or composed.empty:
         return None
-    return {"mvg": short(own["MVG"]["epsilon_actual"].max(), 2), "imgm": _said(composed)}
+    return {"mvg": short(mvg["epsilon_actual"].max(), 2), "imgm": _said(composed)}
 
 
 def _printed(run: Run, entry: Words) -> Words | None:

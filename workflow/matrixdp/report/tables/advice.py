@@ -17,7 +17,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, interval, short
-from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
+from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, exceeds, holm
 from matrixdp.report.tables.audit import DOUBTFUL, RELEASED
 from matrixdp.report.tables.base import Table
 
@@ -89,7 +89,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     kept = shown["mechanism"].isin(options) & shown["mean"].notna()
     # A parameter that was chosen on the data is nothing that one can run in private.
     kept &= shown["variant"].eq("")
-    kept &= shown["epsilon_actual"] <= nominal * (1 + 1e-6)
+    kept &= shown["epsilon_actual"].notna() & ~exceeds(shown["epsilon_actual"], nominal)
     rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
     levels = shown.set_index("mechanism")["mean"]
     levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)

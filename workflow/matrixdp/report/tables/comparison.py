@@ -253,8 +253,8 @@ def _published(cell: Mapping[str, str]) -> tuple[float, float]:
 def _verdict(found: Mapping, value: float, margin: float) -> str:
     if "mean" not in found or np.isnan(found["mean"]):
         return NO_GUARANTEE if found["note"].startswith(NO_GUARANTEE) else NOT_RUN
-    nominal = float(found["epsilon"] or "nan")
-    if found["epsilon_actual"] > nominal * (1 + 1e-6) or found["note"].startswith(NOT_PRIVATE):
+    above = statistics.exceeds(found["epsilon_actual"], float(found["epsilon"] or "nan"))
+    if above or found["note"].startswith(NOT_PRIVATE):
         return NOT_PRIVATE
     return statistics.verdict(value, margin, found["mean"], found["ci95"])
 

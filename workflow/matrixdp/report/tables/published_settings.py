@@ -11,6 +11,7 @@ from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short
+from matrixdp.report.statistics import exceeds
 from matrixdp.report.tables import training
 from matrixdp.report.tables.base import Table
 
@@ -25,7 +26,7 @@ def data(tables: Tables) -> pd.DataFrame:
     """Return the numbers with ``label``, the scheme's name, and ``verdict``."""
     numbers = tables["theory/settings"]
     known = zip(numbers["kind"], numbers["scheme"], strict=True)
-    too_large = numbers["epsilon_actual"] > numbers["epsilon"] * (1 + training.ROUNDING)
+    too_large = exceeds(numbers["epsilon_actual"], numbers["epsilon"])
     return numbers.assign(
         label=[catalogue.schemes(kind)[name].label for kind, name in known],
         verdict=too_large.map({True: training.NOT_PRIVATE, False: training.PRIVATE}),

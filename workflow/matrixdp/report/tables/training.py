@@ -35,8 +35,6 @@ COLUMNS = (
 )
 
 PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
-#: Relative error that an epsilon may have.
-ROUNDING = 1e-6
 
 
 def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -150,7 +148,7 @@ def words_over_epsilon(found: pd.DataFrame) -> dict[str, Any]:
     times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
     return {
         "setting": _setting(found[by_default]),
-        "times": span(times) if times.max() > 1 + ROUNDING else None,
+        "times": span(times) if statistics.exceeds(times.max(), 1) else None,
         "readings": "" if by_default.all() else f" {catalogue.caption('imgm_readings')}",
     }
 
@@ -193,7 +191,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
-    if row["epsilon_actual"] > float(row["epsilon"]) * (1 + ROUNDING):
+    if statistics.exceeds(row["epsilon_actual"], float(row["epsilon"])):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
