@@ -113,10 +113,12 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 
     schema = _schema(datasets(config))
     resolved = _completed(config, schema)
-    experiments = resolved.get("experiments")
-    for name, experiment in experiments.items() if isinstance(experiments, dict) else ():
-        if isinstance(experiment, dict):
-            experiment.setdefault("task", name)
+    # What a section's entries are called by, where they leave it out: their own names.
+    for section, key in (("experiments", "task"), ("training", "dataset")):
+        entries = resolved.get(section)
+        for name, own in entries.items() if isinstance(entries, dict) else ():
+            if isinstance(own, dict):
+                own.setdefault(key, name)
     errors = jsonschema.Draft202012Validator(schema).iter_errors(resolved)
     # A misspelt name may be why a key is missing.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
@@ -131,7 +133,7 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
         for name, experiment in resolved["experiments"].items():
             _check_experiment(f"experiments.{name}", experiment, datasets(resolved))
         for name, training in resolved["training"].items():
-            _check_training(f"training.{name}", training, name)
+            _check_training(f"training.{name}", training)
         _check_shown(resolved)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
@@ -205,8 +207,8 @@ def part(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> dict
     cut: dict[str, Any] = {"experiment": experiment}
     if experiment in settings["training"]:
         own = settings["training"][experiment]
-        cut |= {"dataset": experiment, "seed": settings["seed"]}
-        cut |= _chosen(own, "trials", "lot", "epochs", "clip", "records")
+        cut["seed"] = settings["seed"]
+        cut |= _chosen(own, "dataset", "trials", "lot", "epochs", "clip", "records")
         if sources.schemes(experiment).keys() & mechanisms:
             cut |= _chosen(own, "epsilons", "delta", "batch")
         return cut
@@ -313,8 +315,8 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     own = settings["training"].get(experiment, {})
     if "extractor_epochs" not in own:
         raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
-    found = {"experiment": experiment, "dataset": experiment, "seed": settings["seed"]}
-    return found | _chosen(own, "extractor_epochs", "records")
+    found = {"experiment": experiment, "seed": settings["seed"]}
+    return found | _chosen(own, "dataset", "extractor_epochs", "records")
 
 
 def swept(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
@@ -389,10 +391,12 @@ def _schema(known: Mapping[str, Any]) -> dict[str, Any]:
     experiment["dataset"]["enum"] = [name for name, d in known.items() if "scalings" in d]
     experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *sources.mechanisms()]
     trainings = schema["properties"]["training"]["properties"] = {}
+    learning = [name for name, entry in known.items() if "scalings" not in entry]
     for name in sources.trainings():
         trainings[name] = copy.deepcopy(schema["$defs"][sources.kind(name)])
-        schemes = trainings[name]["properties"]["schemes"]["items"]
-        schemes["enum"] = [*OF_TRAINING, *sources.schemes(name)]
+        properties = trainings[name]["properties"]
+        properties["dataset"]["enum"] = learning
+        properties["schemes"]["items"]["enum"] = [*OF_TRAINING, *sources.schemes(name)]
     return schema
 
 
@@ -431,9 +435,9 @@ def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[
         checks.choice(features, **{f"{where}.target": experiment["target"]})
 
 
-def _check_training(where: str, training: Mapping[str, Any], dataset: str) -> None:
+def _check_training(where: str, training: Mapping[str, Any]) -> None:
     """Raise InputError if a lot has more records than there are, or a batch more than a lot."""
-    total = _datasets()[dataset]["shape"][0]
+    total = _datasets()[training["dataset"]]["shape"][0]
     for part, whole, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
         ("batch", "the lot", training["lot"]),

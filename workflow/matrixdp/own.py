@@ -58,9 +58,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
             raise InputError("a comparison needs the bounds of two columns or more, and no radius")
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
-    weights = (
-        np.ones(len(asked.columns)) if asked.importance is None else np.array(asked.importance)
-    )
+    weights = np.array(asked.importance or [1.0] * len(asked.columns))
     if len(weights) > len(asked.columns):
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)

@@ -32,7 +32,10 @@ PACKAGE = Path(__file__).parent
 CACHE = Path(".snakemake", "matrixdp-sources.json")
 
 #: Module-level dictionaries whose entries are found by their literal keys.
-TABLES = ("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "SCHEMES", "FIGURES", "TABLES")
+TABLES = (
+    *("MECHANISMS", "THEORY", "TASKS", "TRAININGS", "EXTRACTORS", "SCHEMES"),
+    *("FIGURES", "TABLES"),
+)
 
 #: Words for readers, in the digests of what shows them.
 WORDS = {"catalogue.yaml", "readings.yaml"}
@@ -88,6 +91,12 @@ figures = _all("report/figures", "FIGURES")
 tables = _all("report/tables", "TABLES")
 tasks = _all("experiments/tasks", "TASKS")
 trainings = _all("experiments/training", "TRAININGS")
+
+
+@functools.cache
+def extractors() -> dict[str, Entry]:
+    """Return the extractors of neural experiments on features by name, from ``EXTRACTORS``."""
+    return _entries("experiments/training", "EXTRACTORS")
 
 
 def kind(training: str) -> str:

@@ -27,7 +27,7 @@ STEPS = {
         ["results/features/{training}.npz"],
         ["extract", "features", "features/{training}.npz"],
         lambda name: configuration.extraction(config, name),
-        lambda name: sources.digest("cli/extract.py"),
+        lambda name: sources.digest("cli/extract.py", sources.extractors()[name]),
     ],
 }
 

@@ -63,7 +63,8 @@ OWN = isinstance(config["matrix"], dict)
 EXPERIMENTS = config["experiments"]
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 TRAINING = config["training"]
-RUNS, MATERIAL = [*EXPERIMENTS, *TRAINING], [*DATASETS, *TRAINING]
+LEARNT = sorted({training["dataset"] for training in TRAINING.values()})
+RUNS, MATERIAL = [*EXPERIMENTS, *TRAINING], [*DATASETS, *LEARNT]
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
@@ -81,6 +82,7 @@ wildcard_constraints:
     dataset="|".join(DATASETS),
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAINING) or "none",
+    learnt="|".join(LEARNT) or "none",
     any_experiment="|".join(RUNS),
     mechanism="|".join(sources.mechanisms()),
     reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
@@ -121,7 +123,7 @@ def to_report(files, category):
 def data_of(experiment):
     """Return the prepared data of an experiment."""
     file = "arrays.npz" if experiment in TRAINING else "matrix.npy"
-    dataset = EXPERIMENTS.get(experiment, {}).get("dataset", experiment)
+    dataset = (EXPERIMENTS | TRAINING)[experiment]["dataset"]
     return [f"results/data/{dataset}/{name}" for name in (file, "provenance.json")]
 
 

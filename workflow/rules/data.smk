@@ -36,9 +36,9 @@ rule dataset:
 # What the neural experiments learn from.
 use rule dataset as learning with:
     output:
-        arrays="results/data/{training}/arrays.npz",
-        provenance="results/data/{training}/provenance.json",
+        arrays="results/data/{learnt}/arrays.npz",
+        provenance="results/data/{learnt}/provenance.json",
     log:
-        "results/logs/data/{training}.log",
+        "results/logs/data/{learnt}.log",
     benchmark:
-        "results/benchmarks/data/{training}.tsv"
+        "results/benchmarks/data/{learnt}.tsv"

@@ -1,4 +1,5 @@
 # What a person may name after `snakemake`: the parts of the papers.
+MNIST = [name for name, training in TRAINING.items() if training["dataset"] == "mnist"]
 TARGETS = {
     "data": [
         "Every data set, prepared and described",
@@ -29,6 +30,13 @@ TARGETS = {
             *tables("table1", "imgm_settings"),
             *tables(*(f"imgm_{name}{part}" for name in TRAINING for part in ("", "_grid"))),
             *figures("figure1", "imgm"),
+        ],
+    ],
+    "mnist": [
+        "MNIST, private gradients and private features",
+        [
+            *tables(*(f"imgm_{name}{part}" for name in MNIST for part in ("", "_grid"))),
+            *figures("imgm_mnist", "figure1_mnist"),
         ],
     ],
     "figures": ["Every figure but those of readings", figures("")],

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from matrixdp.data import LearningSet
-from matrixdp.experiments.training.models import GraphNetwork, Perceptron
+from matrixdp.experiments.training.models import GraphNetwork, LeNet, Perceptron
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +53,28 @@ def features():
     return LearningSet("imdb", arrays, "simulated")
 
 
-@pytest.fixture(scope="session", params=["perceptron", "graph"])
-def model(request, table, graph):
-    return Perceptron.of(table) if request.param == "perceptron" else GraphNetwork.of(graph)
+@pytest.fixture(scope="session")
+def pictures():
+    """A learning set like MNIST: 200 training pictures of a spot whose place is the digit."""
+    rng = np.random.default_rng(5)
+    labels = np.arange(300, dtype=np.int8) % 10
+    images = rng.integers(0, 60, (300, 28, 28)).astype(np.uint8)
+    for image, label in zip(images, labels, strict=True):
+        top, left = 3 + 13 * (label // 5), 1 + 5 * (label % 5)
+        image[top : top + 8, left : left + 6] += 150
+    parts = {"train": slice(200), "test": slice(200, None)}
+    return {
+        f"{part}_{name}": values[rows]
+        for part, rows in parts.items()
+        for name, values in (("images", images), ("labels", labels))
+    }
+
+
+@pytest.fixture(scope="session", params=["perceptron", "graph", "lenet"])
+def model(request, table, graph, pictures):
+    network, arrays = {
+        "perceptron": (Perceptron, table),
+        "graph": (GraphNetwork, graph),
+        "lenet": (LeNet, pictures),
+    }[request.param]
+    return network.of(arrays)

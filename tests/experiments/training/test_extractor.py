@@ -6,8 +6,10 @@ import pytest
 
 from matrixdp.checks import InputError
 from matrixdp.data import LearningSet
-from matrixdp.experiments.training import extractor
+from matrixdp.experiments.training import extractor, lenet, lstm, models
 from matrixdp.experiments.training.examples import load
+
+LSTM = lstm.LSTM()
 
 
 def reviews(count, length=12, seed=9):
@@ -34,7 +36,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def params():
-    return extractor.extractor(np.random.default_rng(0), 10)
+    return LSTM.initial(np.random.default_rng(0), np.array([9]))
 
 
 def by_hand(params, review):
@@ -42,7 +44,7 @@ def by_hand(params, review):
     p = {name: np.asarray(value, np.float64) for name, value in params.items()}
     words, states = review[review > 0], []
     for way in (0, 1):
-        h = c = np.zeros(extractor.UNITS)
+        h = c = np.zeros(lstm.UNITS)
         passed = []
         for word in words[:: 1 if way == 0 else -1]:
             gates = p["embedding"][word] @ p["input"][way] + p["bias"][way, 0]
@@ -56,35 +58,35 @@ def by_hand(params, review):
 
 def test_features_by_definition(params):
     words, _ = reviews(5)
-    found = extractor.features(params, jnp.asarray(words, jnp.int32))
+    found = LSTM.features(params, jnp.asarray(words, jnp.int32))
     np.testing.assert_allclose(found, [by_hand(params, one) for one in words], atol=2e-6)
 
 
 def test_padding_and_the_batch_change_nothing(params):
     words, _ = reviews(extractor.BATCH + 3)
-    found = np.asarray(extractor.extract(params, jnp.asarray(words, jnp.int32)))
-    assert found.shape == (len(words), extractor.FEATURES)
+    found = np.asarray(extractor.extract(LSTM, params, jnp.asarray(words, jnp.int32)))
+    assert found.shape == (len(words), lstm.FEATURES)
     longer = jnp.pad(jnp.asarray(words, jnp.int32), ((0, 0), (0, 4)))
-    np.testing.assert_allclose(extractor.features(params, longer), found, atol=1e-6)
-    nothing = extractor.features(params, jnp.zeros((1, 4), jnp.int32))
+    np.testing.assert_allclose(LSTM.features(params, longer), found, atol=1e-6)
+    nothing = LSTM.features(params, jnp.zeros((1, 4), jnp.int32))
     np.testing.assert_array_equal(nothing, 0)
 
 
 def test_it_learns_and_says_how_well(data):
-    found = extractor.run(data, seed=1, epochs=8)
+    found = extractor.run(LSTM, data, seed=1, epochs=8)
     assert found["accuracy"] > 0.9
     assert found["train_features"].dtype == np.float32
     assert np.abs(found["train_features"]).max() <= 1
     np.testing.assert_array_equal(found["test_labels"], data.arrays["test_labels"])
     # Test labels say how well it has learned, and nothing else.
     other = replace(data, arrays={**data.arrays, "test_labels": 1 - data.arrays["test_labels"]})
-    again = extractor.run(other, seed=1, epochs=8)
+    again = extractor.run(LSTM, other, seed=1, epochs=8)
     assert found["test_features"].tobytes() == again["test_features"].tobytes()
     assert again["accuracy"] == pytest.approx(1 - found["accuracy"])
 
 
 def test_a_file_that_is_not_ours_is_said(tmp_path, data):
-    found = extractor.run(data, seed=1, epochs=1, records=60)
+    found = extractor.run(LSTM, data, seed=1, epochs=1, records=60)
     assert len(found["train_features"]) == len(found["test_features"]) == 60
     file = tmp_path / "features.npz"
     np.savez(file, **found)
@@ -100,4 +102,21 @@ def test_a_file_that_is_not_ours_is_said(tmp_path, data):
 def test_one_class_is_said(data):
     same = replace(data, arrays={**data.arrays, "train_labels": np.ones(512, np.int8)})
     with pytest.raises(InputError, match="labels of imdb are all"):
-        extractor.run(same, seed=0, epochs=1)
+        extractor.run(LSTM, same, seed=0, epochs=1)
+
+
+def test_features_of_pictures(pictures):
+    """Outputs of the second convolution: it learns, and what follows it says so."""
+    data, network = LearningSet("mnist", pictures, "simulated"), lenet.Convolutions()
+    found = extractor.run(network, data, seed=1, epochs=12)
+    assert found["accuracy"] > 0.9
+    assert found["train_features"].shape == (len(pictures["train_labels"]), 400)
+    assert found["test_features"].dtype == np.float32
+    assert np.abs(found["train_features"]).max() <= 1
+    np.testing.assert_array_equal(found["train_labels"], pictures["train_labels"])
+    model = models.LeNet.of(pictures)
+    params = model.initial(np.random.default_rng(2))
+    features = extractor.extract(network, params, model.test_inputs)
+    np.testing.assert_allclose(
+        network.outputs(params, features), model.logits(params), rtol=1e-5, atol=1e-5
+    )

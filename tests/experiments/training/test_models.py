@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matrixdp.experiments.training import models
-from matrixdp.experiments.training.models import GraphNetwork, Perceptron
+from matrixdp.experiments.training.models import GraphNetwork, LeNet, Perceptron
 
 
 def parameters(model):
@@ -33,6 +33,34 @@ def test_the_perceptron(table):
     np.testing.assert_allclose(found, outputs(table["test_inputs"]), rtol=1e-3, atol=1e-4)
     expected = loss(outputs(table["train_inputs"][lot]), table["train_labels"][lot])
     np.testing.assert_allclose(model.losses(single(params), lot), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_lenet_by_definition(pictures):
+    """Convolutions of 5 x 5 at every place, each averaged over 2 x 2, then tanh; in float64."""
+    model, params = LeNet.of(pictures), {}
+    for name, value in LeNet.of(pictures).initial(np.random.default_rng(6)).items():
+        params[name] = np.asarray(value, np.float64)
+    stream = np.random.default_rng(7)
+    for name in params:
+        if name.endswith("bias"):
+            params[name] = stream.standard_normal(params[name].shape) / 3
+    x = pictures["test_images"][:4].astype(float)
+    x = np.pad(x, ((0, 0), (2, 2), (2, 2)))[..., None] * (1.275 / 255) - 0.1
+    for name in ("first", "second"):
+        size, (places, units) = x.shape[1] - 4, params[name].shape
+        kernel = params[name].reshape(5, 5, places // 25, units)
+        total = sum(
+            x[:, i : i + size, j : j + size] @ kernel[i, j] for i in range(5) for j in range(5)
+        )
+        mean = total.reshape(4, size // 2, 2, size // 2, 2, units).mean(axis=(2, 4))
+        x = np.tanh(mean + params[f"{name}_bias"][:, 0])
+    x = x.reshape(4, 400)
+    for name in ("third", "fourth"):
+        x = np.tanh(x @ params[name] + params[f"{name}_bias"][:, 0])
+    outputs = x @ params["output"] + params["output_bias"][:, 0]
+    found = model.logits(single(params))[:4]
+    np.testing.assert_allclose(found, outputs, rtol=1e-3, atol=1e-4)
+    assert sum(np.prod(shape) for shape in model.shapes.values()) == 61_706
 
 
 @pytest.mark.parametrize("length", [1, 7])

@@ -16,7 +16,8 @@ def run(experiment: str, *, results: str = "results", out: str) -> None:
 
     part = config.extraction(config.read(results), experiment)
     folder = Path(results, "data", part["dataset"])
-    made = sources.stamp([part, stamps.of_data(folder), sources.digest("cli/extract.py")])
+    code = sources.digest("cli/extract.py", sources.extractors()[experiment])
+    made = sources.stamp([part, stamps.of_data(folder), code])
     if not files.restored(made, out):
         extractor.write(part, folder, out)
         files.keep(made, out)

@@ -18,7 +18,7 @@ def run(experiment: str, schemes: Sequence[str], *, results: str = "results", ou
 
     settings = config.read(results)
     part = config.part(settings, experiment, *schemes)
-    place = Path(results, "data", experiment)
+    place = Path(results, "data", part["dataset"])
     if "extractor_epochs" in settings["training"].get(experiment, {}):
         place = Path(results, "features", f"{experiment}.npz")
     parts = config.parts(settings, experiment, schemes, place)

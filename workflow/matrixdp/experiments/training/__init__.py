@@ -15,9 +15,10 @@ from typing import Any
 from matrixdp.checks import InputError
 from matrixdp.discovery import collect
 
-# Parallelism is over jobs: one thread each, on the processor. jax reads this when it is imported.
+# Parallelism is over jobs: one thread each, on the processor unless the environment names another
+# platform. jax reads this when it is imported.
 os.environ |= {
-    "JAX_PLATFORMS": "cpu",
+    "JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS") or "cpu",
     "NPROC": "1",
     "PJRT_NPROC": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
@@ -36,6 +37,6 @@ for package in ("jax", "optax"):
         ) from None
 
 
-def registry() -> dict[str, Any]:
-    """Return the ``Training`` of every neural experiment by name."""
-    return collect(sys.modules[__name__], "TRAININGS")
+def registry(table: str = "TRAININGS") -> dict[str, Any]:
+    """Return the ``Training`` of every neural experiment by name, or its ``EXTRACTORS``."""
+    return collect(sys.modules[__name__], table)

@@ -1,10 +1,15 @@
-"""The feature extractor of Type II: a bidirectional LSTM, trained once and without privacy."""
+"""The feature extractors of Type II: networks that are trained once, and without privacy.
+
+Every file's ``EXTRACTORS`` is found here, by the name of the experiment.
+"""
 
 from __future__ import annotations
 
+import abc
 import os
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -14,76 +19,48 @@ from jax import Array
 from numpy.typing import NDArray
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
-from matrixdp import files
+from matrixdp import checks, files
 from matrixdp.data.prepared import LearningSet
+from matrixdp.experiments import training
 from matrixdp.experiments.training import batches
 from matrixdp.experiments.training.examples import accuracy, classes, limited, load
-from matrixdp.experiments.training.models import Params, glorot
+from matrixdp.experiments.training.models import Params
 from matrixdp.seeds import streams
 
-#: Sizes: embedding of a word, units per direction, features, classes.
-EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2
-#: How it is trained, and how many reviews pass it at a time.
+#: How it is trained, and how many records pass it at a time.
 RATE, BATCH = 1e-3, 128
 
 
-def extractor(stream: np.random.Generator, vocabulary: int) -> Params:
-    """Return initial parameters; axis 0 of what the LSTM has is the direction."""
-    forget = np.zeros((2, 1, 4 * UNITS), np.float32)
-    # A forget gate that starts open lets gradients through (Jozefowicz et al. 2015).
-    forget[:, :, UNITS : 2 * UNITS] = 1
-    return {
-        "embedding": jnp.asarray(stream.uniform(-0.05, 0.05, (vocabulary, EMBEDDING)), jnp.float32),
-        "input": glorot(stream, (2, EMBEDDING, 4 * UNITS)),
-        "recurrent": glorot(stream, (2, UNITS, 4 * UNITS)),
-        "bias": jnp.asarray(forget),
-        "features": glorot(stream, (2 * UNITS, FEATURES)),
-        "output": glorot(stream, (FEATURES, CLASSES)),
-    }
+class Extractor(abc.ABC):
+    """A network of which one layer's outputs, in [-1, 1], are released in place of the inputs.
 
-
-def features(params: Params, tokens: Array) -> Array:
-    """Return the features of reviews, in [-1, 1]: tanh of a linear map of the mean LSTM state.
-
-    Args:
-        params: as from :func:`extractor`.
-        tokens: reviews x length, 0 for padding, which the LSTM passes over.
+    Attributes:
+        stored: what the prepared data set calls the inputs.
     """
-    words = tokens.T
-    present = (words > 0)[:, :, None]
-    # Every word's part of the gates once, not once per place where it stands.
-    gates = params["embedding"] @ params["input"] + params["bias"]
-    states = [
-        _states(gates[way][words], present, params["recurrent"][way], bool(way)) for way in (0, 1)
-    ]
-    total = (jnp.concatenate(states, axis=2) * present).sum(axis=0)
-    return jnp.tanh(total / jnp.maximum(present.sum(axis=0), 1) @ params["features"])
+
+    stored: ClassVar[str]
+
+    @abc.abstractmethod
+    def initial(self, stream: np.random.Generator, *inputs: Array) -> Params:
+        """Return initial parameters for training and test inputs."""
+
+    @abc.abstractmethod
+    def features(self, params: Params, inputs: Array) -> Array:
+        """Return the features of records, one row each, in [-1, 1]."""
+
+    @abc.abstractmethod
+    def outputs(self, params: Params, features: Array) -> Array:
+        """Return what the rest of the network makes of features, a column per class."""
 
 
-def _states(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Array:
-    """Return the states of an LSTM in one direction, length x reviews x units."""
-
-    def step(state: tuple[Array, Array], inputs: tuple) -> tuple[tuple[Array, Array], Array]:
-        hidden, cell = state
-        given, present = inputs
-        enter, forget, leave, new = jnp.split(given + hidden @ recurrent, 4, axis=1)
-        moved = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
-        shown = jax.nn.sigmoid(leave) * jnp.tanh(moved)
-        state = jnp.where(present, shown, hidden), jnp.where(present, moved, cell)
-        return state, state[0]
-
-    zero = jnp.zeros((gates.shape[1], UNITS))
-    return jax.lax.scan(step, (zero, zero), (gates, present), reverse=reverse)[1]
-
-
-@jax.jit
-def train(params: Params, tokens: Array, labels: Array, lots: Array) -> Params:
+@partial(jax.jit, static_argnums=0)
+def train(network: Extractor, params: Params, inputs: Array, labels: Array, lots: Array) -> Params:
     """Return the parameters after one step of Adam per row of indices, shape (steps, lot)."""
     optimiser = optax.adam(RATE)
 
     def loss(params: Params, batch: Array) -> Array:
-        outputs = features(params, tokens[batch]) @ params["output"]
-        return cross_entropy(outputs, labels[batch]).mean()
+        found = network.outputs(params, network.features(params, inputs[batch]))
+        return cross_entropy(found, labels[batch]).mean()
 
     def step(state: tuple, batch: Array) -> tuple[tuple, None]:
         params, memory = state
@@ -94,13 +71,13 @@ def train(params: Params, tokens: Array, labels: Array, lots: Array) -> Params:
     return params
 
 
-@jax.jit
-def extract(params: Params, tokens: Array) -> Array:
-    """Return the features of all reviews, computed batch by batch."""
-    padding = -len(tokens) % BATCH
-    blocks = jnp.pad(tokens, ((0, padding), (0, 0))).reshape(-1, BATCH, tokens.shape[1])
-    found = jax.lax.map(lambda block: features(params, block), blocks)
-    return found.reshape(-1, FEATURES)[: len(tokens)]
+@partial(jax.jit, static_argnums=0)
+def extract(network: Extractor, params: Params, inputs: Array) -> Array:
+    """Return the features of all records, computed batch by batch."""
+    padding = [(0, -len(inputs) % BATCH)] + [(0, 0)] * (inputs.ndim - 1)
+    blocks = jnp.pad(inputs, padding).reshape(-1, BATCH, *inputs.shape[1:])
+    found = jax.lax.map(partial(network.features, params), blocks)
+    return found.reshape(-1, found.shape[-1])[: len(inputs)]
 
 
 def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -109,7 +86,9 @@ def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.Path
     ``part`` has the experiment's settings: ``experiment``, ``dataset``, ``seed``,
     ``extractor_epochs`` and, if not all, ``records``; ``folder`` the prepared data set.
     """
+    known = training.registry("EXTRACTORS")
     found = run(
+        known[checks.choice(known, experiment=part["experiment"])],
         load(folder, part["dataset"]),
         seed=part["seed"],
         epochs=part["extractor_epochs"],
@@ -121,28 +100,27 @@ def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.Path
 
 
 def run(
-    data: LearningSet, *, seed: int, epochs: int, records: int | None = None
+    network: Extractor, data: LearningSet, *, seed: int, epochs: int, records: int | None = None
 ) -> dict[str, NDArray]:
     """Return the features of the records of a data set, and how they came about.
 
-    It has ``train_tokens``, ``train_labels``, ``test_tokens`` and ``test_labels``, of which at most
-    ``records`` each are taken. Returned are ``train_features``, ``train_labels`` and their test
-    partners; ``accuracy``, that of the extractor's own output layer on the test records; ``name``,
-    ``status``, ``seed`` and ``epochs``.
+    Of the training and of the test records at most ``records`` each are taken. Returned are
+    ``train_features``, ``train_labels`` and their test partners; ``accuracy``, that of the whole
+    network on the test records; ``name``, ``status``, ``seed`` and ``epochs``.
     """
-    training, *choosing = streams(seed, "extractor", data.name, trials=range(3))
+    stream, *choosing = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays
-    for part, stream in zip(("train", "test"), choosing, strict=True):
-        arrays = limited(arrays, records, stream, part)
+    for part, own in zip(("train", "test"), choosing, strict=True):
+        arrays = limited(arrays, records, own, part)
     classes(arrays["train_labels"], data.name)
-    tokens, labels = (jnp.asarray(arrays[f"train_{of}"], jnp.int32) for of in ("tokens", "labels"))
-    test = jnp.asarray(arrays["test_tokens"], jnp.int32)
-    initial = extractor(training, int(max(tokens.max(), test.max())) + 1)
-    steps = batches.shuffled(training, len(tokens), min(BATCH, len(tokens)), epochs)
-    params = train(initial, tokens, labels, steps)
-    found = {"train": extract(params, tokens), "test": extract(params, test)}
+    inputs, test = (jnp.asarray(arrays[f"{part}_{network.stored}"]) for part in ("train", "test"))
+    labels = jnp.asarray(arrays["train_labels"], jnp.int32)
+    initial = network.initial(stream, inputs, test)
+    steps = batches.shuffled(stream, len(inputs), min(BATCH, len(inputs)), epochs)
+    params = train(network, initial, inputs, labels, steps)
+    found = {"train": extract(network, params, inputs), "test": extract(network, params, test)}
     about = {"name": data.name, "status": data.status, "seed": seed, "epochs": epochs}
-    about["accuracy"] = accuracy(found["test"] @ params["output"], arrays["test_labels"])
+    about["accuracy"] = accuracy(network.outputs(params, found["test"]), arrays["test_labels"])
     return {
         **{f"{part}_features": np.asarray(of) for part, of in found.items()},
         **{f"{part}_labels": arrays[f"{part}_labels"] for part in found},

@@ -6,6 +6,7 @@ takes the extractor and the labels as public. Test features have no noise.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import jax
@@ -31,7 +32,7 @@ RATE = 0.1
 READINGS = (DEFAULT, "classifier=bias", "classifier=bias_undivided")
 
 
-@jax.jit
+@functools.partial(jax.jit, static_argnames="classes")
 def classify(
     private: Array,
     labels: Array,
@@ -39,8 +40,9 @@ def classify(
     deviation: Array,
     key: Array,
     radii: Array | None = None,
+    classes: int = 2,
 ) -> dict[str, tuple[Array, Array]]:
-    """Return weights, features x 2, and bias of linear classifiers trained on noisy features.
+    """Return weights, features x classes, and bias of linear classifiers trained on noisy features.
 
     Training divides each noisy feature by sqrt(1 + deviation^2), so that one learning rate serves
     any noise. The paper leaves the rest open. By default there is no bias, as in the extractor's
@@ -55,6 +57,7 @@ def classify(
         deviation: standard deviation of the noise, a scalar or one per feature.
         key: of the noise, which is the same for all readings.
         radii: lengths of each record's noise, shape (records, 1), if it is not Gaussian.
+        classes: how many there are.
 
     Returns:
         For each of ``READINGS`` what is to be applied to test features that are not divided.
@@ -64,7 +67,7 @@ def classify(
     if radii is not None:
         noise = noise * (radii / jnp.linalg.norm(noise, axis=1, keepdims=True))
     inputs = (private + noise) / scale
-    start = jnp.zeros((private.shape[1], 2)), jnp.zeros(2)
+    start = jnp.zeros((private.shape[1], classes)), jnp.zeros(classes)
 
     def loss(params: tuple, lot: Array) -> Array:
         weights, bias = params
@@ -114,6 +117,7 @@ class PrivateFeatures(Training):
             np.asarray(arrays[f"{part}_labels"], np.int32) for part in ("train", "test")
         )
         records, features = private.shape
+        several = int(labels.max()) + 1
 
         def trial(stream: np.random.Generator) -> Score:
             lots = batches.shuffled(stream, records, self.lot, self.epochs)
@@ -123,7 +127,7 @@ class PrivateFeatures(Training):
                 wide = noise.deviations["features"] if noise else 0
                 deviation = np.broadcast_to(np.ravel(at_least(wide)), features)
                 radii = _radii(noise, records, key) if noise else None
-                trained = classify(private, labels, lots, deviation, key, radii)
+                trained = classify(private, labels, lots, deviation, key, radii, several)
                 return {
                     reading: accuracy(test @ weights + bias, test_labels)
                     for reading, (weights, bias) in trained.items()
@@ -135,4 +139,7 @@ class PrivateFeatures(Training):
         return Trainer(plan, labels, test_labels, trial)
 
 
-TRAININGS = {"imdb": PrivateFeatures(lot=256, epochs=10)}
+TRAININGS = {
+    "imdb": PrivateFeatures(lot=256, epochs=10),
+    "mnist_features": PrivateFeatures(lot=256, epochs=50),
+}

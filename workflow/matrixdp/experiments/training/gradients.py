@@ -25,7 +25,7 @@ from matrixdp.experiments.schemes.gradients import Gradients
 from matrixdp.experiments.training import batches
 from matrixdp.experiments.training.base import Score, Trainer, Training, at_least
 from matrixdp.experiments.training.examples import accuracy
-from matrixdp.experiments.training.models import GraphNetwork, Model, Params, Perceptron
+from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from matrixdp.privacy import banded
 
 #: The optimiser: where the paper is silent, what its authors' public code uses.
@@ -157,4 +157,5 @@ class PrivateGradients(Training):
 TRAININGS = {
     "adult": PrivateGradients(model=Perceptron, lot=512, epochs=50),
     "cora": PrivateGradients(model=GraphNetwork, lot=200, epochs=50),
+    "mnist": PrivateGradients(model=LeNet, lot=1024, epochs=100),
 }

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import abc
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -47,11 +48,8 @@ class Model(abc.ABC):
         """Return the shape of every parameter matrix."""
 
     def initial(self, stream: np.random.Generator) -> Params:
-        """Return initial parameters: biases zero, weights uniform as in :func:`glorot`."""
-        return {
-            name: jnp.zeros(shape) if name.endswith("bias") else glorot(stream, shape)
-            for name, shape in self.shapes.items()
-        }
+        """Return initial parameters, as :func:`drawn`."""
+        return drawn(self.shapes, stream)
 
     @abc.abstractmethod
     def losses(self, params: Params, lot: Array) -> Array:
@@ -70,19 +68,102 @@ class Model(abc.ABC):
         """Return the outputs for the test examples, one row each."""
 
 
+def drawn(shapes: Mapping[str, tuple[int, int]], stream: np.random.Generator) -> Params:
+    """Return initial parameters: biases zero, weights uniform as in :func:`glorot`."""
+    return {
+        name: jnp.zeros(shape) if name.endswith("bias") else glorot(stream, shape)
+        for name, shape in shapes.items()
+    }
+
+
 def glorot(stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
     """Return weights uniform within sqrt(6 / (inputs + outputs)), the last two axes."""
     bound = np.sqrt(6 / sum(shape[-2:]))
     return jnp.asarray(stream.uniform(-bound, bound, shape), jnp.float32)
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True, eq=False)
-class Perceptron(Model):
-    """One hidden layer of 12 sigmoid units.
+class Layer(NamedTuple):
+    """Units that all take the same inputs, times weights and plus a bias.
 
     Attributes:
-        inputs, test_inputs: one row per example.
+        inputs, units: shape of the weights.
+        places: 1, or of how many windows of a picture each unit takes the inputs: a convolution
+            with 5 x 5 weights whose outputs are averaged over 2 x 2 neighbours.
+    """
+
+    inputs: int
+    units: int
+    places: int = 1
+
+
+def shapes(layers: Mapping[str, Layer]) -> dict[str, tuple[int, int]]:
+    """Return the shapes of the weights and the bias of every layer."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, layer in layers.items():
+        found |= {name: (layer.inputs, layer.units), f"{name}_bias": (layer.units, 1)}
+    return found
+
+
+def forward(
+    layers: Mapping[str, Layer],
+    activation: Callable[[Array], Array],
+    params: Params,
+    x: Array,
+    added: Params | None = None,
+) -> tuple[Array, Params]:
+    """Return the outputs of the last layer, examples x places x units, and what each layer takes.
+
+    ``activation`` stands between layers; ``added`` is added to the outputs of each.
+    """
+    taken: Params = {}
+    for name, layer in layers.items():
+        x = activation(x) if taken else x
+        weights = params[name]
+        if layer.places > 1:
+            x = windows(x)
+            weights = (_POOLED @ weights.reshape(25, -1)).reshape(-1, layer.units)
+        else:
+            x = x.reshape(len(x), 1, -1)
+        taken[name] = x
+        x = x @ weights + params[f"{name}_bias"][:, 0]
+        x = x + added[name] if added else x
+    return x, taken
+
+
+#: How 5 x 5 weights act on a window of 6 x 6 points, the average over 2 x 2 neighbours included:
+#: 36 x 25, the points in the order of :func:`windows`.
+_HALVES = (np.eye(6, 5) + np.eye(6, 5, -1)) / 2
+_POOLED = jnp.asarray(
+    np.kron(_HALVES, _HALVES).reshape(3, 2, 3, 2, 25).swapaxes(1, 2).reshape(36, 25), jnp.float32
+)
+
+
+def windows(pictures: Array) -> Array:
+    """Return every second window of 6 x 6 points, either way, of pictures.
+
+    A convolution whose outputs are averaged is one product of these, and a quarter of the work.
+
+    Args:
+        pictures: examples x points x channels, square, of an even side.
+
+    Returns:
+        Examples x windows x 36 channels; blocks of 2 x 2 points come one after the other.
+    """
+    count, points, channels = pictures.shape
+    side = math.isqrt(points) // 2
+    blocks = pictures.reshape(count, side, 2, side, 2, channels).swapaxes(2, 3)
+    blocks = blocks.reshape(count, side, side, 4 * channels)
+    last = side - 2
+    parts = [blocks[:, i : i + last, j : j + last] for i in range(3) for j in range(3)]
+    return jnp.concatenate(parts, axis=3).reshape(count, last**2, 36 * channels)
+
+
+@dataclass(frozen=True, eq=False)
+class Layered(Model):
+    """Layers one after the other.
+
+    Attributes:
+        inputs, test_inputs: one example along axis 0.
         labels, test_labels: classes from 0.
     """
 
@@ -91,63 +172,147 @@ class Perceptron(Model):
     test_inputs: Array
     test_labels: Array
 
+    #: What the prepared data set calls the inputs, and the type that they are kept in.
+    stored: ClassVar[tuple[str, Any]] = ("inputs", jnp.float32)
+
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray]) -> Self:
-        """Return the network of ``train_inputs``, ``train_labels`` and their test partners."""
-        types = {"inputs": jnp.float32, "labels": jnp.int32}
-        names = itertools.product(("train", "test"), types.items())
+        """Return the network of the training and the test examples of a prepared data set."""
+        names = itertools.product(("train", "test"), (cls.stored, ("labels", jnp.int32)))
         return cls(*(jnp.asarray(arrays[f"{part}_{of}"], kind) for part, (of, kind) in names))
 
     @property
+    @abc.abstractmethod
+    def layers(self) -> dict[str, Layer]:
+        """Return the layers by name."""
+
+    @staticmethod
+    def activation(x: Array) -> Array:
+        """Return what a layer takes of the outputs of the one before."""
+        return jax.nn.sigmoid(x)
+
+    @staticmethod
+    def read(inputs: Array) -> Array:
+        """Return what the first layer takes of examples."""
+        return inputs
+
+    @property
     def shapes(self) -> dict[str, tuple[int, int]]:
-        """Return inputs x 12, 12 x 2 and the two biases."""
-        return {
-            "hidden": (self.inputs.shape[1], SIGMOID_UNITS),
-            "hidden_bias": (SIGMOID_UNITS, 1),
-            "output": (SIGMOID_UNITS, 2),
-            "output_bias": (2, 1),
-        }
+        """Return the weights and the bias of every layer."""
+        return shapes(self.layers)
 
     def losses(self, params: Params, lot: Array) -> Array:
         """Return the cross-entropy of single examples (see :class:`Model`)."""
-        return cross_entropy(_output(params, _hidden(params, self.inputs[lot])), self.labels[lot])
-
-    def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
-        """Return norms and weighted sums of single gradients (see :class:`Model`)."""
-        x, y = self.inputs[lot], self.labels[lot]
-        inner = _hidden(params, x)
-        h = jax.nn.sigmoid(inner)
-        by_output = jax.vmap(jax.grad(cross_entropy))(_output(params, inner), y)
-        by_inner = jax.vmap(jax.grad(lambda i, y: cross_entropy(_output(params, i), y)))(inner, y)
-
-        def weighted(weights: Array) -> Params:
-            inner, output = weights[:, None] * by_inner, weights[:, None] * by_output
-            return {
-                "hidden": x.T @ inner,
-                "hidden_bias": inner.sum(axis=0)[:, None],
-                "output": h.T @ output,
-                "output_bias": output.sum(axis=0)[:, None],
-            }
-
-        # A bias is the weight of an input that is always 1.
-        squares = (1 + _squares(x)) * _squares(by_inner) + (1 + _squares(h)) * _squares(by_output)
-        return jnp.sqrt(squares), weighted
+        return cross_entropy(self._outputs(params, self.inputs[lot]), self.labels[lot])
 
     def logits(self, params: Params) -> Array:
         """Return the outputs for the test examples."""
-        return _output(params, _hidden(params, self.test_inputs))
+        return self._outputs(params, self.test_inputs)
+
+    def _outputs(self, params: Params, inputs: Array) -> Array:
+        return forward(self.layers, self.activation, params, self.read(inputs))[0][:, 0]
+
+    def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
+        """Return norms and weighted sums of single gradients (see :class:`Model`)."""
+        x, y = self.read(self.inputs[lot]), self.labels[lot]
+
+        def total(added: Params) -> tuple[Array, Params]:
+            outputs, taken = forward(self.layers, self.activation, params, x, added)
+            return cross_entropy(outputs[:, 0], y).sum(), taken
+
+        nothing = {
+            name: jnp.zeros((len(lot), layer.places, layer.units))
+            for name, layer in self.layers.items()
+        }
+        by_output, taken = jax.grad(total, has_aux=True)(nothing)
+        # Of a convolution the gradients are small enough to be written out.
+        each = {
+            name: _by_weights(taken[name], by_output[name], layer.inputs)
+            for name, layer in self.layers.items()
+            if layer.places > 1
+        }
+        # A bias is the weight of an input that is always 1.
+        squares = sum(
+            _squares(each[name]) + _squares(d.sum(axis=1))
+            if name in each
+            else (1 + _squares(taken[name])) * _squares(d)
+            for name, d in by_output.items()
+        )
+
+        def weighted(weights: Array) -> Params:
+            found = {}
+            for name, d in by_output.items():
+                if name in each:
+                    found[name] = jnp.tensordot(weights, each[name], 1)
+                else:
+                    found[name] = taken[name][:, 0].T @ (weights[:, None] * d[:, 0])
+                found[f"{name}_bias"] = (weights @ d.sum(axis=1))[:, None]
+            return found
+
+        return jnp.sqrt(jnp.asarray(squares)), weighted
 
 
-def _hidden(params: Params, x: Array) -> Array:
-    return x @ params["hidden"] + params["hidden_bias"][:, 0]
-
-
-def _output(params: Params, inner: Array) -> Array:
-    return jax.nn.sigmoid(inner) @ params["output"] + params["output_bias"][:, 0]
+def _by_weights(taken: Array, by_output: Array, inputs: int) -> Array:
+    """Return the gradients by the weights of a convolution, examples x inputs x units."""
+    count, _, units = by_output.shape
+    found = jnp.einsum("npk,npu->nuk", taken, by_output).swapaxes(1, 2)
+    found = jnp.einsum("pq,npr->nqr", _POOLED, found.reshape(count, 36, -1))
+    return found.reshape(count, inputs, units)
 
 
 def _squares(rows: Array) -> Array:
-    return (rows * rows).sum(axis=1)
+    return (rows * rows).reshape(len(rows), -1).sum(axis=1)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Perceptron(Layered):
+    """One hidden layer of 12 sigmoid units."""
+
+    @property
+    def layers(self) -> dict[str, Layer]:
+        """Return inputs x 12 and 12 x 2."""
+        return {
+            "hidden": Layer(self.inputs.shape[1], SIGMOID_UNITS),
+            "output": Layer(SIGMOID_UNITS, 2),
+        }
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class LeNet(Layered):
+    """LeNet-5 (LeCun et al. 1998, section II) on pictures of 28 x 28 points.
+
+    Two convolutions of 5 x 5, each averaged over 2 x 2 points before its tanh, then 120, 84 and 10
+    units. Every map of the first is seen by every map of the second, and the last layer is linear.
+    """
+
+    stored = "images", jnp.uint8
+
+    @property
+    def layers(self) -> dict[str, Layer]:
+        """Return the five layers, with 61,706 weights and biases."""
+        return LENET
+
+    @staticmethod
+    def activation(x: Array) -> Array:
+        """Return the tanh, with which the paper has features in [-1, 1]."""
+        return jnp.tanh(x)
+
+    @staticmethod
+    def read(inputs: Array) -> Array:
+        """Return pictures with a border of two points, paper at -0.1 and ink at 1.175."""
+        padded = jnp.pad(inputs, ((0, 0), (2, 2), (2, 2))).reshape(len(inputs), -1, 1)
+        return padded.astype(jnp.float32) * (1.275 / 255) - 0.1
+
+
+LENET = {
+    "first": Layer(25, 6, 14 * 14),
+    "second": Layer(25 * 6, 16, 5 * 5),
+    "third": Layer(400, 120),
+    "fourth": Layer(120, 84),
+    "output": Layer(84, 10),
+}
 
 
 @jax.tree_util.register_dataclass

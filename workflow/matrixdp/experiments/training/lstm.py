@@ -1,0 +1,76 @@
+"""The feature extractor of reviews: a bidirectional LSTM, averaged over the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from matrixdp.experiments.training.extractor import Extractor
+from matrixdp.experiments.training.models import Params, glorot
+
+#: Sizes: embedding of a word, units per direction, features, classes.
+EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2
+
+
+@dataclass(frozen=True)
+class LSTM(Extractor):
+    """Reviews are rows of word numbers, 0 for padding, which the LSTM passes over."""
+
+    stored = "tokens"
+
+    def initial(self, stream: np.random.Generator, *inputs: Array) -> Params:
+        """Return initial parameters; axis 0 of what the LSTM has is the direction."""
+        vocabulary = max(int(tokens.max()) for tokens in inputs) + 1
+        forget = np.zeros((2, 1, 4 * UNITS), np.float32)
+        # A forget gate that starts open lets gradients through (Jozefowicz et al. 2015).
+        forget[:, :, UNITS : 2 * UNITS] = 1
+        return {
+            "embedding": jnp.asarray(
+                stream.uniform(-0.05, 0.05, (vocabulary, EMBEDDING)), jnp.float32
+            ),
+            "input": glorot(stream, (2, EMBEDDING, 4 * UNITS)),
+            "recurrent": glorot(stream, (2, UNITS, 4 * UNITS)),
+            "bias": jnp.asarray(forget),
+            "features": glorot(stream, (2 * UNITS, FEATURES)),
+            "output": glorot(stream, (FEATURES, CLASSES)),
+        }
+
+    def features(self, params: Params, inputs: Array) -> Array:
+        """Return the features of reviews: tanh of a linear map of the mean LSTM state."""
+        words = inputs.T
+        present = (words > 0)[:, :, None]
+        # Every word's part of the gates once, not once per place where it stands.
+        gates = params["embedding"] @ params["input"] + params["bias"]
+        states = [
+            _states(gates[way][words], present, params["recurrent"][way], bool(way))
+            for way in (0, 1)
+        ]
+        total = (jnp.concatenate(states, axis=2) * present).sum(axis=0)
+        return jnp.tanh(total / jnp.maximum(present.sum(axis=0), 1) @ params["features"])
+
+    def outputs(self, params: Params, features: Array) -> Array:
+        """Return a linear map of the features."""
+        return features @ params["output"]
+
+
+def _states(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Array:
+    """Return the states of an LSTM in one direction, length x reviews x units."""
+
+    def step(state: tuple[Array, Array], inputs: tuple) -> tuple[tuple[Array, Array], Array]:
+        hidden, cell = state
+        given, present = inputs
+        enter, forget, leave, new = jnp.split(given + hidden @ recurrent, 4, axis=1)
+        moved = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
+        shown = jax.nn.sigmoid(leave) * jnp.tanh(moved)
+        state = jnp.where(present, shown, hidden), jnp.where(present, moved, cell)
+        return state, state[0]
+
+    zero = jnp.zeros((gates.shape[1], UNITS))
+    return jax.lax.scan(step, (zero, zero), (gates, present), reverse=reverse)[1]
+
+
+EXTRACTORS = {"imdb": LSTM()}
