@@ -35,7 +35,7 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
-_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total")
+_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total", "public")
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ class Specification:
     target: str
     #: Epsilon and delta of all releases of the file together, and ``pure``, a part of epsilon.
     total: Mapping[str, float]
+    #: Whether the records are known to all, as those of a textbook.
+    public: bool = False
 
     def scaled(self, rows: Array) -> Array:
         """Return records, one per row, as the query has them; a regression's with a constant."""
@@ -143,6 +145,9 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     for name, value in total.items():
         if name == "epsilon" or value != 0:
             (checks.open_unit if name == "delta" else checks.positive)(**{f"total.{name}": value})
+    public = asked.get("public", False)
+    if not isinstance(public, bool):
+        raise InputError(f"public is {public!r}; it must be true or false")
     mechanism = asked.get("mechanism", RECOMMENDED)
     return Specification(
         file=path.parent / str(asked["file"]),
@@ -159,4 +164,5 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         importance=importance,
         target=target,
         total=total,
+        public=public,
     )
