@@ -26,7 +26,6 @@ Settings = Mapping[str, Any]
 
 def side_by_side(
     name: str,
-    section: str,
     as_run: Callable[[str, Settings, Tables], Mapping[str, str]],
     tables: Tables,
 ) -> pd.DataFrame:
@@ -34,8 +33,7 @@ def side_by_side(
 
     Args:
         name: of the table.
-        section: key of the settings that says which experiments are run.
-        as_run: from experiment, settings and inputs to our rows.
+        as_run: from experiment, settings and inputs to our rows; to none if it is not run.
         tables: its inputs.
     """
     items = [*catalogue.setups(name)]
@@ -44,11 +42,9 @@ def side_by_side(
     cells = printed.pivot(index="item", columns="experiment", values="value")
     table = pd.DataFrame({"item": items})
     for experiment in printed["experiment"].unique():
-        ours: Mapping[str, str] = dict.fromkeys(items, NOT_RUN) | {
+        ours = as_run(experiment, settings, tables) or dict.fromkeys(items, NOT_RUN) | {
             "needs": catalogue.experiment(experiment).needs
         }
-        if experiment in settings.get(section, {}):
-            ours = as_run(experiment, settings, tables)
         table[f"{experiment}_published"] = [cells[experiment].get(item, "") for item in items]
         table[experiment] = [ours.get(item, "") for item in items]
     return table
@@ -93,8 +89,10 @@ def grid2(table: pd.DataFrame) -> Grid:
 
 
 def _releases(experiment: str, config: Settings, tables: Tables) -> dict[str, str]:
-    """Return how an experiment of the MVG paper was run."""
-    settings = config["experiments"][experiment]
+    """Return how an experiment of the MVG paper was run, if it was."""
+    settings = config.get("experiments", {}).get(experiment)
+    if settings is None:
+        return {}
     setup = catalogue.experiment(experiment).setup
     needed = ("title", "status", "features", "rows_used", "scaling", "lower", "upper", "licence")
     facts = _facts(settings["dataset"], tables, needed)
@@ -153,10 +151,27 @@ def grid1(table: pd.DataFrame) -> Grid:
     return markup.grouped(groups, columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}")
 
 
-def _trained(experiment: str, config: Settings, tables: Tables) -> dict[str, str]:
+def _learnt(dataset: str, config: Settings, tables: Tables) -> dict[str, str]:
+    """Return how networks were trained on a data set of the IMGM paper, in every way that was."""
+    parts = {
+        catalogue.experiment(name).kind: _trained(name, dataset, config, tables)
+        for name, own in config.get("training", {}).items()
+        if own.get("dataset", name) == dataset
+    }
+    found = {}
+    for item in dict.fromkeys(item for part in parts.values() for item in part):
+        told = {kind: part[item] for kind, part in parts.items() if part[item] not in ("", "-")}
+        if len({*told.values()}) > 1:
+            found[item] = "; ".join(f"{kind}: {text}" for kind, text in told.items())
+        else:
+            found[item] = next(iter([*told.values(), *(part[item] for part in parts.values())]))
+    return found
+
+
+def _trained(experiment: str, dataset: str, config: Settings, tables: Tables) -> dict[str, str]:
     """Return how an experiment of the IMGM paper was run."""
     settings = config["training"][experiment]
-    facts = _facts(experiment, tables, ("title", "status", "arrays", "licence"))
+    facts = _facts(dataset, tables, ("title", "status", "arrays", "licence"))
     about = catalogue.experiment(experiment)
     private_gradients = about.kind == "gradients"
     epochs = str(settings["epochs"])
@@ -201,8 +216,8 @@ TABLES = {
         finding=finding,
         caption=catalogue.caption("table1"),
         inputs=("published/table1", "settings"),
-        optional=("data/adult", "data/cora", "data/imdb"),
-        data=functools.partial(side_by_side, "table1", "training", _trained),
+        optional=("data/adult", "data/cora", "data/imdb", "data/mnist"),
+        data=functools.partial(side_by_side, "table1", _learnt),
         grid=grid1,
     ),
     "table2": Table(
@@ -211,7 +226,7 @@ TABLES = {
         caption=catalogue.caption("table2"),
         inputs=("published/table2", "settings"),
         optional=("data/liver", "data/movement", "data/ctg"),
-        data=functools.partial(side_by_side, "table2", "experiments", _releases),
+        data=functools.partial(side_by_side, "table2", _releases),
         grid=grid2,
     ),
 }
