@@ -5,7 +5,7 @@ PYTHON ?= python3
 ARGS ?=
 BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
 
-.PHONY: all quick page verify reference figures test mutants faults bench lint slurm clean help
+.PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean help
 
 all: ## compute every table, figure and the report
 	@$(BOOTSTRAP) run $(ARGS)
@@ -15,6 +15,9 @@ quick: ## the same with few trials: minutes, to see that everything works
 
 page: ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BOOTSTRAP) page $(ARGS)
+
+docs: ## the page on what `import matrixdp` gives: results/api/index.html
+	@$(BOOTSTRAP) docs
 
 verify: ## run, then compare with the kept results of a full run on the original data
 	@$(BOOTSTRAP) run $(ARGS)
@@ -32,8 +35,8 @@ figures: ## draw the kept results' figures again and compare them, byte for byte
 test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)
 
-faults: ## inject many faults: downloads, mirrors, configurations, kills (half an hour)
-	@$(BOOTSTRAP) test tests/faults --long $(ARGS)
+faults: ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
+	@$(BOOTSTRAP) test tests/faults tests/practice/test_black_box.py --long $(ARGS)
 
 mutants: ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BOOTSTRAP) mutants $(ARGS)

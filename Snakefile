@@ -20,7 +20,6 @@ configfile: SETTINGS
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/trials.smk"
-include: "workflow/rules/training.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/targets.smk"
@@ -31,7 +30,7 @@ rule all:
     default_target: True
     input:
         [wanted for _, wanted in TARGETS.values()],
-        [data_of(name) for name in [*EXPERIMENTS, *TRAINING]],
+        [data_of(name) for name in RUNS],
         [file for group in SHOWN for file in group.outputs],
         rules.judge.input,
         rules.judge.output,
@@ -40,10 +39,13 @@ rule all:
 
 onstart:
     # Not in dry runs, and only where there is something to do: what jobs read their settings from.
-    keep_records(started=True)
+    stamps.keep_records("results", started=True)
     for file in products.leftovers(config, "results"):
         # Of an experiment that was taken out: the page shows what is there.
         file.unlink()
+    if workflow.dag_settings.forceall or workflow.dag_settings.forcerun:
+        # Who forces jobs wants them computed.
+        stamps.forget("results")
     configuration.write(config)
     shell(STAND_INS)
 
@@ -55,6 +57,6 @@ onsuccess:
 
 
 if MAIN:
-    keep_records(started=False)
+    stamps.keep_records("results", started=False)
 # Rules ask for some digests only when their jobs are planned.
 atexit.register(sources.remember)

@@ -90,7 +90,7 @@ def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert bootstrap.main(["tset"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("'tset' is no command: choose from run, test, mutants, bench, setup,")
-    assert said.endswith("slurm, clean, page, redraw, verify, keep.\n")
+    assert said.endswith("slurm, clean, docs, page, redraw, verify, keep.\n")
 
 
 # When .venv is made anew
@@ -373,6 +373,7 @@ def test_children_see_no_other_python_path(project, monkeypatch):
         ("bench", "bench"),
         ("clean", "clean"),
         ("slurm", "slurm"),
+        ("docs", "docs"),
     ],
 )
 def test_make_targets(target, command):

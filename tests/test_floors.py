@@ -52,8 +52,10 @@ FLOORS = {
         *("experiments", "experiments.readings"),
     ],
     "config": [
-        *("checks", "experiments.readings", "files", "places", "sources", "stamps", "trials")
+        *("checks", "experiments.readings", "files", "places", "sources", "stamps", "strict"),
+        "trials",
     ],
+    "strict": ["checks"],
     "templates": ["catalogue"],
     "products": ["catalogue", "config", "places", "sources", "templates"],
     "cli*": ["*"],

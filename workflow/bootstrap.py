@@ -4,6 +4,7 @@
     python3 workflow/bootstrap.py test [pytest arguments]     the tests
     python3 workflow/bootstrap.py mutants [arguments]         the tests, with errors injected
     python3 workflow/bootstrap.py bench [arguments]           the speed measurements
+    python3 workflow/bootstrap.py docs                        what `import matrixdp` gives
     python3 workflow/bootstrap.py page [arguments]            the page on the kept results
     python3 workflow/bootstrap.py redraw [arguments]          the kept results' figures, compared
     python3 workflow/bootstrap.py verify [arguments]          the last run, compared with them
@@ -291,24 +292,11 @@ def clean(project: Project, arguments: Sequence[str] = ()) -> None:
     """Delete what runs have made; the kept results and .venv stay."""
     with project.locked():
         project.refuse_company()
-        results = project.root / "results"
-        for made in results.iterdir() if results.is_dir() else ():
+        for made in project.root.glob("results/*"):
             if made.is_symlink() or made.is_file():
                 made.unlink()
             elif made.name != "reference":
                 shutil.rmtree(made)
-
-
-def test(project: Project, arguments: Sequence[str]) -> None:
-    """Run the tests in two processes (another -n among the arguments wins)."""
-    setup(project)
-    project.become("-m", "pytest", "-n", "2", *arguments, OPENBLAS_NUM_THREADS="1")
-
-
-def mutants(project: Project, arguments: Sequence[str]) -> None:
-    """Inject one error at a time and see whether the tests notice it."""
-    setup(project)
-    project.become(str(Path("tests", "mutants", "mutate.py")), *arguments)
 
 
 def bench(project: Project, arguments: Sequence[str]) -> int:
@@ -318,19 +306,31 @@ def bench(project: Project, arguments: Sequence[str]) -> int:
     return max(abs(project.call(str(file), *arguments)) for file in files)
 
 
-def verb(name: str) -> Callable:
-    """Return the command that runs a verb of the package."""
+def python(*words: str, **extra: str) -> Callable:
+    """Return the command that becomes ``python WORDS``, with its arguments."""
 
     def command(project: Project, arguments: Sequence[str]) -> None:
         setup(project)
-        project.become("-m", "matrixdp", name, *arguments)
+        project.become(*words, *arguments, **extra)
 
     return command
 
 
-COMMANDS = {"run": run, "test": test, "mutants": mutants, "bench": bench, "setup": setup}
-COMMANDS.update({"slurm": slurm, "clean": clean, "page": verb("report"), "redraw": verb("figure")})
-COMMANDS.update({"verify": verb("verify"), "keep": verb("keep")})
+COMMANDS = {
+    "run": run,
+    # Two processes; another -n among the arguments wins.
+    "test": python("-m", "pytest", "-n", "2", OPENBLAS_NUM_THREADS="1"),
+    "mutants": python("tests/mutants/mutate.py"),
+    "bench": bench,
+    "setup": setup,
+    "docs": python("docs/api.py"),
+    "slurm": slurm,
+    "clean": clean,
+    "page": python("-m", "matrixdp", "report"),
+    "redraw": python("-m", "matrixdp", "figure"),
+    "verify": python("-m", "matrixdp", "verify"),
+    "keep": python("-m", "matrixdp", "keep"),
+}
 
 
 def main(arguments: Sequence[str]) -> int | None:

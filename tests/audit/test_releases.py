@@ -8,7 +8,6 @@ from scipy import special
 
 from matrixdp import laws
 from matrixdp.audit import base, direction, releases, sketch
-from matrixdp.audit import gaussian as gaussian_audit
 from matrixdp.audit.base import NO_SCALE, Scale
 from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.projection import BlackBoxAudit
@@ -164,8 +163,8 @@ def test_independent_laplace_noise_on_all_entries_of_second_moments_is_judged_by
 
 
 class Odd(laws.Law):
-    def sample(self, streams, out=None):
-        return np.stack([stream.uniform(-3, 3, self.shape) for stream in streams])
+    def _draw(self, streams, stack):
+        stack[...] = [stream.uniform(-3, 3, self.shape) for stream in streams]
 
 
 def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
@@ -247,7 +246,7 @@ def test_an_unknown_law_is_not_passed(std, words):
 
 
 def test_too_few_runs_are_said_so(monkeypatch):
-    monkeypatch.setattr(gaussian_audit, "MOST", 6 * 20_000)
+    monkeypatch.setattr(base, "MOST", 6 * 20_000)
     row = judged(Gaussian(), LIVER)
     assert 10_000 < row["runs"] <= 20_000
     assert row["note"].startswith("20000 runs are too few for the black box to reject a tenth")

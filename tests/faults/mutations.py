@@ -146,9 +146,12 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     "twice adult": ({**SHIPPED, "experiments": {"adult": PLAIN}}, "both have 'adult'"),
     "clip 1e-320": (_training(clip=1e-320), r"clip is 1e-320; it must be a number above 0, from"),
     "clip 1e300": (_training(clip=1e300), "clip is 1000.*; it must be"),
-    "a lot of all": (_training(lot=10**6), "lot is 1000000; records are only 48842"),
-    "a lot of some": (_training(lot=512, records=100), "lot is 512; records are only 100"),
-    "a batch too large": (_training(batch=1024), "batch is 1024; lot are only 512"),
+    "a lot of all": (_training(lot=10**6), "lot is 1000000; make it 48842, the number of rec"),
+    "a lot of some": (
+        _training(lot=512, records=100),
+        "lot is 512; make it 100, the number",
+    ),
+    "a batch too large": (_training(batch=1024), "batch is 1024; make it 512, the lot, or less"),
     "epochs without end": (_training(epochs=10**9), "epochs is 1000000000; .* take days"),
     "no known reading": ({**SHIPPED, "reading": "zeta=litral"}, "did you mean 'literal'"),
 }

@@ -8,6 +8,7 @@ from scipy import special, stats
 
 from matrixdp.audit import neighbours, releases, replay
 from matrixdp.checks import InputError
+from matrixdp.experiments import study
 from matrixdp.experiments.settings import Settings
 from matrixdp.mechanisms.adaptive import SEARCH, TRACE, AdaptiveCovariance, losses
 from matrixdp.mechanisms.base import Entry
@@ -385,7 +386,7 @@ class _Unclipped(ClippedMoments):
 
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
 def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
-    monkeypatch.setattr(releases, "find", lambda name: Entry(kind))
+    monkeypatch.setattr(study, "find", lambda name: Entry(kind))
     settings = Settings("x", seed=1, trials=1, epsilons=("1",))
     (row,) = releases.run("clipped", {"covariance": MOMENTS}, settings, most=3000)
     expected = "private and tight" if right else "violated: a replay on two neighbours shows it"

@@ -125,3 +125,13 @@ def test_what_is_out_of_range_is_said(wrong: dict, message: str) -> None:
     given = {"epsilon": 1.0, "delta": 1e-5, "power": 1.25, "dimension": 6} | wrong
     with pytest.raises(InputError, match=message):
         gamma.scale(**given)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_epsilon_that_rounding_would_spoil_is_refused() -> None:
+    # At 1e-12 and this delta the scale would have a delta of 1.5e-13.
+    for power in (1.25, 8.0):
+        with pytest.raises(InputError, match="epsilon is 1e-12.*, at least 1e-6"):
+            gamma.scale(1e-12, 1e-15, power, 1)
+        scale = gamma.scale(1e-6, 1e-15, power, 1)
+        assert gamma.delta(1e-6, scale, power, 1) <= 1e-15 * (1 + 1e-4)

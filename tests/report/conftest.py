@@ -3,8 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import distinctrun
 import pandas as pd
 import pytest
+
+from matrixdp.report import tables
 
 
 @pytest.fixture
@@ -17,3 +20,22 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return save
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of which no two results are alike, with its tables."""
+    folder = tmp_path_factory.mktemp("distinct")
+    distinctrun.write(folder)
+    known = tables.registry(distinctrun.KINDS)
+    made = [n for n, t in known.items() if not any(s.startswith("theory") for s in t.inputs)]
+    # Once for what others are made from, once for all.
+    tables.write(["table3", "table4", "table5"], results=folder)
+    tables.write(made, results=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cells() -> dict[distinctrun.Key, distinctrun.Cell]:
+    """Return the cells of that run."""
+    return distinctrun.cells()

@@ -1,5 +1,7 @@
 """What the page's scripts work on: the chooser, the explorer and the dashboard of claims."""
 
+from functools import partial
+
 import distinctrun
 import numpy as np
 import pandas as pd
@@ -9,37 +11,26 @@ from numbertexts import shows
 from samplerun import put
 
 from matrixdp import catalogue
-from matrixdp.report import inputs, page, tables
-from matrixdp.report.claims.tally import tally
-from matrixdp.report.page import chooser, dashboard, explorer
+from matrixdp.report import inputs, page
+from matrixdp.report.claims.findings import tally
+from matrixdp.report.page import layout, views
 
 COMMANDS = {"trials/*": "snakemake results/{name}.csv.gz"}
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("views")
-    distinctrun.write(folder)
-    tables.write(["advice"], results=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cells():
-    return distinctrun.cells()
-
-
 def test_the_chooser_has_the_rows_of_the_advice_and_what_they_lose(root):
     advice = inputs.read("tables/advice", root)
-    view = chooser.view(advice, COMMANDS, "--config trials=9")
+    command = partial(layout.command, commands=COMMANDS, arguments="--config trials=9")
+    view = views.chooser(advice, command)
     assert [*view["tasks"]] == [*dict.fromkeys(advice["experiment"])]
     lost = set()
     for row, shown in zip(advice.to_dict("records"), view["rows"], strict=True):
         assert all(
-            shown[name] == row[name] for name in ("advice", "outcome", "released", "epsilon")
+            shown[name] == row[name.lower()]
+            for name in ("Advice", "outcome", "released", "epsilon")
         )
-        assert shows(shown["error"], row["error"], row["ci95"])
-        assert shows(shown["actual"], row["epsilon_actual"])
+        assert shows(shown["Error"], row["error"], row["ci95"])
+        assert shows(shown["True epsilon"], row["epsilon_actual"])
         stem = f"trials/{row['experiment']}/default/{row['best_mechanism']}"
         assert shown["command"] == f"snakemake results/{stem}.csv.gz --config trials=9"
         if np.isnan(row["chance"]):
@@ -52,7 +43,7 @@ def test_the_chooser_has_the_rows_of_the_advice_and_what_they_lose(root):
 
 
 def test_the_explorer_has_the_cells_that_tables_show(root, cells):
-    (drawn,) = explorer.view(root, ["covariance", "section10_2", "not_run"])
+    (drawn,) = views.explorer(root, ["covariance", "section10_2", "not_run"])
     chosen = distinctrun.chosen(cells, experiment="covariance")
     series = {one["label"]: one["points"] for one in drawn["series"]}
     assert {*series} == {catalogue.label(key.mechanism) for key in chosen if key.epsilon}
@@ -70,7 +61,7 @@ def test_the_explorer_has_the_cells_that_tables_show(root, cells):
 
 
 def test_the_explorer_has_accuracies_in_the_unit_of_their_axis(root, cells):
-    (drawn,) = explorer.view(root, ["imdb"])
+    (drawn,) = views.explorer(root, ["imdb"])
     assert "%" in drawn["axis"]
     mean = cells[Key("imdb", "mvg_binary", "", "", "1")].mean
     (series,) = (one for one in drawn["series"] if one["label"] == catalogue.label("mvg_binary"))
@@ -97,7 +88,7 @@ CLAIMS = pd.DataFrame(
 
 
 def test_the_dashboard_counts_as_the_tally_does():
-    view = dashboard.view(CLAIMS)
+    view = views.dashboard(CLAIMS)
     assert view["bars"] == [
         {"paper": "MVG", "kind": "theory", "total": 2}
         | {"parts": [("reproduced", 1), ("reproduced only under", 1)]},

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from matrixdp import catalogue
-from matrixdp.report import findings, page
+from matrixdp.report import page
+from matrixdp.report.claims import findings
 from matrixdp.report.page import answers
 from matrixdp.report.statistics import LEVEL
 

@@ -55,6 +55,7 @@ def stub(entry):
         data=lambda given: pd.DataFrame({"shown": [1.0]}),
         caption="Words.",
         finding=None,
+        words=None,
         **(
             {"draw": lambda frame: style.message("a drawing")}
             if isinstance(entry, Figure)

@@ -128,5 +128,7 @@ def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
     setting = "training={adult: {lot: 300}}"
     outcome = project.snakemake("results/summary/adult.csv", "-c1", "--config", setting)
     assert outcome.code == 1
-    assert outcome.output.splitlines()[-1].endswith("lot is 300; records are only 256")
+    assert outcome.output.splitlines()[-1].endswith(
+        "lot is 300; make it 256, the number of records, or less"
+    )
     assert "Building DAG" not in outcome.output

@@ -1,16 +1,18 @@
 """Private release of matrices: mechanisms, their exact privacy, and the study that compares them.
 
-For a matrix of your own, with public bounds of its records::
+For a matrix of your own, one record per row, whose number and bounds are public:
 
-    import matrixdp as mdp
-
-    query = mdp.SecondMoments(mdp.Box(low, high), records=2126)
-    mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
-    release = mechanism.calibrate(query, epsilon=1, delta=1e-6)
-    private = release.sample_once(records)  # one record per row
+>>> import matrixdp as mdp, numpy as np
+>>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
+>>> query = mdp.SecondMoments(mdp.Box((0, 0), (120, 200_000)), records=400)
+>>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
+>>> release = mechanism.calibrate(query, epsilon=1, delta=1e-6)
+>>> private = release.sample_once(records)
+>>> private.shape
+(2, 2)
 
 Inside, records are columns: a data matrix is m features by n records. Whatever is out of its range
-raises :class:`~matrixdp.checks.InputError`; docstrings name the errors beyond that.
+raises :class:`InputError`; docstrings name the errors beyond that.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from matrixdp.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from matrixdp.checks import InputError as InputError
+    from matrixdp.mechanisms.base import Additive as Release
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
     from matrixdp.mechanisms.gaussian import GOE as GOE
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.laplace import Laplace as Laplace
     from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
     from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
+    from matrixdp.practice.recommend import Option as Option
     from matrixdp.practice.recommend import options as options
     from matrixdp.practice.recommend import recommend as recommend
     from matrixdp.privacy.domain import Ball as Ball
@@ -37,25 +41,28 @@ if TYPE_CHECKING:
     from matrixdp.privacy.sensitivity import Identity as Records
     from matrixdp.privacy.sensitivity import Mean as Mean
 
-#: Public names: where each one is, and what it is called there. Imported when they are used.
+#: Public names, in the order of use: where each one is, and what it is called there. Imported when
+#: they are used.
 _PUBLIC = {
-    "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
-    "Ball": ("privacy.domain", "Ball"),
     "Box": ("privacy.domain", "Box"),
-    "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
-    "GOE": ("mechanisms.gaussian", "GOE"),
-    "Gaussian": ("mechanisms.gaussian", "Gaussian"),
-    "InputError": ("checks", "InputError"),
-    "Laplace": ("mechanisms.laplace", "Laplace"),
+    "Ball": ("privacy.domain", "Ball"),
+    "Records": ("privacy.sensitivity", "Identity"),
     "Mean": ("privacy.sensitivity", "Mean"),
+    "SecondMoments": ("privacy.sensitivity", "Covariance"),
+    "recommend": ("practice.recommend", "recommend"),
+    "options": ("practice.recommend", "options"),
+    "Option": ("practice.recommend", "Option"),
+    "Gaussian": ("mechanisms.gaussian", "Gaussian"),
+    "Laplace": ("mechanisms.laplace", "Laplace"),
+    "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
+    "GOE": ("mechanisms.gaussian", "GOE"),
+    "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
+    "Release": ("mechanisms.base", "Additive"),
     "PrivatePCA": ("practice.estimators", "PrivatePCA"),
     "PrivateRidge": ("practice.estimators", "PrivateRidge"),
-    "Records": ("privacy.sensitivity", "Identity"),
-    "SecondMoments": ("privacy.sensitivity", "Covariance"),
-    "options": ("practice.recommend", "options"),
-    "recommend": ("practice.recommend", "recommend"),
+    "InputError": ("checks", "InputError"),
 }
-__all__ = sorted(_PUBLIC)
+__all__ = [*_PUBLIC]
 
 
 def __getattr__(name: str) -> object:

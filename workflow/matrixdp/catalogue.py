@@ -158,9 +158,10 @@ def named() -> dict[str, Named]:
     }
 
 
-def label(name: str) -> str:
-    """Return the name of a mechanism, a scheme or a reference row for a reader."""
-    return named()[name].label if name in named() else name
+def label(name: str, kind: str = "") -> str:
+    """Return the name of a mechanism, a reference row or a scheme (of a kind) for a reader."""
+    known: dict[str, Named | SchemeWords] = {**named(), **schemes(kind)}
+    return known[name].label if name in known else name
 
 
 def look(name: str) -> Look:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import SupportsFloat, cast
 
 import numpy as np
@@ -23,7 +23,13 @@ Array = NDArray[np.float64]
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one sentence that names the remedy."""
+    """What the user gave cannot be used; the message is one sentence that names the remedy.
+
+    >>> mdp.Ball(-1.0, features=2)
+    Traceback (most recent call last):
+    ...
+    matrixdp.checks.InputError: radius is -1.0; it must be a finite number above 0
+    """
 
 
 @contextlib.contextmanager
@@ -46,8 +52,8 @@ def why(error: Exception) -> str:
     """Return the reason that an error gives, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
-    if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
     mark = getattr(error, "problem_mark", None)
     text = f"line {mark.line + 1}: {getattr(error, 'problem', '')}" if mark else str(error)
     return short(" ".join(text.split()).rstrip(".") or type(error).__name__, 200)
@@ -63,43 +69,31 @@ def _single(named: dict) -> tuple[str, object]:
     return name, value
 
 
-def _number(name: str, value: object, allowed: str) -> float:
-    if isinstance(value, str | bytes | bool) or value is None:
-        raise InputError(f"{name} is {value!r}; it must be {allowed}")
-    try:
-        return float(cast(SupportsFloat, value))
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {value!r}; it must be {allowed}") from None
+def _number(named: dict, allowed: str, holds: Callable[[float], bool]) -> float:
+    name, value = _single(named)
+    shown = repr(value)
+    if not isinstance(value, str | bytes | bool | None):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(cast(SupportsFloat, value))
+            if holds(number):
+                return number
+            shown = str(value)
+    raise InputError(f"{name} is {shown}; it must be {allowed}")
 
 
 def positive(**named: object) -> float:
     """Return the value if it is a finite number above 0."""
-    name, value = _single(named)
-    allowed = "a finite number above 0"
-    number = _number(name, value, allowed)
-    if not (0 < number < np.inf):
-        raise InputError(f"{name} is {value}; it must be {allowed}")
-    return number
+    return _number(named, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
 def open_unit(**named: object) -> float:
     """Return the value if it lies strictly between 0 and 1."""
-    name, value = _single(named)
-    allowed = "a number strictly between 0 and 1"
-    number = _number(name, value, allowed)
-    if not (0 < number < 1):
-        raise InputError(f"{name} is {value}; it must be {allowed}")
-    return number
+    return _number(named, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
 def count(**named: object) -> int:
     """Return the value if it is a whole number of at least 1."""
-    name, value = _single(named)
-    allowed = "a whole number of at least 1"
-    number = _number(name, value, allowed)
-    if not (number >= 1 and number == np.floor(number) and np.isfinite(number)):
-        raise InputError(f"{name} is {value}; it must be {allowed}")
-    return int(number)
+    return int(_number(named, "a whole number of at least 1", lambda x: x >= 1 and x.is_integer()))
 
 
 def choice(allowed: Iterable[str], **named: object) -> str:

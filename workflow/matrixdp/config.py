@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -20,6 +20,7 @@ from matrixdp import checks, files, sources, stamps
 from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
+from matrixdp.strict import load
 from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
@@ -40,65 +41,6 @@ _CLAIMS = ("claim_trials", "table_epsilon")
 
 #: How a text may write a number.
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-
-#: Values in one file: more than these are one that refers to itself, or means no good.
-_MOST = 100_000
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Refuses what YAML takes for something else than what stands there."""
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._checked: set[yaml.Node] = set()
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merge what ``<<`` names, after a look at the keys that stand there."""
-        seen = set()
-        for key in [key for key, _ in node.value] if node not in self._checked else ():
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                _refuse(key, f"the key {key.value} stands there twice")
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else key)
-        self._checked.add(node)
-        super().flatten_mapping(node)
-
-    def construct_number(self, node: yaml.ScalarNode) -> float:
-        """Return a number; those of base 60 and 8 and those with underscores are refused."""
-        whole = node.tag.endswith("int")
-        read = self.construct_yaml_int if whole else self.construct_yaml_float
-        number: float = read(node)
-        if not re.fullmatch("[-+]?(0|[1-9][0-9]*)" if whole else "[^:_]+", node.value):
-            _refuse(node, f"{node.value} stands for {number}; write it in decimal or in quotes")
-        return number
-
-
-for _kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
-
-
-def _refuse(node: yaml.Node, problem: str) -> NoReturn:
-    raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-
-
-def load(file: str | os.PathLike) -> Any:
-    """Return what a YAML (or JSON) file says, unless that is not what a reader takes it for.
-
-    Raises:
-        InputError: it is missing, not UTF-8 or not YAML, has a key twice, a number that is not
-            decimal, or refers to itself.
-    """
-    if not Path(file).is_file():
-        raise InputError(f"{file} is not there, or no file; correct its name")
-    with said(f"{file} is not valid YAML ({{why}}); correct it"):
-        value = yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_Loader)
-        pending, count = [value], 0
-        while pending:
-            one = pending.pop()
-            below = one.values() if isinstance(one, dict) else one
-            pending += below if isinstance(one, dict | list) else ()
-            if (count := count + 1) > _MOST:
-                raise InputError(f"{file} refers to itself, or holds too much; correct it")
-        return value
 
 
 def planned(arguments: Sequence[str], file: str | os.PathLike = "config.yaml") -> dict[str, Any]:
@@ -203,6 +145,12 @@ def datasets() -> dict[str, Any]:
     return _mapping(load(DATASETS), DATASETS)
 
 
+def entry(dataset: str) -> str:
+    """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
+    found = datasets()[dataset]
+    return sources.stamp({key: found[key] for key in found if key not in stamps.WORDS})
+
+
 def write(config: Mapping[str, Any], results: str | os.PathLike = "results") -> None:
     """Write a resolved configuration where jobs read it, unless it stands there already."""
     target = place("settings", os.fspath(results))
@@ -282,16 +230,59 @@ def made_from(
     """
     names = names or tuple(rows(settings, experiment))
     found = {"settings": sources.stamp({one: part(settings, experiment, one) for one in names})}
-    if not code:
-        return found
+    verb = "cli/train.py" if experiment in settings["training"] else "cli/trials.py"
+    return found | ({"code": code_of(settings, verb, experiment, *names)} if code else {})
+
+
+def code_of(
+    settings: Mapping[str, Any], verb: str | tuple[str, str], experiment: str, *names: str
+) -> str:
+    """Return a digest of what a verb runs on rows (default: all) of an experiment."""
     if experiment in settings["training"]:
-        verb, entry = "train", sources.trainings()[experiment]
-        known = sources.schemes(experiment)
+        entry, known = sources.trainings()[experiment], sources.schemes(experiment)
     else:
-        verb, entry = "trials", sources.tasks()[_release(settings, experiment)["task"]]
-        known = sources.mechanisms()
-    chosen = (known[name] for name in names if name in known)
-    return {**found, "code": sources.digest(f"cli/{verb}.py", entry, *chosen)}
+        task = _release(settings, experiment)["task"]
+        entry, known = sources.tasks()[task], sources.mechanisms()
+    chosen = (known[name] for name in names or rows(settings, experiment) if name in known)
+    return sources.digest(verb, entry, *chosen)
+
+
+def choices(reading: str = "") -> dict[str, Any]:
+    """Return what a reading sets where it is not the default one; without one, what all can set.
+
+    These are no words that explain readings, which no number rests on.
+    """
+    knobs = readings.knobs()
+    if reading:
+        chosen = readings.find(reading).choices
+        return {knobs[name].acts_on: knobs[name].values[value] for name, value in chosen.items()}
+    return {
+        name: [knob.acts_on, dict(knob.values), knob.cross, knob.spares, knob.not_private]
+        for name, knob in knobs.items()
+    }
+
+
+def parts(
+    settings: Mapping[str, Any], experiment: str, names: Sequence[str], data: str | os.PathLike
+) -> dict[str, dict[str, str]]:
+    """Return digests of all that rows rest on, by mechanism (or scheme, reference row) and epsilon.
+
+    Args:
+        settings: a resolved configuration, with the reading.
+        experiment: one of its experiments or trainings.
+        names: of the mechanisms; the epsilon of reference rows is empty.
+        data: the folder of the prepared data, or the file of features.
+    """
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    shared = [stamps.of_data(data), choices(settings["reading"])]
+    for name, own in found.items():
+        cut = part(settings, experiment, name)
+        rest = [*shared, made_from(settings, experiment, name)["code"]]
+        at_table = cut.pop("table_epsilon", "")
+        for epsilon in cut.pop("epsilons", [""]):
+            # At the tables' epsilon there may be trials for claims too.
+            own[epsilon] = sources.stamp([*rest, epsilon, cut, epsilon in ("", at_table)])
+    return found
 
 
 def check_summaries(settings: Mapping[str, Any], results: str | os.PathLike) -> None:
@@ -436,11 +427,13 @@ def _check_training(where: str, training: Mapping[str, Any]) -> None:
     """Raise InputError if a lot has more records than there are, or a batch more than a lot."""
     total = datasets()[training["dataset"]]["shape"][0]
     for part, whole, most in (
-        ("lot", "records", min(training["records"] or total, total)),
-        ("batch", "lot", training["lot"]),
+        ("lot", "the number of records", min(training["records"] or total, total)),
+        ("batch", "the lot", training["lot"]),
     ):
         if (training.get(part) or 0) > most:
-            raise InputError(f"{where}.{part} is {training[part]}; {whole} are only {most}")
+            raise InputError(
+                f"{where}.{part} is {training[part]}; make it {most}, {whole}, or less"
+            )
 
 
 def _check_shown(settings: Mapping[str, Any]) -> None:

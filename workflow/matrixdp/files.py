@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,3 +55,27 @@ def write_text(path: str | os.PathLike, text: str) -> None:
     """Write ``text`` to ``path`` in one step (see :func:`replacing`)."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def restored(made: str, *paths: str | os.PathLike) -> bool:
+    """Return whether these files were kept, made from just this, and then put them in place.
+
+    Args:
+        made: a digest of all that they rest on, which :func:`keep` was given.
+        paths: of the files.
+    """
+    found = {os.fspath(path): stamps.kept(path) for path in paths}
+    if any(one is None or one[1] != {"": made} for one in found.values()):
+        return False
+    for path, one in found.items():
+        if one is not None:
+            with replacing(path) as temporary:
+                shutil.copyfile(one[0], temporary)
+    keep(made, *paths)
+    return True
+
+
+def keep(made: str, *paths: str | os.PathLike) -> None:
+    """Keep files for the next job that would make them from the same, see :func:`restored`."""
+    for path in paths:
+        stamps.write(path, {"": made})

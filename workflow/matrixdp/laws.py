@@ -5,11 +5,8 @@ first axis is the trial. Trial k draws from ``streams[k]`` alone, so that it doe
 other trials (products with a dense column factor differ in the last digits). ``out``, C-contiguous
 float64 of the result's shape, spares the allocation; anything else raises InputError. A law also
 says what an auditor must know of it, so that nobody else reads its parameters: how to whiten noise
-(:class:`GaussianLaw`), or the norm that its density falls with (:class:`NormLaw`).
-
-A few trials at a time are drawn and then transformed together: few enough to stay in the
-processor's cache, enough to make the cost of a call small. The noise is idealised: float64 samples
-of continuous laws, open to attacks on their rounding (Mironov, CCS 2012).
+(:class:`GaussianLaw`), or the norm that its density falls with (:class:`NormLaw`). The noise is
+idealised: float64 samples, open to attacks on their rounding (Mironov, CCS 2012).
 """
 
 from __future__ import annotations
@@ -47,9 +44,15 @@ class Law(abc.ABC):
 
     shape: tuple[int, int]
 
-    @abc.abstractmethod
     def sample(self, streams: Streams, out: Array | None = None) -> Array:
         """Return one draw per stream, shape (trials, m, n)."""
+        stack = stacked(streams, self.shape, out)
+        self._draw(streams, stack)
+        return stack
+
+    @abc.abstractmethod
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        """Draw one trial per stream into an array (trials, m, n)."""
 
     @property
     def columns_alike(self) -> bool:
@@ -94,12 +97,9 @@ class SizedLaw(Law):
 class NormLaw(SizedLaw):
     """Noise of density proportional to exp(-norm / scale), drawn one trial at a time."""
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        stack = stacked(streams, self.shape, out)
+    def _draw(self, streams: Streams, stack: Array) -> None:
         for stream, trial in zip(streams, stack, strict=True):
             self._fill(stream, trial)
-        return stack
 
     @abc.abstractmethod
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
@@ -130,14 +130,12 @@ class MatrixNormal(GaussianLaw):
     row_factor: ArrayLike | None = None
     column_factor: ArrayLike | None = None
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
+    def _draw(self, streams: Streams, stack: Array) -> None:
         rows, columns = self.shape
         left = _factor(len(streams), rows, "row_factor", self.row_factor)
         right = _factor(len(streams), columns, "column_factor", self.column_factor)
         right = None if right is None else np.swapaxes(right, 1, 2)
-        stack = stacked(streams, self.shape, out)
-        one_product = right is not None and _dense(right) and len(right) == 1
+        one_product = right is not None and len(right) == 1 and _dense(right)
         # Trials of about ``BLOCK`` numbers, or of enough rows for one product.
         step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
         for start in range(0, len(streams), step):
@@ -152,7 +150,6 @@ class MatrixNormal(GaussianLaw):
                 drawn[...] = _part(left, block) @ drawn
             elif left is not None:
                 drawn *= _part(left, block)
-        return stack
 
     @property
     def columns_alike(self) -> bool:
@@ -161,13 +158,12 @@ class MatrixNormal(GaussianLaw):
 
     def whiten(self, z: Array) -> Array:
         """Return A^-1 Z B^-T, flat, for factors that are the same in all trials."""
-        white = _unscale(_unscale(z, self.row_factor), self.column_factor, columns=True)
+        white = _both_sides(z, self.row_factor, self.column_factor, inverse=True)
         return white.reshape(*z.shape[:-2], -1)
 
     def colour(self, white: Array) -> Array:
         """Return A N B^T."""
-        scaled = _scale(white.reshape(self.shape), self.row_factor)
-        return _scale(scaled.T, self.column_factor).T
+        return _both_sides(white.reshape(self.shape), self.row_factor, self.column_factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,27 +177,27 @@ class SymmetricNormal(GaussianLaw):
     diagonal_std: float
     off_diagonal_std: float
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, m)."""
-        std = np.full(self.shape, float(self.off_diagonal_std))
-        np.fill_diagonal(std, self.diagonal_std)
-        stack = normals(streams, self.shape, out)
-        stack *= std
-        return _mirror_upper(stack)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        normals(streams, self.shape, stack)
+        stack *= self._deviations
+        _mirror_upper(stack)
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over its standard deviations."""
-        row, column = np.triu_indices(z.shape[-1])
-        std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
-        return z[..., row, column] / std
+        upper = np.triu_indices(self.shape[0])
+        return z[..., *upper] / self._deviations[upper]
 
     def colour(self, white: Array) -> Array:
         """Return the symmetric matrix of this upper triangle, rescaled."""
-        noise = np.empty(self.shape)
-        row, column = np.triu_indices(self.shape[0])
-        std = np.where(row == column, self.diagonal_std, self.off_diagonal_std)
-        noise[row, column] = noise[column, row] = white * std
-        return noise
+        noise, upper = np.empty(self.shape), np.triu_indices(self.shape[0])
+        noise[upper] = white * self._deviations[upper]
+        return _mirror_upper(noise)
+
+    @property
+    def _deviations(self) -> Array:
+        std = np.full(self.shape, float(self.off_diagonal_std))
+        np.fill_diagonal(std, self.diagonal_std)
+        return std
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,22 +206,18 @@ class SymmetrisedNormal(GaussianLaw):
 
     factor: ArrayLike
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, m)."""
-        drawn = MatrixNormal(self.shape, self.factor, self.factor).sample(streams, out)
-        drawn += np.swapaxes(drawn, 1, 2).copy()
-        drawn /= 2
-        return drawn
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        MatrixNormal(self.shape, self.factor, self.factor)._draw(streams, stack)
+        stack += np.swapaxes(stack, 1, 2).copy()
+        stack /= 2
 
     def whiten(self, z: Array) -> Array:
         """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
-        white = _unscale(_unscale(z, self.factor), self.factor, columns=True)
-        return self._ensemble.whiten(white)
+        return self._ensemble.whiten(_both_sides(z, self.factor, self.factor, inverse=True))
 
     def colour(self, white: Array) -> Array:
         """Return A G A^T with G of the Gaussian orthogonal ensemble."""
-        left = _scale(self._ensemble.colour(white), self.factor)
-        return _scale(left.T, self.factor)
+        return _both_sides(self._ensemble.colour(white), self.factor, self.factor)
 
     @property
     def _ensemble(self) -> SymmetricNormal:
@@ -267,15 +259,19 @@ class SymmetricLaplace(Laplace):
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
-        return np.abs(z * np.triu(np.ones(z.shape[-2:]))).sum(axis=(-2, -1))
+        return np.abs(np.triu(z)).sum(axis=(-2, -1))
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over the scale."""
-        return z[np.triu_indices(len(z))] / self.scale
+        return self._uniform.whiten(z)
 
     def colour(self, white: Array) -> Array:
         """Return the symmetric matrix of this upper triangle."""
-        return SymmetricNormal(self.shape, self.scale, self.scale).colour(white)
+        return self._uniform.colour(white)
+
+    @property
+    def _uniform(self) -> SymmetricNormal:
+        return SymmetricNormal(self.shape, self.scale, self.scale)
 
     @property
     def free(self) -> float:
@@ -286,8 +282,7 @@ class SymmetricLaplace(Laplace):
 class FrobeniusExponential(NormLaw):
     """Matrices of density proportional to exp(-|Z|_F / scale).
 
-    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr. With an
-    exponential radius the density would be infinite at 0, and the release not private.
+    The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
     """
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
@@ -368,10 +363,8 @@ class GeneralizedGamma(SizedLaw):
         """Entries over the power."""
         return super().free / self.power
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
+    def _draw(self, streams: Streams, stack: Array) -> None:
         rows, columns = self.shape
-        stack = stacked(streams, self.shape, out)
         step = max(1, BLOCK // (rows * columns))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
@@ -381,7 +374,6 @@ class GeneralizedGamma(SizedLaw):
                 stream.standard_gamma(self.dimension / self.power, out=row)
             radius **= 1 / self.power
             _stretch(drawn, self.scale * radius)
-        return stack
 
     def size(self, z: Array) -> Array:
         """Return sum_j (|z_j| / scale)^power."""
@@ -403,42 +395,17 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
         """Those entries over the power."""
         return self.dimension / self.power
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, m)."""
-        stack = normals(streams, self.shape, out)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        normals(streams, self.shape, stack)
         stack *= np.triu(np.ones(self.shape))
         radius = np.array([stream.standard_gamma(self.free) for stream in streams])
         radius **= 1 / self.power
         stack *= (self.scale * radius / np.linalg.norm(stack, axis=(1, 2)))[:, None, None]
-        return _mirror_upper(stack)
+        _mirror_upper(stack)
 
     def size(self, z: Array) -> Array:
         """Return (|upper triangle| / scale)^power."""
-        upper = z * np.triu(np.ones(z.shape[-2:])) / self.scale
-        return (upper**2).sum(axis=(-2, -1)) ** (self.power / 2)
-
-
-def kronecker_normal(
-    streams: Streams, row_covariance: ArrayLike, column_covariance: ArrayLike
-) -> Array:
-    """Return draws (trials, m, n) of :class:`MatrixNormal` through its mn x mn covariance.
-
-    For comparison only: the second sampling method of the MVG paper (section 6), a multivariate
-    normal with Kronecker covariance of Sigma (m, m) and Psi (n, n), positive definite (else
-    InputError). It needs (mn)^2 numbers and (mn)^3 operations.
-    """
-    sigma = checks.array(shape=(None, None), row_covariance=row_covariance)
-    psi = checks.array(shape=(None, None), column_covariance=column_covariance)
-    try:
-        # Sigma comes first because matrices are flattened by rows; by columns Psi would.
-        root = np.linalg.cholesky(np.kron(sigma, psi))
-    except np.linalg.LinAlgError:
-        raise InputError(
-            f"the Kronecker product of shapes {sigma.shape} and {psi.shape} has no Cholesky "
-            "factor; give square, positive definite covariances"
-        ) from None
-    flat = normals(streams, (len(root),)) @ root.T
-    return flat.reshape(-1, len(sigma), len(psi))
+        return ((np.triu(z) / self.scale) ** 2).sum(axis=(-2, -1)) ** (self.power / 2)
 
 
 def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array | None:
@@ -456,23 +423,19 @@ def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array
     )
 
 
-def _unscale(z: Array, factor: ArrayLike | None, columns: bool = False) -> Array:
-    """Return A^-1 Z, or Z A^-T, for a factor given as a number, a diagonal or a matrix."""
-    if factor is None:
-        return z
-    given = np.asarray(factor, dtype=float)
-    if given.ndim < 2:
-        return z / (given if columns or not given.ndim else given[:, None])
-    inverse = np.linalg.inv(given)
-    return z @ inverse.T if columns else inverse @ z
-
-
-def _scale(z: Array, factor: ArrayLike | None) -> Array:
-    """Return A Z, for a factor given as a number, a diagonal or a matrix."""
-    given = np.asarray(1.0 if factor is None else factor, dtype=float)
-    if given.ndim < 2:
-        return z * (given[:, None] if given.ndim else given)
-    return given @ z
+def _both_sides(
+    z: Array, left: ArrayLike | None, right: ArrayLike | None, inverse: bool = False
+) -> Array:
+    """Return A Z B^T, or A^-1 Z B^-T, for factors as those of :class:`MatrixNormal`."""
+    for factor in (left, right):
+        given = np.asarray(1.0 if factor is None else factor, dtype=float)
+        if given.ndim == 2:
+            z = (np.linalg.inv(given) if inverse else given) @ z
+        else:
+            given = given[:, None] if given.ndim else given
+            z = z / given if inverse else z * given
+        z = np.swapaxes(z, -1, -2)
+    return z
 
 
 def _stretch(drawn: Array, lengths: Array) -> None:
@@ -488,8 +451,8 @@ def _mirror_upper(stack: Array) -> Array:
     return stack
 
 
-def _dense(factor: Array | None) -> bool:
-    return factor is not None and min(factor.shape[1:]) > 1
+def _dense(factor: Array) -> bool:
+    return min(factor.shape[1:]) > 1
 
 
 def _part(factor: Array, block: slice) -> Array:

@@ -165,15 +165,13 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
         for entries in (sources.tables(), sources.figures())
         for product in filled(entries, templates.kinds(settings))
     ]
-    releases, training = settings["experiments"], settings["training"]
-    made: dict[str, Collection[str]] = {
-        "summary": {*releases, *training},
-        "comparisons": {*releases, *training},
-        "readings": swept(settings),
-        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
-        "data": {*training, *(experiment["dataset"] for experiment in releases.values())},
+    made = made_of(settings) | {
+        "data": {
+            *settings["training"],
+            *(experiment["dataset"] for experiment in settings["experiments"].values()),
+        },
         "tables": {product.name for product in found if product.verb == "table"},
-        "theory": sources.theory(),
+        "theory": {*sources.theory()},
     }
 
     def there(name: str) -> bool:
@@ -187,24 +185,28 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
     ]
 
 
+def made_of(settings: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the names of what a run makes of trials, by folder."""
+    releases, runs = settings["experiments"], {*settings["experiments"], *settings["training"]}
+    return {
+        "summary": runs,
+        "comparisons": runs,
+        "readings": {part for name in swept(settings) for part in (name, f"{name}_trials")},
+        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
+    }
+
+
 def leftovers(settings: Mapping[str, Any], results: str | os.PathLike) -> list[Path]:
     """Return files of a run's folder that come from trials, of what the settings have no more.
 
     Trials, data and features, which take long, are not among them: nothing shows these alone.
     """
-    releases, runs = settings["experiments"], {*settings["experiments"], *settings["training"]}
-    made = products(settings)
-    figures = {product.name for product in made if product.verb == "figure"}
-    wanted = {
-        "summary": runs,
-        "comparisons": runs,
-        "readings": {part for name in swept(settings) for part in (name, f"{name}_trials")},
-        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
-        "tables": {product.name for product in made if product.verb == "table"},
-        "figures": figures,
-        "figures/data": figures,
-    }
-    wanted["tables"].add("claims_comparisons")
+    named: dict[str, set[str]] = {"table": {"claims_comparisons"}, "figure": set()}
+    for product in products(settings):
+        named[product.verb].add(product.name)
+    figures = named["figure"]
+    wanted = made_of(settings) | {"tables": named["table"]}
+    wanted |= {"figures": figures, "figures/data": figures}
     return [
         file
         for folder, names in wanted.items()

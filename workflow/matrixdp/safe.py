@@ -8,7 +8,7 @@ floating-point operation stands between the noise and the sum.
 
 A draw takes the cell of width 2^-8 that the sample's size falls into from a table of 64-bit
 thresholds, and then the step within the cell by rejection. The law is off the ideal one by at most
-``TOTAL_VARIATION`` a number: for 2,432 (11,520) cells 2^-64 each and 3e-21 for what lies beyond
+``TOTAL_VARIATION`` a number: for 2,432 (12,096) cells 2^-64 each and 3e-21 for what lies beyond
 the table; the rest is a few units in the last place of the probability of a rejection.
 """
 

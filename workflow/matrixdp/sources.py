@@ -72,40 +72,25 @@ class Entry:
         return tuple(self.words.get("axes", ()))
 
 
-@functools.cache
-def mechanisms() -> dict[str, Entry]:
-    """Return every mechanism by name, from the ``MECHANISMS`` of the mechanisms' files."""
-    return _entries("mechanisms", "MECHANISMS")
+def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, Entry]:
+    return {
+        name: Entry(file, table, name, entry["words"])
+        for file in sorted((PACKAGE / folder).glob(files))
+        for name, entry in _facts(file)["tables"].get(table, {}).items()
+    }
 
 
-@functools.cache
-def theory() -> dict[str, Entry]:
-    """Return every computation by name, from the ``THEORY`` of the theory's files."""
-    return _entries("theory", "THEORY")
+def _all(folder: str, table: str) -> functools._lru_cache_wrapper[dict[str, Entry]]:
+    """Return what returns the entries of the tables of that name in a folder's files, by name."""
+    return functools.cache(functools.partial(_entries, folder, table))
 
 
-@functools.cache
-def figures() -> dict[str, Entry]:
-    """Return every figure by name, from the ``FIGURES`` of the figures' files."""
-    return _entries("report/figures", "FIGURES")
-
-
-@functools.cache
-def tables() -> dict[str, Entry]:
-    """Return every table by name, from the ``TABLES`` of the tables' files."""
-    return _entries("report/tables", "TABLES")
-
-
-@functools.cache
-def tasks() -> dict[str, Entry]:
-    """Return every task by name, from the ``TASKS`` of the tasks' files."""
-    return _entries("experiments/tasks", "TASKS")
-
-
-@functools.cache
-def trainings() -> dict[str, Entry]:
-    """Return every neural experiment by name, from the ``TRAININGS`` of training's files."""
-    return _entries("experiments/training", "TRAININGS")
+mechanisms = _all("mechanisms", "MECHANISMS")
+theory = _all("theory", "THEORY")
+figures = _all("report/figures", "FIGURES")
+tables = _all("report/tables", "TABLES")
+tasks = _all("experiments/tasks", "TASKS")
+trainings = _all("experiments/training", "TRAININGS")
 
 
 @functools.cache
@@ -128,12 +113,10 @@ def schemes(training: str) -> dict[str, Entry]:
     return _entries("experiments/schemes", "SCHEMES", f"{kind(training)}.py")
 
 
-def _entries(folder: str, table: str, files: str = "*.py") -> dict[str, Entry]:
-    return {
-        name: Entry(file, table, name, entry["words"])
-        for file in sorted((PACKAGE / folder).glob(files))
-        for name, entry in _facts(file)["tables"].get(table, {}).items()
-    }
+def inside(folder: str) -> list[Path]:
+    """Return all files in a folder of the package."""
+    found = sorted((PACKAGE / folder).rglob("*.*"))
+    return [file for file in found if file.is_file() and "__pycache__" not in file.parts]
 
 
 @functools.cache

@@ -2,13 +2,12 @@
 # results depend on. No network, nothing heavy: every job on a cluster parses this again.
 import functools
 import os
-import shutil
 import sys
 
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
-from matrixdp import config as configuration, products, sources
+from matrixdp import config as configuration, products, sources, stamps
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
@@ -50,20 +49,18 @@ if not MAIN:
     # The handlers of a module's Snakefile are never called.
     configuration.write(config, ROOT)
 EXPERIMENTS = config["experiments"]
-# What of a data set's entry stands in its provenance, but changes no number.
-WORDS = {"title", "publisher", "licence", "doi", "citation"}
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 TRAINING = config["training"]
 LEARNT = sorted({training["dataset"] for training in TRAINING.values()})
+RUNS, MATERIAL = [*EXPERIMENTS, *TRAINING], [*DATASETS, *LEARNT]
 SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
 SETTINGS_SHOWN = sources.stamp(configuration.shown({**config, "reading": readings.DEFAULT}, []))
 METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
-# What a job may take: memory in MB, minutes. Twice the memory that a full run was seen to take, and
-# ten times its time; `--set-resources` where trials are many.
-SMALL = {"mem_mb": 1200, "runtime": 30}
+# What training may take: memory in MB, minutes; for all else the profiles' defaults. Twice the memory
+# that a full run was seen to take, and ten times its time; `--set-resources` where trials are many.
 LARGE = {"mem_mb": 2000, "runtime": 60}
 # Where tables of results go: those of the default reading are never replaced by those of another.
 RESULTS = os.path.dirname(products.place("tables/any", "results", config["reading"]))
@@ -74,7 +71,7 @@ wildcard_constraints:
     experiment="|".join(EXPERIMENTS),
     training="|".join(TRAINING) or "none",
     learnt="|".join(LEARNT) or "none",
-    any_experiment="|".join([*EXPERIMENTS, *TRAINING]),
+    any_experiment="|".join(RUNS),
     mechanism="|".join(sources.mechanisms()),
     reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
     other="[a-z0-9_]+=[a-z0-9_=+]+",
@@ -86,35 +83,15 @@ def made_from(experiment, reading, *rows, code=True):
     return configuration.made_from({**config, "reading": reading}, experiment, *rows, code=code)
 
 
-@functools.cache
-def choices(reading):
-    """Return what a reading sets where it is not the default one."""
-    knobs, chosen = readings.knobs(), readings.find(reading).choices
-    return {knobs[name].acts_on: knobs[name].values[value] for name, value in chosen.items()}
+def filled(names, wildcards):
+    """Return an experiment and its rows, with the wildcards put in if they are the names."""
+    return [name.format(**dict(wildcards.items())) for name in names]
 
 
-# All that readings can set, without the words that explain them.
-CHOICES = sources.stamp(
-    {
-        name: [knob.acts_on, dict(knob.values), knob.cross, knob.spares, knob.not_private]
-        for name, knob in readings.knobs().items()
-    }
-)
-
-
-def keep_records(started):
-    """Keep what Snakemake knows of results beside them, where they are found without .snakemake.
-
-    Without these records it would take results of other settings for those that are wanted.
-    """
-    own, kept = ".snakemake/metadata", "results/metadata"
-    if os.path.islink(own) and not os.path.isdir(own):
-        os.unlink(own)
-    if started and os.path.isdir(own) and not os.path.lexists(kept):
-        shutil.move(own, kept)
-    if os.path.isdir(kept) and not os.path.lexists(own):
-        os.makedirs(".snakemake/incomplete", exist_ok=True)
-        os.symlink(os.path.join(os.pardir, kept), own)
+def made_by(names, wildcards):
+    """Return digests of what the rows of a job depend on."""
+    experiment, *rows = filled(names, wildcards)
+    return made_from(experiment, wildcards.reading, *rows)
 
 
 def described(name, text):
@@ -126,15 +103,9 @@ def described(name, text):
 
 def to_report(files, category):
     """Mark the figures and tables among files for --report."""
-    shown = functools.partial(report, category=category)
-    return [
-        (
-            shown(file, labels={"file": os.path.basename(file)})
-            if file.endswith((".svg", ".csv", ".html")) and "/data/" not in file
-            else file
-        )
-        for file in files
-    ]
+    shown = {f for f in files if f.endswith((".svg", ".csv", ".html")) and "/data/" not in f}
+    labels = {file: {"file": os.path.basename(file)} for file in shown}
+    return [report(f, category=category, labels=labels[f]) if f in shown else f for f in files]
 
 
 def data_of(experiment):
@@ -144,31 +115,18 @@ def data_of(experiment):
     return [f"results/data/{dataset}/{name}" for name in (file, "provenance.json")]
 
 
-def trials_of(wildcards):
+def material(name, wildcards):
+    """Return what the trials of an experiment start from: its data, or features made of them."""
+    (experiment,) = filled([name], wildcards)
+    if "extractor_epochs" in TRAINING.get(experiment, {}):
+        return f"results/features/{experiment}.npz"
+    return data_of(experiment)
+
+
+def trials_of(experiment, reading=readings.DEFAULT):
     """Return the trial files of an experiment, one per mechanism or scheme."""
-    experiment = wildcards.any_experiment
-    return [
-        f"results/trials/{experiment}/{wildcards.get('other', readings.DEFAULT)}/{name}.csv.gz"
-        for name in configuration.rows(config, experiment)
-    ]
-
-
-def mechanisms_of(experiment):
-    """Return the mechanisms of an experiment by name, without its reference rows."""
-    known = sources.mechanisms()
-    return {n: known[n] for n in EXPERIMENTS[experiment]["mechanisms"] if n in known}
-
-
-def code_of(verb, experiment):
-    """Return a digest of what a verb runs on all mechanisms of an experiment."""
-    task = sources.tasks()[EXPERIMENTS[experiment]["task"]]
-    return sources.digest(verb, task, *mechanisms_of(experiment).values())
-
-
-def entry_of(dataset):
-    """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
-    entry = configuration.datasets()[dataset]
-    return sources.stamp({key: value for key, value in entry.items() if key not in WORDS})
+    rows = configuration.rows(config, experiment)
+    return [f"results/trials/{experiment}/{reading}/{row}.csv.gz" for row in rows]
 
 
 def tables(*names, folder="results/tables"):

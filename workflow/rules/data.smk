@@ -11,14 +11,12 @@ rule dataset:
         "results/benchmarks/data/{dataset}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **SMALL,
     params:
         root=root,
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: entry_of(wildcards[0]),
+        entry=lambda wildcards: configuration.entry(wildcards[0]),
         code=lambda wildcards: sources.digest(
             "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
         ),

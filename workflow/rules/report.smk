@@ -1,15 +1,11 @@
 # From summaries to tables, figures, verdicts on the papers' claims, and one page on everything.
-import glob
 import shlex
 
 # What made this run differ from a plain one, as a person types it: commands on the page end with it.
 OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
 GIVEN = list(workflow.config_settings.config_args or [])
 ARGUMENTS = shlex.join(
-    [
-        *(["--configfile", *OVERLAYS] if OVERLAYS else []),
-        *(["--config", *GIVEN] if GIVEN else []),
-    ]
+    [*(["--configfile", *OVERLAYS] if OVERLAYS else []), *(["--config", *GIVEN] if GIVEN else [])]
 )
 
 GROUPS = [*SHOWN, *products.under(SHOWN, "{other}", EXPERIMENTS)]
@@ -35,8 +31,6 @@ for group in GROUPS:
             f"results/benchmarks/{group.place}.tsv"
         conda:
             "../../environment.yml"
-        resources:
-            **SMALL,
         params:
             commands=group.commands(ROOT),
             settings=group.settings(config),
@@ -53,19 +47,10 @@ for group in GROUPS:
 rule judge:
     """The verdicts on the papers' claims, before they are shown."""
     input:
-        expand(
-            "results/{kind}/{experiment}.csv",
-            kind=["summary", "comparisons"],
-            experiment=[*EXPERIMENTS, *TRAINING],
-        ),
-        [
-            f"results/trials/{experiment}/default/{row}.csv.gz"
-            for experiment in [*EXPERIMENTS, *TRAINING]
-            for row in configuration.rows(config, experiment)
-        ],
+        expand("results/{of}/{name}.csv", of=["summary", "comparisons"], name=RUNS),
+        [file for name in RUNS for file in trials_of(name)],
         expand("results/theory/{name}.csv", name=["exact", "sampler_times"]),
-        expand("results/readings/{experiment}.csv", experiment=SWEPT),
-        expand("results/readings/{experiment}_trials.csv.gz", experiment=SWEPT),
+        expand("results/readings/{name}{of}", name=SWEPT, of=[".csv", "_trials.csv.gz"]),
     output:
         "results/claims.csv",
         "results/tables/claims_comparisons.csv",
@@ -75,8 +60,6 @@ rule judge:
         "results/benchmarks/claims.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **SMALL,
     params:
         root=root,
         settings=SETTINGS_SHOWN,
@@ -89,8 +72,8 @@ rule judge:
 rule report:
     """One page on everything."""
     input:
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *LEARNT]),
-        expand("results/summary/{name}.csv", name=[*EXPERIMENTS, *TRAINING]),
+        expand("results/data/{name}/provenance.json", name=MATERIAL),
+        expand("results/summary/{name}.csv", name=RUNS),
         [file for group in SHOWN for file in group.outputs],
         rules.judge.output,
     output:
@@ -102,23 +85,11 @@ rule report:
         "results/benchmarks/report.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **SMALL,
     params:
         root=root,
         settings=SETTINGS_SHOWN,
         arguments=ARGUMENTS,
-        code=sources.digest(
-            "cli/report.py",
-            *(
-                os.path.relpath(file, sources.PACKAGE)
-                for file in sorted(
-                    glob.glob(f"{sources.PACKAGE}/report/page/**/*.*", recursive=True)
-                )
-                if "__pycache__" not in file
-            ),
-            shows=True,
-        ),
+        code=sources.digest("cli/report.py", *sources.inside("report/page"), shows=True),
     shell:
         "python -m matrixdp report --results {params.root} --arguments={params.arguments:q}"
         " --out {output.page} > {log} 2>&1"

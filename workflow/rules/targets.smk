@@ -3,7 +3,7 @@ MNIST = [name for name, training in TRAINING.items() if training["dataset"] == "
 TARGETS = {
     "data": [
         "Every data set, prepared and described",
-        expand("results/data/{name}/provenance.json", name=[*DATASETS, *LEARNT]),
+        expand("results/data/{name}/provenance.json", name=MATERIAL),
     ],
     "table1": ["The set-ups of the IMGM paper", tables("table1")],
     "table2": ["The set-ups of the MVG paper", tables("table2")],

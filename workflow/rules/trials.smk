@@ -1,78 +1,52 @@
-# Experiments on releases: trials of every mechanism, under one reading or all, and their summaries.
-PARTS = configuration.bundles(config)
+# Trials of experiments on releases and of private training, under one reading or all; summaries.
 
 
-rule trials:
-    input:
-        lambda wildcards: data_of(wildcards.experiment),
-    output:
-        "results/trials/{experiment}/{reading}/{mechanism}.csv.gz",
-    log:
-        "results/logs/trials/{experiment}/{reading}/{mechanism}.log",
-    benchmark:
-        "results/benchmarks/trials/{experiment}/{reading}/{mechanism}.tsv"
-    wildcard_constraints:
-        experiment="|".join(name for name in EXPERIMENTS if EXPERIMENTS[name]["per_job"] == 1)
-        or "none",
-    conda:
-        "../../environment.yml"
-    resources:
-        **SMALL,
-    params:
-        root=root,
-        made=lambda wildcards: made_from(
-            wildcards.experiment, wildcards.reading, wildcards.mechanism
-        ),
-        choices=lambda wildcards: choices(wildcards.reading),
-    message:
-        "Trials: {wildcards.experiment}, {wildcards.mechanism}, {wildcards.reading}"
-    shell:
-        "python -m matrixdp trials {wildcards.experiment} {wildcards.mechanism}"
-        " --reading {wildcards.reading} --results {params.root}"
-        " --out {params.root}/trials/{wildcards.experiment}/{wildcards.reading} > {log} 2>&1"
+# A mechanism of an experiment is a job, by its wildcards, where a job makes one row. Else jobs make
+# as many as per_job says: schemes share their start and compilation; reference rows take no time.
+JOBS = [("trials", "{experiment}", ["{mechanism}"])]
+for name, rows in configuration.bundles(config):
+    alone = name in EXPERIMENTS and EXPERIMENTS[name]["per_job"] == 1
+    verb = "train" if name in TRAINING else "trials"
+    JOBS.append((f"references_{name}" if alone else f"{verb}_{name}_{rows[0]}", name, rows))
 
-
-# Rows that one job makes: reference rows, which take no time, or as many as per_job says.
-for name, rows in [one for one in PARTS if one[0] in EXPERIMENTS]:
+for job, name, rows in JOBS:
 
     rule:
         name:
-            f"references_{name}"
-            if EXPERIMENTS[name]["per_job"] == 1
-            else f"trials_{name}_{rows[0]}"
+            job
         input:
-            data_of(name),
+            functools.partial(material, name),
         output:
             expand("results/trials/{name}/{{reading}}/{row}.csv.gz", name=name, row=rows),
         log:
             f"results/logs/trials/{name}/{{reading}}/{rows[0]}.log",
         benchmark:
             f"results/benchmarks/trials/{name}/{{reading}}/{rows[0]}.tsv"
+        wildcard_constraints:
+            experiment="|".join(n for n in EXPERIMENTS if EXPERIMENTS[n]["per_job"] == 1) or "none",
         conda:
             "../../environment.yml"
         resources:
-            **SMALL,
+            **(LARGE if name in TRAINING else {}),
         params:
             root=root,
-            experiment=name,
-            rows=rows,
-            made=functools.partial(
-                lambda wildcards, name, rows: made_from(name, wildcards.reading, *rows),
-                name=name,
-                rows=rows,
-            ),
-            choices=lambda wildcards: choices(wildcards.reading),
+            rows=functools.partial(filled, [name, *rows]),
+            made=functools.partial(made_by, [name, *rows]),
+            verb="train" if name in TRAINING else "trials",
+            under="" if name in TRAINING else " --reading {reading}",
+            choices=lambda wildcards: configuration.choices(wildcards.reading),
         message:
-            "Trials: {params.experiment}, {params.rows}, {wildcards.reading}"
+            "Trials: {params.rows}, {wildcards.reading}"
         shell:
-            "python -m matrixdp trials {params.experiment} {params.rows}"
-            " --reading {wildcards.reading} --results {params.root}"
-            " --out {params.root}/trials/{params.experiment}/{wildcards.reading} > {log} 2>&1"
+            "python -m matrixdp {params.verb} {params.rows}{params.under} --results {params.root}"
+            " --out {params.root}/trials/{params.rows[0]}/{wildcards.reading} > {log} 2>&1"
 
 
 rule summary:
     input:
-        trials_of,
+        lambda wildcards: trials_of(
+            wildcards.any_experiment, wildcards.get("other", readings.DEFAULT)
+        ),
     output:
         "results/summary/{any_experiment}.csv",
         "results/comparisons/{any_experiment}.csv",
@@ -82,8 +56,6 @@ rule summary:
         "results/benchmarks/summary/{any_experiment}.tsv"
     conda:
         "../../environment.yml"
-    resources:
-        **SMALL,
     params:
         root=root,
         reading=lambda wildcards: wildcards.get("other", readings.DEFAULT),
@@ -107,31 +79,3 @@ use rule summary as summary_of_reading with:
         "results/logs/summary/{other}/{any_experiment}.log",
     benchmark:
         "results/benchmarks/summary/{other}/{any_experiment}.tsv"
-
-
-# Every mechanism under all its readings, at the epsilon of the tables.
-rule sweep:
-    input:
-        lambda wildcards: data_of(wildcards.experiment),
-    output:
-        table="results/readings/{experiment}.csv",
-        trials="results/readings/{experiment}_trials.csv.gz",
-    log:
-        "results/logs/readings/{experiment}.log",
-    benchmark:
-        "results/benchmarks/readings/{experiment}.tsv"
-    conda:
-        "../../environment.yml"
-    resources:
-        **SMALL,
-    params:
-        root=root,
-        rows=lambda wildcards: EXPERIMENTS[wildcards.experiment]["mechanisms"],
-        part=lambda wildcards: configuration.swept(config, wildcards.experiment),
-        choices=CHOICES,
-        code=lambda wildcards: code_of("cli/sweep.py", wildcards.experiment),
-    message:
-        "Readings: {wildcards.experiment}"
-    shell:
-        "python -m matrixdp sweep {wildcards.experiment} --results {params.root}"
-        " --out {output.table} > {log} 2>&1"

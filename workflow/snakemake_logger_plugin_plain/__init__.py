@@ -28,11 +28,6 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def kind(rule: str) -> str:
-    """Return what rules have in common whose jobs take about as long."""
-    return rule.split("_")[0]
-
-
 def unwritable(folder: str) -> str:
     """Return why nothing more can be written to a folder, or nothing if it can."""
     try:
@@ -63,7 +58,8 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self.start = time.monotonic()
         self.done = self.total = self.failed = 0
-        #: Running jobs by number: name, kind, start.
+        #: Running jobs by number: name; the first word of the rule's, of which all take about as
+        #: long; start.
         self.running: dict[int, tuple[str, str, float]] = {}
         self.left: Counter[str] = Counter()
         self.took: defaultdict[str, list[float]] = defaultdict(list)
@@ -92,7 +88,7 @@ class LogHandler(LogHandlerBase):
         stats = dict(vars(record)["stats"])
         self.total = stats.pop("total")
         for rule, count in stats.items():
-            self.left[kind(rule)] += count
+            self.left[rule.split("_")[0]] += count
         if not self.common_settings.dryrun:
             print(f"{self.total} jobs. Ctrl-C stops; the same command goes on.", flush=True)
 
@@ -106,7 +102,7 @@ class LogHandler(LogHandlerBase):
             print(textwrap.shorten(f"{name}. {job['reason']}", 200, placeholder=" ..."))
         if self.common_settings.dryrun:
             return
-        self.running[job["jobid"]] = name, kind(job["rule_name"]), time.monotonic()
+        self.running[job["jobid"]] = name, job["rule_name"].split("_")[0], time.monotonic()
         if job["output"]:
             print(f"{self.done:5} of {self.total} done{self.time_left():20}{name}", flush=True)
         else:
@@ -155,19 +151,18 @@ class LogHandler(LogHandlerBase):
         last, self.last, total, self.total = self.last, [], self.total, 0
         if STOPPED or not (last or total):
             return
-        if self.failed and total:
+        shown = self.common_settings.dryrun
+        if total and self.failed:
             last.append(
                 f"{self.failed} of {total} jobs failed; once mended, the same command goes on."
             )
-        elif self.common_settings.dryrun and total:
+        elif total and shown:
             last.append(f"{total} jobs would run; this was a dry run.")
         elif total:
             last.append(f"{total} jobs done in about {duration(time.monotonic() - self.start)}.")
-        if not self.failed and not self.common_settings.dryrun:
-            pages = [file for file in self.wanted if file.endswith(".html")]
-            made = pages or self.wanted or [PAGE]
+        made = [file for file in self.wanted if file.endswith(".html")] or self.wanted or [PAGE]
+        if not self.failed and not shown and os.path.exists(made[0]):
             more = f" and {len(made) - 1} more" if made[1:] else ""
-            if os.path.exists(made[0]):
-                last.append(f"Look at {made[0]}{more}.")
+            last.append(f"Look at {made[0]}{more}.")
         with contextlib.suppress(OSError):
             print("\n".join(last), flush=True)

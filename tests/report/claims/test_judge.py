@@ -3,22 +3,26 @@
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
+from claimentries import entry, noise, shared, verdict
 from scipy import stats
 from sweeprows import CROSS, sweeps
 from trialrows import reason, trials
 
-from matrixdp.report import claims, summary, tables
-from matrixdp.report.claims import ledger
-from matrixdp.report.claims.tally import explained, tally
+from matrixdp.report import summary
 from matrixdp.report.statistics import holm
-from matrixdp.theory import exact
+
+ACCURACY = {"experiment": "imdb", "metric": "accuracy"}
+ACCURACY |= {"fields": dict(ACCURACY)}
+
+
+def ordered(**further):
+    """Return rows that share their splits, in a clear order."""
+    means = {"laplace": 1.0, "ppca": 1.1} | further
+    return {name: shared() + noise(mean, 0.1, i) for i, (name, mean) in enumerate(means.items(), 1)}
 
 
 def test_a_clear_order_is_reproduced_and_the_opposite_is_not(run):
-    split = shared()
-    rows = {"laplace": split + noise(1.0, 0.1, 1), "ppca": split + noise(1.1, 0.1, 2)}
+    rows = ordered()
     good = verdict(run, "laplace beats ppca", rows=rows)
     assert good["verdict"] == "reproduced"
     assert good["effect"] == pytest.approx(0.1)
@@ -47,24 +51,14 @@ def test_rows_that_do_not_share_trials_are_two_samples(run):
     assert found["wine"]["effect_high"] - found["wine"]["effect_low"] > 0.3
     # Two experiments on one data set have the same splits.
     assert found["liver"]["verdict"] == "reproduced"
-    assert (found["liver"]["test"], found["liver"]["evidence"]) == (
-        "paired t, Holm",
-        "100 paired trials",
-    )
+    assert found["liver"]["test"] == "paired t, Holm"
+    assert found["liver"]["evidence"] == "100 paired trials"
 
 
 def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run):
-    split = shared()
-    rows = {
-        "laplace": split + noise(1.0, 0.1, 1),
-        "ppca": split + noise(1.1, 0.1, 2),
-        "goe": split + noise(0.9, 0.1, 3),
-        "jl_exact": split + noise(1.0, 0.1, 4),
-    }
-    assert (
-        verdict(run, "laplace beats ppca", "laplace beats goe", rows=rows)["verdict"]
-        == "not reproduced"
-    )
+    rows = ordered(goe=0.9, jl_exact=1.0)
+    found = verdict(run, "laplace beats ppca", "laplace beats goe", rows=rows)
+    assert found["verdict"] == "not reproduced"
     open_one = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows)
     assert open_one["verdict"] == "undecided"
     assert "no clear difference" in open_one["reason"]
@@ -94,22 +88,18 @@ def test_amounts(run, sentence, expected):
     assert verdict(run, sentence, rows=rows)["verdict"] == expected
 
 
-def test_a_larger_accuracy_is_better(run):
-    rows = {"imgm": noise(0.9, 0.01, 1), "laplace": noise(0.8, 0.01, 2)}
-    fields = {"experiment": "imdb", "metric": "accuracy"}
-    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
-    assert verdict(run, "imgm beats laplace", rows=rows, **test)["verdict"] == "reproduced"
-    assert verdict(run, "laplace beats imgm", rows=rows, **test)["verdict"] == "not reproduced"
-
-
 def test_a_larger_accuracy_is_better_by_a_factor_too(run):
     rows = {"imgm": noise(0.9, 0.01, 1), "laplace": noise(0.6, 0.01, 2)}
-    fields = {"experiment": "imdb", "metric": "accuracy"}
-    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
-    found = verdict(run, "imgm beats laplace 1.4 times", rows=rows, **test)
-    assert (found["verdict"], found["effect"]) == ("reproduced", pytest.approx(1.5))
-    for sentence in ("laplace beats imgm 1.4 times", "imgm beats laplace 1.6 times"):
-        assert verdict(run, sentence, rows=rows, **test)["verdict"] == "not reproduced"
+    for sentence, expected in {
+        "imgm beats laplace": "reproduced",
+        "laplace beats imgm": "not reproduced",
+        "imgm beats laplace 1.4 times": "reproduced",
+        "laplace beats imgm 1.4 times": "not reproduced",
+        "imgm beats laplace 1.6 times": "not reproduced",
+    }.items():
+        found = verdict(run, sentence, rows=rows, **ACCURACY)
+        assert found["verdict"] == expected
+    assert found["effect"] == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(("p", "decided"), [(0.03, True), (0.07, False)])
@@ -131,35 +121,23 @@ def test_a_verdict_is_reached_below_a_p_of_one_in_twenty(run, p, decided):
 
 
 def test_few_trials_are_judged_by_student(run):
-    fields = {"experiment": "imdb", "metric": "accuracy"}
-    test = {"experiment": "imdb", "metric": "accuracy", "fields": fields}
     # All five differences have one sign, which for no difference at all is a matter of 1 in 16.
     gaps = np.array([0.001, 0.004, 0.008, 0.002, 0.012])
     base = noise(0.8, 0.01, 1, n=5)
-    found = verdict(run, "imgm beats laplace", rows={"imgm": base + gaps, "laplace": base}, **test)
-    assert found["verdict"] == "undecided"
-    assert found["test"] == "paired t, Holm"
-    found = verdict(
-        run, "imgm beats laplace", rows={"imgm": base + gaps + 0.05, "laplace": base}, **test
-    )
-    assert found["verdict"] == "reproduced"
+    for more, expected in ((0.0, "undecided"), (0.05, "reproduced")):
+        rows = {"imgm": base + gaps + more, "laplace": base}
+        found = verdict(run, "imgm beats laplace", rows=rows, **ACCURACY)
+        assert (found["verdict"], found["test"]) == (expected, "paired t, Holm")
 
 
 def test_what_a_guess_meets_too_is_uninformative(run):
-    split = shared()
-    rows = {
-        "laplace": split + noise(1.0, 0.1, 1),
-        "ppca": split + noise(1.1, 0.1, 2),
-        "zero": split + noise(1.0, 0.05, 3),
-    }
-    found = verdict(run, "laplace beats ppca", rows=rows)
+    found = verdict(run, "laplace beats ppca", rows=ordered(zero=1.0))
     assert found["verdict"] == "uninformative"
     assert found["reason"].startswith("the zero predictor meets it too")
-    rows["zero"] = split + noise(1.2, 0.05, 3)
-    assert verdict(run, "laplace beats ppca", rows=rows)["verdict"] == "reproduced"
+    assert verdict(run, "laplace beats ppca", rows=ordered(zero=1.2))["verdict"] == "reproduced"
     # A refuted claim stays refuted, whatever a guess does.
-    rows["zero"] = split + noise(0.5, 0.05, 3)
-    assert verdict(run, "ppca beats laplace", rows=rows)["verdict"] == "not reproduced"
+    found = verdict(run, "ppca beats laplace", rows=ordered(zero=0.5))
+    assert found["verdict"] == "not reproduced"
 
 
 def test_an_open_claim_at_chance_level_says_so(run):
@@ -255,14 +233,9 @@ def test_p_values_are_corrected_over_the_claims_on_one_experiment(run):
 
 def test_equal_laws_are_no_member_of_a_family_of_tests(run):
     same = {"noise_std": 2.0, "mu_actual": 0.5}
-    rows = {
-        **{
-            name: trials(name, noise(1.0, 0.1, i), **same)
-            for i, name in enumerate(("imgm", "analytic_gaussian"))
-        },
-        "goe": trials("goe", noise(1.0, 0.1, 5)),
-        "laplace": trials("laplace", noise(1.03, 0.1, 6)),
-    }
+    rows = {"goe": noise(1.0, 0.1, 5), "laplace": noise(1.03, 0.1, 6)}
+    for seed, name in enumerate(("imgm", "analytic_gaussian")):
+        rows[name] = trials(name, noise(1.0, 0.1, seed), **same)
     entries = [entry("imgm beats analytic_gaussian"), entry("goe beats laplace", name="M1")]
     found = run(entries, rows)[0].loc["M1"]
     assert found["p_corrected"] == found["p"] > 0.01
@@ -374,13 +347,8 @@ def test_a_claim_may_be_about_the_epsilons_at_which_all_rows_beat_chance(run, me
         assert str(found["margin"]) == "0.0"
     for frame in rows.values():
         frame["value"] = frame["value"].iloc[0]
-    found = verdict(
-        run,
-        "laplace beats ppca",
-        rows=rows,
-        fields=fields,
-        **test | {"epsilons": "informative"},
-    )
+    test |= {"epsilons": "informative"}
+    found = verdict(run, "laplace beats ppca", rows=rows, fields=fields, **test)
     assert "share no epsilon" in found["reason"]
 
 
@@ -409,52 +377,6 @@ def test_what_the_papers_own_intervals_do_not_separate_is_said_or_left_out(run):
     assert "do not separate" not in verdict(run, far, "ppca beats mvg_thm2", **test)["reason"]
 
 
-def test_an_argument_decides_whatever_the_trials(run):
-    rows = {"laplace": noise(1.0, 0.5, 1, n=20), "ppca": noise(1.0, 0.5, 2, n=20)}
-    open_one = "ppca within 0.01 of laplace"
-    for holds, said in ((True, "reproduced"), (False, "undecided")):
-        numbers(run.folder, I9=holds)
-        found = verdict(run, open_one, rows=rows, argument=["I9"])
-        assert found["verdict"] == said
-    numbers(run.folder, I9=True)
-    found = verdict(run, open_one, rows=rows, argument=["I9"])
-    assert found["reason"].startswith("by construction, number of I9: 2; in trials, no clear")
-    assert (found["test"], found["kind"]) == ("argument", "experiment")
-    assert np.isnan(found["p"])
-
-
-def test_kinds_and_the_one_sentence_that_counts(run):
-    numbers(run.folder, 3, M1=True, M2=True, M3=False)
-    entries = [
-        {**exact_entry(exact=["M1"]), "id": "M1"},
-        {**exact_entry(exact=["M2"]), "id": "M2", "identity": "by definition"},
-        {**exact_entry(exact=["M3"]), "id": "M3"},
-        {**exact_entry(not_run="it needs a moon."), "id": "I1", "paper": "IMGM"},
-        entry("laplace beats ppca", name="M4"),
-    ]
-    table, _ = run(entries, {"laplace": noise(1.0, 0.1, 1), "ppca": noise(1.5, 0.1, 2)})
-    kinds = ["theorem", "identity", "theorem", "experiment", "experiment"]
-    assert table["kind"].tolist() == kinds
-    assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
-    only = pd.DataFrame(
-        {"paper": ["MVG"], "kind": ["theorem"], "verdict": ["reproduced only under x"]}
-    )
-    assert tally(only) == "MVG: 0 of 1 theorems and identities reproduced"
-    said = tally(table.reset_index())
-    assert said == (
-        "MVG: 2 of 3 theorems and identities reproduced, 1 of 1 claims on experiments reproduced; "
-        "IMGM: 0 of 1 claims on experiments reproduced"
-    )
-    assert explained(table) == (
-        "reproduced: the test holds, after correction; not reproduced: the test says the opposite, "
-        "after correction; undecided: the trials or numbers say neither, or there are none"
-    )
-    frame = tables.registry(KINDS)["claims"].data({"claims": table.reset_index()})
-    shown = tables.registry(KINDS)["claims"].describe(frame)
-    assert said in shown
-    assert "undecided: the trials" in shown
-
-
 def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     # In one reading of three, at 0.05 and not at 0.05 / 3.
     cells = [row for row in CROSS if row[0] == "laplace"]
@@ -474,28 +396,6 @@ def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     assert found["reason"].endswith(f"{said}a guess meets it too in the 1 left once corrected")
 
 
-def test_exact_claims(run):
-    plain = exact_entry(exact=["M1", "M2"])
-    assert "exact.csv is missing" in run([plain])[0].loc["M0", "reason"]
-    numbers(run.folder, M1=True, M2=True, M3=False)
-    good = run([plain])[0].loc["M0"]
-    assert (good["verdict"], good["data_status"]) == ("reproduced", "")
-    assert good["reason"] == "all 2 numbers hold; number of M1: 2"
-    bad = run([exact_entry(exact=["M1", "M3"])])[0].loc["M0"]
-    assert bad["verdict"] == "not reproduced"
-    assert bad["reason"] == "number of M3: 2, should be = 1"
-    under = {"reading": "a full moon", "exact": ["M2"]}
-    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
-    assert found["verdict"] == "reproduced only under a full moon"
-    under["exact"] = ["M3"]
-    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
-    assert found["verdict"] == "not reproduced"
-    absent = run([exact_entry(exact=["M4"])])[0].loc["M0"]
-    assert (absent["verdict"], "a check is missing" in absent["reason"]) == ("undecided", True)
-    unrun = run([exact_entry(not_run="it needs a moon.")])[0].loc["M0"]
-    assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
-
-
 def test_a_claim_may_hold_under_another_reading_alone(run):
     rows = {"mvg_binary": noise(2.0, 0.1, 1), "laplace": noise(1.0, 0.1, 2)}
     sweeps(run.folder, CROSS)
@@ -506,26 +406,3 @@ def test_a_claim_may_hold_under_another_reading_alone(run):
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
     assert found["verdict"] == "not reproduced"
     assert (found["readings_holding"], found["readings_total"]) == (0, 2)
-
-
-def test_a_run_is_judged_the_same_each_time(run):
-    split = shared()
-    rows = {
-        name: trials(name, split + noise(1 + i / 10, 0.1, i))
-        for i, name in enumerate(("mvg_binary", "gaussian_2006", "jl_2012", "laplace"))
-    }
-    run.put({**rows, "knorm_frob": trials("knorm_frob", split + noise(1.5, 0.1, 9), delta=0.0)})
-    numbers(run.folder, 2, **dict.fromkeys(exact.CHECKS, True))
-    settings = {"experiments": {"regression": {}}, "training": None, "table_epsilon": "1"}
-    (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
-    kept = []
-    for _ in range(2):
-        claims.write(run.folder, known=KNOWN)
-        paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
-        kept.append([path.read_bytes() for path in paths])
-    assert kept[0] == kept[1]
-    table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
-    assert [*table.index] == [claim.id for claim in ledger.read(KNOWN)]
-    assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
-    assert table.loc["M15", "verdict"] == "undecided"
-    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")

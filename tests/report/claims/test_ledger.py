@@ -1,13 +1,18 @@
-"""What a claim may say, and what the papers' claims do."""
+"""What a claim may say, what the papers' claims do, and those that numbers decide."""
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
-from claimentries import KNOWN, entry, exact_entry
+from claimentries import KINDS, KNOWN, entry, exact_entry, noise, numbers, shared, verdict
+from trialrows import trials
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
-from matrixdp.report import inputs
+from matrixdp.report import claims, inputs, tables
 from matrixdp.report.claims import ledger
+from matrixdp.report.claims.findings import explained, tally
+from matrixdp.theory import exact
 
 
 @pytest.mark.parametrize(
@@ -74,3 +79,94 @@ def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
     assert {one.second.mechanism for one in claim.comparisons} == rivals
     assert {one.kind for one in claim.comparisons} == {"beats"}
     assert claim.every
+
+
+def test_an_argument_decides_whatever_the_trials(run):
+    rows = {"laplace": noise(1.0, 0.5, 1, n=20), "ppca": noise(1.0, 0.5, 2, n=20)}
+    open_one = "ppca within 0.01 of laplace"
+    for holds, said in ((True, "reproduced"), (False, "undecided")):
+        numbers(run.folder, I9=holds)
+        found = verdict(run, open_one, rows=rows, argument=["I9"])
+        assert found["verdict"] == said
+    numbers(run.folder, I9=True)
+    found = verdict(run, open_one, rows=rows, argument=["I9"])
+    assert found["reason"].startswith("by construction, number of I9: 2; in trials, no clear")
+    assert (found["test"], found["kind"]) == ("argument", "experiment")
+    assert np.isnan(found["p"])
+
+
+def test_kinds_and_the_one_sentence_that_counts(run):
+    numbers(run.folder, 3, M1=True, M2=True, M3=False)
+    entries = [
+        {**exact_entry(exact=["M1"]), "id": "M1"},
+        {**exact_entry(exact=["M2"]), "id": "M2", "identity": "by definition"},
+        {**exact_entry(exact=["M3"]), "id": "M3"},
+        {**exact_entry(not_run="it needs a moon."), "id": "I1", "paper": "IMGM"},
+        entry("laplace beats ppca", name="M4"),
+    ]
+    table, _ = run(entries, {"laplace": noise(1.0, 0.1, 1), "ppca": noise(1.5, 0.1, 2)})
+    kinds = ["theorem", "identity", "theorem", "experiment", "experiment"]
+    assert table["kind"].tolist() == kinds
+    assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
+    only = pd.DataFrame(
+        {"paper": ["MVG"], "kind": ["theorem"], "verdict": ["reproduced only under x"]}
+    )
+    assert tally(only) == "MVG: 0 of 1 theorems and identities reproduced"
+    said = tally(table.reset_index())
+    assert said == (
+        "MVG: 2 of 3 theorems and identities reproduced, 1 of 1 claims on experiments reproduced; "
+        "IMGM: 0 of 1 claims on experiments reproduced"
+    )
+    assert explained(table) == (
+        "reproduced: the test holds, after correction; not reproduced: the test says the opposite, "
+        "after correction; undecided: the trials or numbers say neither, or there are none"
+    )
+    frame = tables.registry(KINDS)["claims"].data({"claims": table.reset_index()})
+    shown = tables.registry(KINDS)["claims"].describe(frame)
+    assert said in shown
+    assert "undecided: the trials" in shown
+
+
+def test_exact_claims(run):
+    plain = exact_entry(exact=["M1", "M2"])
+    assert "exact.csv is missing" in run([plain])[0].loc["M0", "reason"]
+    numbers(run.folder, M1=True, M2=True, M3=False)
+    good = run([plain])[0].loc["M0"]
+    assert (good["verdict"], good["data_status"]) == ("reproduced", "")
+    assert good["reason"] == "all 2 numbers hold; number of M1: 2"
+    bad = run([exact_entry(exact=["M1", "M3"])])[0].loc["M0"]
+    assert bad["verdict"] == "not reproduced"
+    assert bad["reason"] == "number of M3: 2, should be = 1"
+    under = {"reading": "a full moon", "exact": ["M2"]}
+    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
+    assert found["verdict"] == "reproduced only under a full moon"
+    under["exact"] = ["M3"]
+    found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
+    assert found["verdict"] == "not reproduced"
+    absent = run([exact_entry(exact=["M4"])])[0].loc["M0"]
+    assert (absent["verdict"], "a check is missing" in absent["reason"]) == ("undecided", True)
+    unrun = run([exact_entry(not_run="it needs a moon.")])[0].loc["M0"]
+    assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
+
+
+def test_a_run_is_judged_the_same_each_time(run):
+    split = shared()
+    rows = {
+        name: trials(name, split + noise(1 + i / 10, 0.1, i))
+        for i, name in enumerate(("mvg_binary", "gaussian_2006", "jl_2012", "laplace"))
+    }
+    run.put({**rows, "knorm_frob": trials("knorm_frob", split + noise(1.5, 0.1, 9), delta=0.0)})
+    numbers(run.folder, 2, **dict.fromkeys(exact.CHECKS, True))
+    settings = {"experiments": {"regression": {}}, "training": None, "table_epsilon": "1"}
+    (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
+    kept = []
+    for _ in range(2):
+        claims.write(run.folder, known=KNOWN)
+        paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
+        kept.append([path.read_bytes() for path in paths])
+    assert kept[0] == kept[1]
+    table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
+    assert [*table.index] == [claim.id for claim in ledger.read(KNOWN)]
+    assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
+    assert table.loc["M15", "verdict"] == "undecided"
+    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")

@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 from test_published import FACTORS, METHODS, PRINTED
 
 from matrixdp import catalogue
-from matrixdp.report import inputs, markup, tables
+from matrixdp.report import inputs, markup
 
 RESULTS = {
     "table3": "regression",
@@ -28,23 +28,6 @@ BASES = {
     "section10_2": "nonprivate",
 }
 UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2": "RMSE"}
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("distinct")
-    distinctrun.write(folder)
-    known = tables.registry(distinctrun.KINDS)
-    made = [n for n, t in known.items() if not any(s.startswith("theory") for s in t.inputs)]
-    # Once for what others are made from, once for all.
-    tables.write(["table3", "table4", "table5"], results=folder)
-    tables.write(made, results=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cells():
-    return distinctrun.cells()
 
 
 def read(root, name):

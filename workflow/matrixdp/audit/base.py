@@ -1,12 +1,9 @@
 """A release under audit: what every kind of release is asked, each in its own way.
 
-An audit takes the law that a release declares for its noise. What the release says
-of its own privacy counts only as an upper bound, where no neighbours are known that attain it.
-From the noise and the worst neighbours that a search finds it works out
-
-* the epsilon that is attained, by the exact curve or by the largest pointwise privacy loss;
-* runs on those neighbours, cut down to what differs, for a black box to judge;
-* whether the sampler draws the noise at the scale that it was told.
+From the law that a release declares for its noise, and the worst neighbours that a search finds, it
+works out the epsilon that is attained, runs on those neighbours for a black box to judge, and
+whether the sampler draws the noise at the scale that it was told. What the release says of its own
+privacy counts only as an upper bound, where no neighbours are known that attain it.
 """
 
 from __future__ import annotations
@@ -26,8 +23,9 @@ NUMBERS, ERROR = 400_000, 1e-6
 #: What counts as tight: at most this much of epsilon, or of the noise, is left unused.
 TIGHT = 1e-3
 
-#: Runs on each neighbour where an exact tool decides, and the numbers that they may cost.
-RUNS, COST = 200_000, 3e7
+#: Runs on each neighbour where an exact tool decides, and the numbers that they may cost; those of
+#: the runs that are needed.
+RUNS, COST, MOST = 200_000, 3e7, 8e8
 
 
 class Scale(NamedTuple):
@@ -58,7 +56,9 @@ class Audit(abc.ABC):
         attained: the epsilon at the nominal delta that some neighbours really cause.
         bound: an upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
         kappa: the factor by which the noise could shrink at the same guarantee, by ``bound``.
+        cost: random numbers of one run on one neighbour.
         mu: attained Gaussian-DP parameter, NaN without a Gaussian form.
+        needed: runs after which the black box rejects a tenth too little noise; None: not meant to.
     """
 
     tool: ClassVar[str]
@@ -66,17 +66,9 @@ class Audit(abc.ABC):
     attained: float
     bound: float
     kappa: float
+    cost: float
     mu: float = float("nan")
-
-    @property
-    @abc.abstractmethod
-    def cost(self) -> float:
-        """Random numbers of one run on one neighbour."""
-
-    @property
-    def needed(self) -> float | None:
-        """Runs after which the black box rejects a tenth too little noise; None: not meant to."""
-        return None
+    needed: float | None = None
 
     @abc.abstractmethod
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
@@ -87,16 +79,14 @@ class Audit(abc.ABC):
         return NO_SCALE
 
     def curve_error(self) -> float:
-        """Return the largest relative difference of the closed form from a second computation.
-
-        NaN where there is no closed form.
-        """
+        """Return the largest relative error of the closed form by a second way; NaN without one."""
         return float("nan")
 
     @property
     def runs(self) -> int:
-        """Runs on each neighbour that this release deserves where the exact tool decides."""
-        return int(np.clip(COST / self.cost, 1000, RUNS))
+        """Runs on each neighbour: those needed, or a few where only the exact tool decides."""
+        few = np.clip(COST / self.cost, 1000, RUNS)
+        return int(few if self.needed is None else min(self.needed, MOST / self.cost))
 
 
 def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:

@@ -55,14 +55,12 @@ class Event(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What was proved.
+    """What was proved with ``runs`` counted runs on each neighbour, of at most ``limit``.
 
     Attributes:
         epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
         mu: the same for Gaussian DP, from an event of its own.
         largest: the epsilon that the event could have proved at most with these runs.
-        runs: counted runs on each neighbour.
-        limit: those that there might have been.
         refuted: whether the wealth refuted the nominal epsilon.
     """
 

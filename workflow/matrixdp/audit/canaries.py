@@ -50,13 +50,7 @@ Try = Callable[[bool, Given], Outcome]
 
 
 class Canary(NamedTuple):
-    """A mechanism that is not private, or whose noise is not what it says.
-
-    Attributes:
-        mistake: what is wrong, and where it has been seen.
-        tool: what must catch it.
-        try_out: see ``Try``.
-    """
+    """What is wrong and where it has been seen, the tool that must catch it, and how to try."""
 
     mistake: str
     tool: str
@@ -82,10 +76,7 @@ _training = partial(_canary, "training run")
 
 
 def run(seed: int) -> list[dict[str, object]]:
-    """Return one row per canary, with the columns ``COLUMNS``.
-
-    ``control`` says whether the same thing done right passes the same tool.
-    """
+    """Return one row per canary; ``control``: whether the right thing passes the same tool."""
     rows = []
     for name, (mistake, tool, try_out) in CANARIES.items():
         wrong, right = (
@@ -98,7 +89,6 @@ def run(seed: int) -> list[dict[str, object]]:
 
 
 def _proof(release: Release, statistic: Statistic, runs: int, given: Given) -> Outcome:
-    """Let the black box judge ``release`` by a statistic of its runs on two neighbours."""
     nominal = release.epsilon
     proof = prove(statistic, nominal=nominal, delta=release.delta, runs=runs, streams=given)
     said = f"certified epsilon {proof.epsilon:.3g}, promised {nominal:g}"
@@ -138,9 +128,8 @@ def _by_search(query: Query, measure: str, given: Given) -> Outcome:
 
 def _by_replay(run: Run, release: GaussianRelease, source: Query, given: Given) -> Outcome:
     found = replay.size(run, release, source, given[0])
-    return Outcome(
-        found > release.mu * (1 + ROUNDING), f"mu {found:.4g}, declared {release.mu:.4g}"
-    )
+    seen = f"mu {found:.4g}, declared {release.mu:.4g}"
+    return Outcome(found > release.mu * (1 + ROUNDING), seen)
 
 
 def _drawn(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
@@ -149,9 +138,9 @@ def _drawn(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
 
 
 class _Shrunk(laws.MatrixNormal):
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return nine tenths of what is declared."""
-        return 0.9 * super().sample(streams)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        super()._draw(streams, stack)
+        stack *= 0.9
 
 
 @_black_box("noise x 0.9", "a sampler that draws 0.9 of the standard deviation it is told")
@@ -162,11 +151,10 @@ def _tenth_too_little(wrong: bool, given: Given) -> Outcome:
 
 
 class _ExponentialRadius(laws.ColumnL2Exponential):
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return columns with an exponential radius."""
-        drawn = laws.normals(streams, self.shape)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        laws.normals(streams, self.shape, stack)
         radii = np.stack([stream.standard_exponential(self.shape[1]) for stream in streams])
-        return drawn * (self.scale * radii / np.linalg.norm(drawn, axis=1))[:, None]
+        stack *= (self.scale * radii / np.linalg.norm(stack, axis=1))[:, None]
 
 
 @_black_box("exponential radius", "K-norm noise with an exponential instead of a Gamma(d) radius")
@@ -187,10 +175,8 @@ def _rank_one(wrong: bool, given: Given) -> Outcome:
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         drawn = law.sample([stream] * count)[:, :, 0]
         here = np.linalg.norm(drawn, axis=1)
-        ahead, behind = drawn.copy(), drawn.copy()
-        ahead[:, 0] += 1
-        behind[:, 0] -= 1
-        before, after = (np.linalg.norm(side, axis=1) for side in (ahead, behind))
+        ahead = np.eye(1, 16)
+        before, after = (np.linalg.norm(drawn + move, axis=1) for move in (ahead, -ahead))
         return law.loss(here, before), law.loss(after, here)
 
     return _proof(release, statistic, 20_000, given)
@@ -206,11 +192,10 @@ def _own_range(wrong: bool, given: Given) -> Outcome:
     largest = (0.1, 1.0) if wrong else (1.0, 1.0)
 
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        drawn = [
-            high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)[:, 0, :-1]
-            for high in largest
-        ]
-        sizes = [np.abs(side - 0.1).sum(axis=1) for side in drawn]
+        sizes = []
+        for high in largest:
+            drawn = high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)
+            sizes.append(np.abs(drawn[:, 0, :-1] - 0.1).sum(axis=1))
         return -sizes[0], -sizes[1]
 
     return _proof(release, statistic, 20_000, given)
@@ -260,7 +245,6 @@ def _amplified(wrong: bool, given: Given) -> Outcome:
 class _TwoRootP(Covariance):
     @property
     def l1(self) -> float:
-        """2 sqrt(p) / n instead of p / n."""
         return 2 * float(np.sqrt(self.features)) / self.records
 
 
@@ -275,7 +259,6 @@ def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
 class _Halved(Identity):
     @property
     def l2(self) -> float:
-        """As if a record were removed, though it is replaced."""
         return super().l2 / 2
 
 
@@ -304,11 +287,10 @@ def _shares_above_one(wrong: bool, given: Given) -> Outcome:
 
 
 class _RadiusOneShort(laws.ColumnLinfExponential):
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return columns with a Gamma(m) radius."""
+    def _draw(self, streams: Streams, stack: Array) -> None:
         points = np.stack([stream.uniform(-1, 1, self.shape) for stream in streams])
         radii = np.stack([stream.standard_gamma(*self.shape) for stream in streams])
-        return points * (self.scale * radii)[:, None] * self._sides
+        stack[...] = points * (self.scale * radii)[:, None] * self._sides
 
 
 @_test("wrong radius", "l-infinity K-norm noise with a Gamma(m) instead of a Gamma(m + 1) radius")
@@ -319,8 +301,6 @@ def _radius_one_short(wrong: bool, given: Given) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class _InvertedRatio(PrincipalDirection):
-    """Accepts proposals with the envelope's density divided by instead of multiplied with."""
-
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         values, axes = np.linalg.eigh(self.kappa * value)
         losses, m, stream = values[-1] - values, len(values), streams[0]
@@ -388,9 +368,8 @@ def _by_training(given: Given, *, factor: float = 1.0, clipping: bool = True) ->
     found = training.guesses(given, factor=factor, clipping=clipping)
     real, promised = (gaussian.epsilon(training.DELTA, mu) for mu in (found.mu, training.MU))
     seen = f"{found.right} of {found.canaries} canary records guessed right in one run"
-    return Outcome(
-        found.mu > training.MU, f"{seen}: epsilon above {real:.3g}, promised {promised:.3g}"
-    )
+    seen = f"{seen}: epsilon above {real:.3g}, promised {promised:.3g}"
+    return Outcome(found.mu > training.MU, seen)
 
 
 @_training("training noise x 0.8", "private gradients with 0.8 of the noise that is declared")

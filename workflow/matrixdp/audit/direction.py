@@ -44,7 +44,7 @@ class DirectionAudit(Audit):
         self.kappa = release.epsilon / self.bound
 
     def _rate(self, record: Array) -> float:
-        """Return the exponent that a record brings at v along it."""
+        # The exponent that a record brings at v along it.
         return float(self.release.kappa / self.release.query.records * (record @ record))
 
     def _loss(self, copies: int) -> float:
@@ -70,10 +70,9 @@ class DirectionAudit(Audit):
         return first, second
 
     def scale(self, stream: np.random.Generator) -> Scale:
-        """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are alike: 1 / concentration.
+        """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are alike.
 
-        The noise of a direction is as large as 1 / kappa; the expected mean is the derivative of
-        the log normaliser.
+        It is the derivative of the log normaliser, about 1 / concentration.
         """
         other, m = self._copied, self.release.query.features
         value = np.outer(other, other)

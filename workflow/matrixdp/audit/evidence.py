@@ -115,21 +115,16 @@ def epsilon(counts: Counts, delta: float = 0.0) -> float:
 
 
 def largest(runs: float, delta: float = 0.0, event: float = 0.5) -> float:
-    """Return the largest epsilon that ``runs`` pairs can prove.
-
-    It is what :func:`epsilon` gives for an event of probability ``event`` on one neighbour that
-    never happens on the other.
-    """
+    """Return the most that ``runs`` pairs can prove: the event never happens on the other side."""
     return epsilon(Counts(0.0, event * runs, 0.0, runs), delta)
 
 
 def runs_needed(nominal: float, delta: float) -> float:
-    """Return the pairs after which exactly calibrated Gaussian noise is told from too little noise.
+    """Return the pairs after which just private Gaussian noise is told from too little noise.
 
-    With a standard deviation that is ``SHORTFALL`` times the one that is just (``nominal``,
-    ``delta``)-DP, and the same noise on both neighbours, bets on the best threshold event refute
-    ``nominal`` with about the probability ``POWER`` (normal approximation of the log wealth).
-    Infinite if more than 1e9 would be needed.
+    With ``SHORTFALL`` of its standard deviation, and the same noise on both neighbours, bets on the
+    best threshold event refute ``nominal`` with about the probability ``POWER`` (normal
+    approximation of the log wealth). Infinite if more than 1e9 would be needed.
     """
     shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from matrixdp.audit import evidence, runs
@@ -14,9 +12,6 @@ from matrixdp.laws import GaussianLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadrature import integrated_delta
-
-#: Random numbers that the runs on one neighbour may cost at most.
-MOST = 8e8
 
 #: Epsilons at which the curve is integrated: mu^2 / 2 + k mu, k standard deviations of the loss.
 SPOTS = (0.0, 1.0, 3.0)
@@ -34,42 +29,22 @@ class GaussianAudit(Audit):
 
     def __init__(self, release: Additive, law: GaussianLaw, stream: np.random.Generator) -> None:
         self.release: Additive = release
-        self._whiten = law.whiten
-        self._pair = worst(release.query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
+        self._whiten, query, delta = law.whiten, release.query, release.delta
+        self._pair = worst(query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
         self.mu = self._pair.size
-        delta = release.delta
         declared = self.mu if release.mu is None or release.mu_exact else release.mu
         largest = max(self.mu, declared)
         self.attained = gaussian.epsilon(delta, self.mu)
         self.bound = gaussian.epsilon(delta, largest)
         self.kappa = gaussian.mu(release.epsilon, delta) / largest
-
-    @property
-    def cost(self) -> float:
-        """Entries that differ, or all of them for second moments."""
-        m = self.release.query.features
-        return float(m if self.release.query.name == "identity" else m * m)
-
-    @property
-    def runs(self) -> int:
-        """As many as it takes to reject a tenth too little noise, where noise is just enough."""
-        return super().runs if self.needed is None else int(min(self.needed, MOST / self.cost))
-
-    @property
-    def needed(self) -> float | None:
-        """Runs after which a tenth too little is rejected; None unless noise is just enough."""
-        if self.attained < self.release.epsilon * (1 - TIGHT):
-            return None
-        return evidence.runs_needed(self.release.epsilon, self.release.delta)
-
-    @cached_property
-    def _weights(self) -> Array:
-        """Entries of the linear functional that projects on the whitened change."""
-        query = self.release.query
-        before, after = runs.values(query, self._pair)
-        change = before - after
+        change = np.subtract(*runs.values(query, self._pair))
+        # Entries that differ, or all of them for second moments.
+        self.cost = float(change.size)
+        if self.attained >= release.epsilon * (1 - TIGHT):
+            self.needed = evidence.runs_needed(release.epsilon, delta)
+        # Of the linear functional that projects on the whitened change.
         unit = np.eye(change.size).reshape(-1, *change.shape)
-        return self._whiten(unit) @ self._whiten(change) / self.mu
+        self._weights: Array = law.whiten(unit) @ law.whiten(change) / self.mu
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the projections: N(c + mu, 1) and N(c, 1) if the noise is what it should be."""

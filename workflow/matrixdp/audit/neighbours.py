@@ -43,8 +43,7 @@ class Neighbours(NamedTuple):
 def changes(query: Query, records: Array, others: Array) -> Array:
     """Return f(X) - f(X') for pairs of a record (searches, m) and what takes its place.
 
-    Identity: the column that differs, shape (searches, m, 1). Second moments: (searches, m, m). All
-    other records cancel.
+    Identity: the column that differs, (searches, m, 1). Second moments: (searches, m, m).
     """
     if query.name == "identity":
         return (records - others)[:, :, None]
@@ -57,8 +56,8 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
 
     In a box, one coordinate at a time goes to its lower bound, its upper bound or 0, as long as
     that helps; the best pairs, and the starts once more, then move by smaller and smaller steps. In
-    a ball, random moves are kept if they help. The result is attained, and so a
-    lower bound on the true supremum. ``add_remove`` compares with a record of zeros.
+    a ball, random moves are kept if they help. The result is attained, and so a lower bound on the
+    true supremum. ``add_remove`` compares with a record of zeros.
     """
     removed = query.adjacency == "add_remove"
     pair = _starts(query, stream)
@@ -66,7 +65,7 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
         pair[1] = 0
 
     def value(candidate: Array) -> Array:
-        return size(changes(query, candidate[0], candidate[1]))
+        return size(changes(query, *candidate))
 
     sides = 1 if removed else 2
     if isinstance(query.domain, Ball):

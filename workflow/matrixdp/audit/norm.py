@@ -35,22 +35,15 @@ class NormAudit(Audit):
         self.attained = self._pair.size
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
-
-    @property
-    def _columns(self) -> bool:
-        """Whether columns are independent, so that one is enough."""
-        return self.release.query.name == "identity" and self._law.columns_alike
-
-    @property
-    def cost(self) -> float:
-        """Entries that have to be drawn."""
-        m, n = self.release.query.shape
-        return float(m if self._columns else m * n)
+        m, n = release.query.shape
+        # Where columns are independent, one is enough.
+        one = release.query.name == "identity" and law.columns_alike
+        self.cost = float(m if one else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
         release, query, size = self.release, self.release.query, self._law.size
-        if query.name == "identity" and not self._columns:
+        if query.name == "identity" and not self._law.columns_alike:
             # One radius for all columns: all must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
@@ -88,15 +81,14 @@ class GeneralizedGammaAudit(NormAudit):
         self, release: Additive, law: GeneralizedGamma, stream: np.random.Generator
     ) -> None:
         super().__init__(release, law, stream)
-        self._power, self._dimension = law.power, law.dimension
         # The size of a change is (length / scale)^power.
-        self._unit = self._pair.size ** (-1 / law.power)
-        args = self._power, self._dimension
-        self.attained = generalized_gamma.epsilon(release.delta, self._unit, *args)
+        unit, args = self._pair.size ** (-1 / law.power), (law.power, law.dimension)
+        self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_actual)
-        self.kappa = self._unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
+        self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
+        self._curve = release.epsilon, unit, *args
 
     def curve_error(self) -> float:
         """Compare the curve with an integral of max(0, 1 - e^(epsilon - loss)) over the noise."""
-        args = self.release.epsilon, self._unit, self._power, self._dimension
-        return abs(generalized_gamma.delta(*args) / integrated_radial_delta(*args) - 1)
+        curve = self._curve
+        return abs(generalized_gamma.delta(*curve) / integrated_radial_delta(*curve) - 1)

@@ -24,23 +24,15 @@ class BlackBoxAudit(Audit):
     """
 
     tool = "black box"
+    attained = kappa = float("nan")
 
     def __init__(self, release: Release, stream: Generator) -> None:
         self.release = release
         self._values = runs.values(release.query, worst(release.query, frobenius, stream))
         self._change = self._values[0] - self._values[1]
-        self.attained = float("nan")
         self.bound = release.epsilon_actual
-        self.kappa = float("nan")
-
-    @property
-    def cost(self) -> float:
-        """Numbers in a released value, on either neighbour."""
-        return self._numbers
-
-    @property
-    def _numbers(self) -> float:
-        return 2.0 * float(np.prod(self.release.query.shape))
+        # In a released value, on either neighbour.
+        self._numbers = self.cost = 2.0 * float(np.prod(release.query.shape))
 
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the projections on the change of each run."""
@@ -99,12 +91,6 @@ class ChosenAudit(ComposedAudit):
         first, second, _ = worst(moments, frobenius, stream)
         self._values = first[:, None], second[:, None]
         self._change = np.outer(first, first) - np.outer(second, second)
-
-    @property
-    def cost(self) -> float:
-        """Ten times the numbers in a released matrix: its eigenvectors may be computed as well."""
-        return 10 * self._numbers
-
-    @property
-    def _numbers(self) -> float:
-        return 2.0 * self.release.query.features**2
+        self._numbers = 2.0 * query.features**2
+        # Its eigenvectors may be computed as well.
+        self.cost = 10 * self._numbers

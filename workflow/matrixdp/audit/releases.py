@@ -14,12 +14,11 @@ from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
-from matrixdp.experiments.study import Settings, variants
+from matrixdp.experiments.study import Settings, calibrated
 from matrixdp.laws import GaussianLaw, GeneralizedGamma, NormLaw
-from matrixdp.mechanisms import find
 from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
-from matrixdp.mechanisms.base import Additive, NoGuarantee, Release
+from matrixdp.mechanisms.base import Additive, Release
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
@@ -121,38 +120,30 @@ def run(
     as its power needs.
     """
     rows: list[dict[str, object]] = []
-    for variant in variants(find(mechanism), settings):
-        name = next((q for q in queries if q in variant.mechanism.queries), None)
-        if name is None:
+    for cell in calibrated(mechanism, queries, settings):
+        variant, query = cell.variant, cell.query
+        words = (settings.experiment, mechanism, variant.direction, variant.name, cell.epsilon)
+        given = streams(settings.seed, "audit", *words, trials=range(5))
+        row = {
+            "experiment": settings.experiment,
+            "mechanism": mechanism,
+            **cell.where,
+            "query": query.name,
+            "adjacency": query.adjacency,
+            "records": query.records,
+            "epsilon": float(cell.epsilon),
+            "delta": cell.delta,
+        }
+        rows.append(row)
+        if cell.release is None:
+            row |= {"verdict": "not run: no guarantee", "note": cell.note}
             continue
-        query = queries[name]
-        for epsilon in settings.epsilons:
-            delta = 1 / query.records if settings.delta is None else settings.delta
-            words = (settings.experiment, mechanism, variant.direction, variant.name, epsilon)
-            given = streams(settings.seed, "audit", *words, trials=range(5))
-            row = {
-                "experiment": settings.experiment,
-                "mechanism": mechanism,
-                "variant": variant.name,
-                "direction": variant.direction,
-                "query": name,
-                "adjacency": query.adjacency,
-                "records": query.records,
-                "epsilon": float(epsilon),
-                "delta": delta,
-            }
-            try:
-                release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
-            except NoGuarantee as reason:
-                rows.append(row | {"verdict": "not run: no guarantee", "note": str(reason)})
-                continue
-            row |= judge(audit_of(release, given[0]), given[1:4], most)
-            # From the records on, which a mechanism may clip: the search above has not seen that.
-            replayed = replay.ratio(release, query, given[4])
-            row["replayed"] = replayed
-            if replayed > 1 + ROUNDING:
-                row["verdict"] = "violated: a replay on two neighbours shows it"
-            rows.append(row)
+        row |= judge(audit_of(cell.release, given[0]), given[1:4], most)
+        # From the records on, which a mechanism may clip: the search above has not seen that.
+        replayed = replay.ratio(cell.release, query, given[4])
+        row["replayed"] = replayed
+        if replayed > 1 + ROUNDING:
+            row["verdict"] = "violated: a replay on two neighbours shows it"
     return rows
 
 
@@ -166,13 +157,9 @@ def judge(
     """
     release = audit.release
     scale = audit.scale(given[0])
-    proof = prove(
-        audit.statistic,
-        nominal=release.epsilon,
-        delta=release.delta,
-        runs=audit.runs if most is None else min(audit.runs, most),
-        streams=given[1:],
-    )
+    runs = audit.runs if most is None else min(audit.runs, most)
+    nominal, delta = release.epsilon, release.delta
+    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=given[1:])
     error = audit.curve_error()
     return {
         "delta": release.delta,
@@ -185,8 +172,8 @@ def judge(
         "runs": proof.runs,
         "epsilon_certified": proof.epsilon,
         "epsilon_largest": proof.largest,
-        "mu_certified": proof.mu if audit.mu == audit.mu else np.nan,
         "refuted": proof.refuted,
+        "mu_certified": proof.mu if audit.mu == audit.mu else np.nan,
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,

@@ -28,9 +28,8 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
     """Return the largest difference on neighbours of a query over the declared one: at most 1.
 
     Differences are whitened where noise is Gaussian, and in the size of the law for Laplace and
-    K-norm noise. NaN for other releases: what differs is then no multiple of a sensitivity (a
-    sketch, a direction), or its declared size is not kept (generalized gamma noise). The query of
-    the release may clip the records of ``source``, the query as it was posed.
+    K-norm noise. NaN for others: what differs is no multiple of a sensitivity, or its declared size
+    is not kept. The release may clip the records of ``source``, the query as it was posed.
     """
     if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")

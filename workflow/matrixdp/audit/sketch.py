@@ -49,11 +49,8 @@ class SketchAudit(Audit):
         self.bound = sketching.epsilon(*args, query.adjacency)
         exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
-
-    @property
-    def cost(self) -> float:
-        """Numbers in a sketch of two features, on either neighbour."""
-        return 4.0 * self.release.rows
+        # Of a sketch of two features, on either neighbour.
+        self.cost = 4.0 * release.rows
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the likelihood ratio of each sketch up to a constant: a quadratic form."""

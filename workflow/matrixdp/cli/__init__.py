@@ -80,7 +80,8 @@ def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) ->
         elif parameter.kind != parameter.KEYWORD_ONLY:
             parser.add_argument(name, help=text)
         elif parameter.annotation == "bool":
-            parser.add_argument(f"--{name}", action="store_true", help=text)
+            spelled = name.replace("_", "-")
+            parser.add_argument(f"--{spelled}", action="store_true", help=text)
         else:
             kind = _seed if name == "seed" else str
             given = {"required": required, "default": parameter.default, "type": kind}

@@ -32,20 +32,27 @@ def canaries(seed: int, out: Path) -> None:
 
 def experiment(name: str, results: str, out: Path) -> None:
     """Judge the mechanisms of an experiment, and its sensitivities."""
-    from matrixdp import config, data, sources, trials
+    from matrixdp import config, data, files, sources, stamps, trials
     from matrixdp.audit import releases, sensitivities
     from matrixdp.experiments import study
 
     settings = config.read(results)
     part = config.audited(settings, name)
-    task, private, chosen = study.prepared(part, data.load(Path(results, "data", part["dataset"])))
+    folder, runs = Path(results, "data", part["dataset"]), settings["audit_runs"]
+    places = [out / f"{name}.csv", out / f"{name}_sensitivities.csv"]
+    code = config.code_of(settings, ("cli/audit.py", "experiment"), name)
+    made = sources.stamp([part, runs, stamps.of_data(folder), code, config.rows(settings, name)])
+    if files.restored(made, *places):
+        return
+    task, private, chosen = study.prepared(part, data.load(folder))
     queries = study.queries(task, private, chosen)
     found = [
         row
         for mechanism in config.rows(settings, name)
         if mechanism in sources.mechanisms()
-        for row in releases.run(mechanism, queries, chosen, settings["audit_runs"])
+        for row in releases.run(mechanism, queries, chosen, runs)
     ]
-    trials.write_csv(found, releases.COLUMNS, out / f"{name}.csv")
+    trials.write_csv(found, releases.COLUMNS, places[0])
     attacked = sensitivities.run(name, queries, chosen.seed)
-    trials.write_csv(attacked, sensitivities.COLUMNS, out / f"{name}_sensitivities.csv")
+    trials.write_csv(attacked, sensitivities.COLUMNS, places[1])
+    files.keep(made, *places)

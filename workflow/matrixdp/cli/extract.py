@@ -11,8 +11,13 @@ def run(experiment: str, *, results: str = "results", out: str) -> None:
     Args:
         out: features, labels and settings, npz
     """
-    from matrixdp import config
+    from matrixdp import config, files, sources, stamps
     from matrixdp.experiments.training import extractor
 
     part = config.extraction(config.read(results), experiment)
-    extractor.write(part, Path(results, "data", part["dataset"]), out)
+    folder = Path(results, "data", part["dataset"])
+    code = sources.digest("cli/extract.py", sources.extractors()[experiment])
+    made = sources.stamp([part, stamps.of_data(folder), code])
+    if not files.restored(made, out):
+        extractor.write(part, folder, out)
+        files.keep(made, out)

@@ -1,6 +1,6 @@
 """Rank the mechanisms for a query by their noise, from public facts alone.
 
-The specification is that of `matrixdp release`; its file of records is not looked at.
+The specification is that of `matrixdp release`; its file of records is looked at only if asked for.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run(specification: str) -> None:
-    """List the mechanisms, the least noise first.
+def run(specification: str, *, look_at_the_data: bool = False) -> None:
+    """List the mechanisms, the least noise first, and what the noise of the first means.
 
     Args:
         specification: the TOML file that says what is released
+        look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
+    from matrixdp.checks import InputError
     from matrixdp.practice import release
     from matrixdp.practice.specification import read
 
@@ -22,3 +24,15 @@ def run(specification: str) -> None:
     width = max(len(one.name) for one in listed)
     for one in listed:
         print(f"{one.name:{width}}  {release.says(one)}")
+    print(*release.in_words(asked, listed[0]), sep="\n")
+    try:
+        paid = f"epsilon {release.price(asked):.3g}"
+    except InputError as error:
+        paid = f"none that can be paid: {error}"
+    print(f"price of privacy (noise of half of the largest deviation): {paid}")
+    if look_at_the_data:
+        print(
+            "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
+        )
+        for name, off in release.compare(asked).items():
+            print(f"{name:{width}}  NOT PRIVATE  {off:.2%}")

@@ -7,7 +7,8 @@ The specification is a small TOML file::
     records = 2126               # their number is public
     epsilon = 1.0
     delta = 1e-6                 # left out: a pure guarantee
-    total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file; default: this one
+    total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file; default: this one;
+                                 # pure = 0.5 in it keeps a part for pure ones beside others
 
     [bounds]                     # public; what lies outside is clipped
     age = [0, 120]

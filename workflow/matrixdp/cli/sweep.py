@@ -11,14 +11,17 @@ def run(experiment: str, *, results: str = "results", out: str) -> None:
     Args:
         out: one row per mechanism and reading, CSV; the trials behind them go beside it
     """
-    from matrixdp import config, trials
+    from matrixdp import config, files, sources, stamps, trials
     from matrixdp.experiments import study
     from matrixdp.report import specifications
 
     settings = config.read(results)
     part = config.swept(settings, experiment)
     folder = Path(results, "data", part["dataset"])
-    rows = study.specifications(part, config.rows(settings, experiment), folder)
     file = specifications.trials_of(out)
-    trials.write(rows, file)
+    code = config.code_of(settings, "cli/sweep.py", experiment)
+    made = sources.stamp([part, stamps.of_data(folder), code, config.choices()])
+    if not files.restored(made, file):
+        trials.write(study.specifications(part, config.rows(settings, experiment), folder), file)
+        files.keep(made, file)
     specifications.write([file], out)

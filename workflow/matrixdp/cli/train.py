@@ -21,6 +21,8 @@ def run(experiment: str, schemes: Sequence[str], *, results: str = "results", ou
     place = Path(results, "data", part["dataset"])
     if "extractor_epochs" in settings["training"].get(experiment, {}):
         place = Path(results, "features", f"{experiment}.npz")
-    for scheme, rows in base.trials(part, schemes, place):
+    parts = config.parts(settings, experiment, schemes, place)
+    found = trials.made(out, lambda names, more: base.trials({**part, **more}, names, place), parts)
+    for scheme, rows in found.items():
         made = config.made_from(settings, experiment, scheme)
-        trials.write(rows, Path(out, f"{scheme}.csv.gz"), **made)
+        trials.write(rows, Path(out, f"{scheme}.csv.gz"), parts[scheme], **made)

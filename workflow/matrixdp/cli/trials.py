@@ -26,6 +26,10 @@ def run(
     settings = {**config.read(results), "reading": readings.find(reading).name}
     part = config.part(settings, experiment, *mechanisms)
     folder = Path(results, "data", part["dataset"])
-    for mechanism, rows in study.trials(part, mechanisms, folder):
+    parts = config.parts(settings, experiment, mechanisms, folder)
+    found = trials.made(
+        out, lambda names, more: study.trials({**part, **more}, names, folder), parts
+    )
+    for mechanism, rows in found.items():
         made = config.made_from(settings, experiment, mechanism)
-        trials.write(rows, Path(out, f"{mechanism}.csv.gz"), **made)
+        trials.write(rows, Path(out, f"{mechanism}.csv.gz"), parts[mechanism], **made)

@@ -92,12 +92,6 @@ def extract(name: str, kind: str, data: bytes, wanted: Sequence[Member]) -> Cont
     return contents
 
 
-def unpacked(name: str, data: bytes) -> bytes:
-    """Return what a .gz file holds; raise Broken as :func:`extract` does."""
-    member = Member(name.removesuffix(".gz"))
-    return extract(name, "gz", data, [member])[member.name][member.name]
-
-
 def check_data(name: str, data: bytes) -> None:
     """Raise Broken if a file is empty or a web page, such as a log-in or error page."""
     if not data:

@@ -264,7 +264,7 @@ def _read_loose(path: Path) -> bytes:
     if path.suffix != ".gz":
         return data
     with _in_mirror(path.name):
-        return archives.unpacked(path.name, data)
+        return archives.extract(path.name, "gz", data, [Member(path.stem)])[path.stem][path.stem]
 
 
 def _download_any(
@@ -365,13 +365,11 @@ def _download_once(url: str, path: Path, network: Network) -> None:
             raise kind(f"{url} answers {status}") from None
         except requests.exceptions.ChunkedEncodingError:
             raise _Interrupted(f"{name} from {host} is truncated") from None
-        except requests.ConnectionError as error:
+        except (requests.ConnectionError, requests.Timeout) as error:
             # A server that falls silent in mid file is called a failed connection, too.
             silent = isinstance(error, requests.Timeout) or "timed out" in str(error)
             what = "does not answer in time" if silent else "cannot be reached"
             raise Unreachable(f"{host} {what}") from None
-        except requests.Timeout:
-            raise Unreachable(f"{host} does not answer in time") from None
         except requests.RequestException as error:
             raise Broken(f"{url} cannot be used ({type(error).__name__})") from None
         except (OSError, InputError):

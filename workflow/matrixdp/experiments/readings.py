@@ -77,13 +77,9 @@ def _catalogue() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Reading:
-    """One choice for everything.
+    """One choice for everything: values by knob, the default for those that are left out.
 
-    Args:
-        choices: value by knob; knobs that are left out have their default.
-
-    Raises:
-        InputError: a knob or a value is unknown; the message names the nearest one.
+    InputError: a knob or a value is unknown; the message names the nearest one.
     """
 
     choices: Mapping[str, str]
@@ -92,8 +88,8 @@ class Reading:
         for name, value in self.choices.items():
             knob = knobs()[checks.choice(knobs(), reading=name)]
             checks.choice(knob.values, **{f"reading.{name}": str(value)})
-        told = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
-        told = {name: value for name, value in told.items() if value != knobs()[name].default}
+        given = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
+        told = {name: value for name, value in given.items() if value != knobs()[name].default}
         object.__setattr__(self, "choices", MappingProxyType(told))
 
     @property

@@ -25,7 +25,7 @@ from matrixdp.experiments import readings, tasks
 from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import Shared, Task
-from matrixdp.mechanisms import registry
+from matrixdp.mechanisms import find, registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, Identity, Query, second_moments
 from matrixdp.seeds import streams
@@ -40,10 +40,7 @@ TUNING = 20
 
 @dataclass(frozen=True)
 class Variant:
-    """One mechanism of a family: where it stands on each axis, and the mechanism itself.
-
-    ``directed`` says whether the direction favours any feature; without, it is i.i.d. noise.
-    """
+    """One mechanism of a family; ``directed``: whether its direction favours any feature."""
 
     name: str
     direction: str
@@ -57,12 +54,8 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
     InputError: an axis of the mechanism has no values in the settings.
     """
     found = []
-    given = {
-        "direction": settings.directions,
-        "tau": settings.taus,
-        "rows": settings.rows,
-        "radius": settings.radii,
-    }
+    given = {"direction": settings.directions, "tau": settings.taus}
+    given |= {"rows": settings.rows, "radius": settings.radii}
     for axis in entry.axes:
         if not given[axis]:
             raise InputError(f"{axis} has no values; name at least one in config.yaml")
@@ -87,10 +80,7 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
 def trials(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield the name and the trial rows of mechanisms and reference rows of an experiment.
-
-    ``part`` has its settings (see :func:`prepared`), ``folder`` the prepared data set.
-    """
+    """Yield names and trial rows of mechanisms and references; ``part``: see :func:`prepared`."""
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
     for name in names:
@@ -100,10 +90,7 @@ def trials(
 def specifications(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Rows:
-    """Return the trial rows of mechanisms and reference rows under all their readings.
-
-    Arguments are those of :func:`trials`, under the default reading; the folder has all scalings.
-    """
+    """Return the same under all readings; ``part`` is under the default one, ``folder`` has all."""
 
     @functools.cache
     def scaled(scaling: str) -> Dataset:
@@ -117,12 +104,10 @@ def specifications(
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
-    ``part`` has its settings in the resolved configuration: ``experiment``, ``dataset``, ``seed``,
-    ``trials``, ``adjacency``, ``reading`` and, where it has them, ``task`` (else that of its own
-    name), ``features`` (else all), ``target``, ``train``, ``epsilons``, ``delta``, ``directions``
-    (names of features by name of the direction), ``taus``, ``rows``, ``radii``, ``claim_trials``
-    and ``table_epsilon``. The data are in the scaling of the reading. InputError: the task or a
-    feature is unknown, or the data are not those of the experiment.
+    ``part`` is what the resolved configuration says of it: see :class:`Settings`, with names of
+    features in place of indices. Without ``task`` that is the one of its own name, without
+    ``features`` all. The data are in the scaling of the reading. InputError: the task or a feature
+    is unknown, or the data are not those of the experiment.
     """
     name, reading = part["experiment"], readings.find(part["reading"])
     if data.name != part["dataset"]:
@@ -136,13 +121,9 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
         direction: tuple(map(features.index, members))
         for direction, members in part.get("directions", {}).items()
     }
-    settings = Settings.of(
-        part,
-        directions=directions,
-        adjacency=reading.adjacency(part["adjacency"]),
-        reading=reading.name,
-        changes=reading.parameters,
-    )
+    given_by = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
+    adjacency = reading.adjacency(part["adjacency"])
+    settings = Settings.of(part, adjacency=adjacency, **given_by)
     return adjusted(entry.build(**given), reading.parameters), data.of(features), settings
 
 
@@ -183,16 +164,11 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
         near = reading.adjacency(settings.adjacency)
         group = reading.scaling(name), near, tuple(changes.items())
         groups.setdefault(group, {})[reading.name] = adjusted(task, reading.parameters)
-    return [
-        row
-        for (scaling, near, changes), readers in groups.items()
-        for row in _run(
-            readers,
-            mechanism,
-            scaled(scaling),
-            replace(settings, adjacency=near, changes=dict(changes)),
-        )
-    ]
+    rows: list[Block] = []
+    for (scaling, near, changes), readers in groups.items():
+        own_settings = replace(settings, adjacency=near, changes=dict(changes))
+        rows += _run(readers, mechanism, scaled(scaling), own_settings)
+    return rows
 
 
 def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings) -> Rows:
@@ -208,14 +184,8 @@ def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: S
     else:
         checks.choice([*task.references, *registry()], mechanism=mechanism)
         rows = list(_mechanism_rows(tuned, mechanism, data, settings))
-    return assigned(
-        rows,
-        experiment=settings.experiment,
-        dataset=data.name,
-        data_status=data.status,
-        mechanism=mechanism,
-        metric=task.metric,
-    )
+    of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
+    return assigned(rows, **of, mechanism=mechanism, metric=task.metric)
 
 
 @functools.cache
@@ -236,12 +206,14 @@ def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) ->
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
-    """A variant at one epsilon: its release, or the reason why there is none."""
+class Cell:
+    """A variant at one epsilon, for a query: its release, or the reason why there is none."""
 
     variant: Variant
     epsilon: str
-    release: Release | None
+    query: Query
+    delta: float
+    release: Release | None = None
     note: str = ""
 
     @property
@@ -258,37 +230,56 @@ class _Cell:
         return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
 
 
+def calibrated(
+    mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
+) -> list[Cell]:
+    """Return the variants of a mechanism at all epsilons, for the first query that it answers.
+
+    None where it answers none of them. A reading may change parameters by what ``data`` say.
+    """
+    found = []
+    for variant, epsilon in itertools.product(
+        variants(find(mechanism), settings), settings.epsilons
+    ):
+        query = next((posed[name] for name in posed if name in variant.mechanism.queries), None)
+        if query is None:
+            continue
+        delta = 1 / query.records if settings.delta is None else settings.delta
+        if data:
+            changes = _resolved(settings.changes, query, data)
+            variant = replace(variant, mechanism=adjusted(variant.mechanism, changes))
+        cell = Cell(variant, epsilon, query, delta)
+        try:
+            release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
+            found.append(replace(cell, release=release))
+        except NoGuarantee as reason:
+            found.append(replace(cell, note=str(reason)))
+    return found
+
+
 def _mechanism_rows(
     tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings
 ) -> Iterator[Block]:
-    found = variants(registry()[mechanism], settings)
-    known, task = found[0].mechanism.queries, next(iter(tasks.values()))
-    posed = queries(task, data, settings)
-    query = next((query for name, query in posed.items() if name in known), None)
-    if query is None:
+    task = next(iter(tasks.values()))
+    cells = calibrated(mechanism, queries(task, data, settings), settings, data)
+    if not cells:
+        known = variants(find(mechanism), settings)[0].mechanism.queries
         answers = " and ".join(sorted(known))
         reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return
-    delta = 1 / query.records if settings.delta is None else settings.delta
-    changes = _resolved(settings.changes, query, data)
-    cells = [
-        _cell(replace(variant, mechanism=adjusted(variant.mechanism, changes)), token, query, delta)
-        for variant in found
-        for token in settings.epsilons
-    ]
     released_as = {cell.release.yields for cell in cells if cell.release}
     serving = {}
     for reading, task in tasks.items():
         if unusable := released_as - task.accepts:
             needed = " or a ".join(sorted(task.accepts))
-            yield _note(
-                f"skipped: it releases a {unusable.pop()}, the task needs a {needed}", reading
-            )
+            reason = f"skipped: it releases a {unusable.pop()}, the task needs a {needed}"
+            yield _note(reason, reading)
         else:
             serving[reading] = task
-    rivals = Counter(variant.direction for variant in found)
-    compared = [cell for cell in cells if rivals[cell.variant.direction] > 1]
+    rivals = Counter(cell.variant.direction for cell in cells)
+    alone = len(settings.epsilons)
+    compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
     at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
     scored = {
@@ -298,16 +289,19 @@ def _mechanism_rows(
     }
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
-            yield {**_note(cell.note, reading), **cell.where, "delta": delta}
+            note = _note(f"no guarantee: {cell.note}", reading)
+            yield {**note, **cell.where, "delta": cell.delta}
             continue
         for phase, (numbers, scores) in scored.items():
             if len(numbers) and (reading, cell) in scores:
-                yield cell.where | {
+                exact = None if cell.release.mu is None else cell.release.mu_exact
+                yield {
+                    **cell.where,
                     "reading": reading,
                     "delta": cell.release.delta,
                     "epsilon_actual": cell.release.epsilon_actual,
                     "mu_actual": cell.release.mu,
-                    "mu_exact": None if cell.release.mu is None else cell.release.mu_exact,
+                    "mu_exact": exact,
                     "noise_std": cell.release.noise_std,
                     "phase": phase,
                     "trial": np.array(numbers),
@@ -319,11 +313,11 @@ def _scores(
     tasks: Mapping[str, Task],
     mechanism: str,
     phase: str,
-    cells: Sequence[_Cell],
+    cells: Sequence[Cell],
     data: Dataset,
     settings: Settings,
     numbers: range,
-) -> dict[tuple[str, _Cell], Array]:
+) -> dict[tuple[str, Cell], Array]:
     """Return the metric of trials by reading and cell that has a release, shape (trials,).
 
     Each release is drawn once, and scored by the tasks of all readings.
@@ -350,13 +344,8 @@ def _scores(
                 released = release.sample(values[query], own, out=buffer if fits else None)
                 shared: Shared = {}
                 for reading, instance in instances.items():
-                    found = instance.score(
-                        released,
-                        yields=release.yields,
-                        ridge=release.ridge,
-                        noise_std=release.noise_std,
-                        shared=shared,
-                    )
+                    of = {"yields": release.yields, "noise_std": release.noise_std}
+                    found = instance.score(released, shared=shared, ridge=release.ridge, **of)
                     start = trials.start - numbers.start
                     scores[reading, cell][start : start + len(trials)] = found
                 advance()
@@ -371,14 +360,6 @@ def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
     return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}
-
-
-def _cell(variant: Variant, epsilon: str, query: Query, delta: float) -> _Cell:
-    try:
-        release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
-    except NoGuarantee as reason:
-        return _Cell(variant, epsilon, None, f"no guarantee: {reason}")
-    return _Cell(variant, epsilon, release)
 
 
 def _note(reason: str, reading: str) -> Block:

@@ -21,7 +21,7 @@ from scipy import special
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.clipped import Chosen, clipped
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
@@ -36,12 +36,10 @@ RADII = 79
 
 @dataclass(frozen=True, kw_only=True)
 class Spectrum(Release):
-    """Noisy second moments with eigenvalues in [0, R^2], which may have noise of their own.
+    """Noisy second moments with eigenvalues in [0, R^2].
 
-    Attributes:
-        moments: the release whose eigenvectors, and eigenvalues, are taken.
-        eigenvalue_std: standard deviation of the noise of the exact eigenvalues, which then take
-            the place of the noisy matrix's; 0 where they do not.
+    With an ``eigenvalue_std`` above 0 they are the exact ones with noise of their own, of that
+    standard deviation, and no longer those of ``moments``.
     """
 
     moments: GaussianRelease
@@ -60,12 +58,9 @@ class Spectrum(Release):
 class ChosenBySearch(Chosen):
     """The radius by a sparse-vector search: the first one at which clipping costs more than noise.
 
-    Attributes:
-        source: the query without clipping.
-        trace_std: standard deviation of the noise of the mean squared norm over its largest value.
-        search: epsilon of the search.
-        rest: mu of what is released at the chosen radius.
-        failure: the authors' beta.
+    ``source`` is the query without clipping, ``trace_std`` the deviation of the noise of the mean
+    squared norm over its largest value, ``search`` the epsilon of the search, ``rest`` the mu of
+    what is released at the chosen radius, ``failure`` the authors' beta.
     """
 
     source: Covariance
@@ -79,16 +74,11 @@ class ChosenBySearch(Chosen):
         step, apart = divmod(number, 2)
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))
         share = self.rest / np.sqrt(2) if apart else self.rest
-        moments = independent_triangle(query, share, epsilon=self.epsilon, delta=self.delta)
-        spectrum = Spectrum.by_mu(
-            self.rest,
-            query=query,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            moments=moments,
-            eigenvalue_std=query.l2 / share if apart else 0.0,
-        )
-        return moments, spectrum
+        budget = Budget(self.epsilon, self.delta)
+        moments = independent_triangle(query, share, budget)
+        std = query.l2 / share if apart else 0.0
+        of = {"query": query, "moments": moments, "eigenvalue_std": std}
+        return moments, Spectrum.by_mu(self.rest, budget, **of)
 
     def choose(self, records: Array, streams: Streams) -> Array:
         """Return twice the step at which the search stops, plus 1 where eigenvalues go apart."""
@@ -157,24 +147,17 @@ class AdaptiveCovariance(Mechanism):
         checks.open_unit(failure=self.failure)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenBySearch:
-        """Return the (epsilon, delta)-DP release.
-
-        Raises:
-            InputError: epsilon or delta is out of range, or there is one feature only, for which
-                the bounds do not hold.
-        """
-        self._require(query)
+        """Return the (epsilon, delta)-DP release; InputError: there is one feature only."""
+        budget = self._budget(query, epsilon, delta)
         assert isinstance(query, Covariance)
-        epsilon, delta = checks.privacy(epsilon, delta)
         if query.features < 2:
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
-        mu = gaussian.mu(epsilon, delta)
+        mu = gaussian.mu(*budget)
         search = mu * np.sqrt(SEARCH) / 2
         return ChosenBySearch.by_mu(
             mu,
+            budget,
             query=Identity(query.domain, query.records, query.adjacency),
-            epsilon=epsilon,
-            delta=delta,
             source=query,
             trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),

@@ -26,12 +26,9 @@ class RidgedEquations(Release):
 
     The entry of y with itself is not released: it is 0.
 
-    Attributes:
-        eigenvalue_std: standard deviation of the noise of the smallest eigenvalue.
-        explaining: release of the second moments of x.
-        target_std: standard deviation of the noise of sum_j x_j y_j / n.
-        margin: how many of its standard deviations are taken off the noisy eigenvalue.
-        needed: the smallest eigenvalue that is asked for.
+    ``eigenvalue_std`` and ``target_std`` are deviations of the noise of the smallest eigenvalue and
+    of sum_j x_j y_j / n, ``explaining`` the release of the second moments of x. ``margin`` of its
+    deviations are taken off the noisy eigenvalue, of which ``needed`` is asked for.
     """
 
     query: NormalEquations
@@ -79,22 +76,20 @@ class AdaSSP(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> RidgedEquations:
         """Return the (epsilon, delta)-DP release of the normal equations."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         assert isinstance(query, NormalEquations)
-        epsilon, delta = checks.privacy(epsilon, delta)
-        mu = gaussian.mu(epsilon, delta)
+        mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(3))
-        explaining = independent_triangle(query.explaining, each, epsilon=epsilon, delta=delta)
+        explaining = independent_triangle(query.explaining, each, budget)
         d = query.features - 1
         return RidgedEquations.by_mu(
             mu,
+            budget,
             query=query,
-            epsilon=epsilon,
-            delta=delta,
             eigenvalue_std=query.l2_eigenvalue / each,
             explaining=explaining,
             target_std=query.l2_target / each,
-            margin=float(np.sqrt(np.log(6 / delta))),
+            margin=float(np.sqrt(np.log(6 / budget.delta))),
             needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / self.failure))),
         )
 

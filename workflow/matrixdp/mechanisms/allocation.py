@@ -49,11 +49,7 @@ class FixedShares(Allocation):
 
 @dataclass(frozen=True)
 class Shares(FixedShares):
-    """The shares themselves (MVG, Algorithms 1 and 2).
-
-    Args:
-        theta: m shares above 0 that sum to 1; None gives every direction the same.
-    """
+    """The shares themselves (MVG, Algorithms 1 and 2), above 0 with sum 1; None: all the same."""
 
     theta: tuple[float, ...] | None = None
 
@@ -67,9 +63,7 @@ class Shares(FixedShares):
             return np.full(features, 1 / features)
         theta = checks.shares(theta=self.theta)
         if len(theta) != features:
-            raise InputError(
-                f"theta has {len(theta)} shares; it must have one per direction, {features}"
-            )
+            raise InputError(f"theta has {len(theta)} shares; give one per direction, {features}")
         return theta
 
 
@@ -77,9 +71,7 @@ class Shares(FixedShares):
 class Binary(FixedShares):
     """Binary allocation: share tau to the important directions, the rest to the others (8.1.3).
 
-    Args:
-        important: indices of the important directions; none of them means equal shares for all.
-        tau: their joint share, strictly between 0 and 1.
+    Without important directions all shares are equal; tau is strictly between 0 and 1.
     """
 
     important: tuple[int, ...] = ()
@@ -111,10 +103,9 @@ class MaxPNR(Allocation):
 
     Args:
         norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution
-            is water-filling u = (c - 1/lambda)^+ with the water level c over the directions that
-            are really filled. ``l2`` uses the limit that the privacy theorems need. ``printed``
-            is the closed form of Eq. (25), which takes c over all directions, where it is above
-            0 (it goes negative at the paper's own parameters); the sum is then far above the
+            is water-filling u = (c - 1/lambda)^+ with the level c over the directions that are
+            really filled. ``l2`` uses the limit that the privacy theorems need. ``printed`` is
+            Eq. (25) where it is above 0, with c over all directions; the sum is then far above the
             limit, so that this is NOT private, a demonstration only.
         unfilled: what a spectrum means of which some direction gets no precision, and so infinite
             noise: ``zero`` leaves that direction out, ``equal`` gives all directions the same
@@ -130,7 +121,7 @@ class MaxPNR(Allocation):
 
     @property
     def keeps_budget(self) -> bool:
-        """Whether the precisions never exceed the budget: not as printed."""
+        """Not as printed."""
         return self.norm != "printed"
 
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:

@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import abc
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import safe
+from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import Mu, Query
 
 
 class NoGuarantee(InputError):
     """The mechanism has no valid calibration for this budget; it is never run all the same."""
+
+
+class Budget(NamedTuple):
+    """(epsilon, delta) of a whole release, where it is one of several parts as well."""
+
+    epsilon: float
+    delta: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +61,11 @@ class Release(abc.ABC):
     ridge: float = 0.0
 
     @classmethod
-    def by_mu(cls, mu: float, exact: bool = False, *, delta: float, **others: Any) -> Self:
+    def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release of Gaussian noise with this mu; of several, mu^2 of all adds up."""
-        actual = gaussian.epsilon(delta, mu) if np.isfinite(mu) else np.inf
-        return cls(mu=mu, mu_exact=exact, delta=delta, epsilon_actual=actual, **others)
+        value, exact = mu if isinstance(mu, Mu) else (mu, False)
+        actual = gaussian.epsilon(budget.delta, value) if np.isfinite(value) else np.inf
+        return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
 
     @property
     def kind(self) -> str:
@@ -77,13 +86,9 @@ class Release(abc.ABC):
         """Release the query's value once per stream.
 
         Args:
-            value: the exact value of the query, shape ``query.shape``, or one per trial stacked
-                along a first axis.
+            value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result; reusing it spares the allocation.
-
-        Returns:
-            The released values, one per trial along the first axis.
+            out: optional array for the result, (trials, ...); reusing it spares the allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
@@ -106,7 +111,13 @@ class Release(abc.ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Release):
-    """Value plus ``noise``, of a law that does not depend on the value."""
+    """Value plus ``noise``, of a law that does not depend on the value.
+
+    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
+    (True, '0.0211', '0.2367')
+    """
 
     noise: Law
 
@@ -149,30 +160,54 @@ class Additive(Release):
                 takes bits from the operating system.
 
         Raises:
-            InputError: there is no safe noise of this law, or float64 cannot hold value and noise.
+            InputError: as :attr:`stretch`; never by what the value is.
         """
-        law, unit, budget = self.whitened
-        white = law.whiten(value)
-        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
-        # these by at most a step, and the arithmetic before it by less than another.
-        changed = self.query.features if law.columns_alike else white.size
-        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
-            raise InputError(
-                f"noise of {self.noise_std:.3g} cannot be added safely to values of "
-                f"{np.abs(value).max():.3g}; choose an epsilon nearer to 1"
-            )
-        stretch = 1 / (1 - moved / budget)
-        bits = os.urandom if random_state is None else np.random.default_rng(random_state).bytes
+        law, unit, _ = self.whitened
+        stretch = self.stretch
+        bits = os.urandom
+        if random_state is not None:
+            warnings.warn("noise from a seed hides nothing from who knows the seed", stacklevel=2)
+            bits = np.random.default_rng(random_state).bytes
+        # Along directions the value may be larger than its bounds; neighbours stay as close.
+        white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
         released = law.colour(steps * np.float64(stretch * safe.STEP))
         return released.T if self.query.yields == "matrix" else released
 
     @property
+    def stretch(self) -> float:
+        """How many times the ideal noise safe noise is, which pays for the rounding of the value.
+
+        Raises:
+            InputError: there is no safe noise of this law, or float64 cannot hold the noise and the
+                largest value within the public bounds.
+        """
+        law, unit, budget = self.whitened
+        side = self.query.domain.magnitudes[:, None]
+        matrix = self.query.yields == "matrix"
+        largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
+        white = law.whiten(largest)
+        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
+        # these by at most a step, and the arithmetic before it by less than another.
+        changed = self.query.features if matrix and law.columns_alike else white.size
+        moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
+        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
+            raise InputError(
+                f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
+                f"{largest.max():.3g}; choose an epsilon nearer to 1"
+            )
+        return float(1 / (1 - moved / budget))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that :meth:`add_once` draws at most."""
+        rows, columns = self.noise.shape
+        return rows * columns
+
+    @property
     def extra_delta(self) -> float:
         """What :meth:`add_once` adds to delta, at ``epsilon_actual``."""
-        rows, columns = self.noise.shape
-        return safe.extra_delta(self.epsilon_actual, rows * columns)
+        return safe.extra_delta(self.epsilon_actual, self.numbers)
 
     @property
     def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
@@ -211,6 +246,11 @@ class Mechanism(abc.ABC):
                 f"{' and '.join(sorted(self.queries))}"
             )
 
+    def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
+        """Return the budget if it is in range and the mechanism can answer the query."""
+        self._require(query)
+        return Budget(*checks.privacy(epsilon, delta))
+
     @abc.abstractmethod
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
         """Return the release of ``query`` that is (epsilon, delta)-differentially private.
@@ -225,12 +265,10 @@ class Mechanism(abc.ABC):
 class Entry:
     """What config.yaml calls by a name.
 
-    Attributes:
-        build: makes the mechanism from one value per axis.
-        axes: what it is run over, of ``direction`` (``important``: indices of the features that
-            get the larger share, empty for i.i.d. noise), ``tau`` (their share), ``rows``
-            (sketch rows as a multiple of m) and ``radius`` (the squared radius that records are
-            clipped to, as a share of the largest one).
+    ``build`` makes the mechanism from one value per axis that it is run over, of ``direction``
+    (``important``: indices of the features that get the larger share, empty for i.i.d. noise),
+    ``tau`` (their share), ``rows`` (sketch rows as a multiple of m) and ``radius`` (the squared
+    radius that records are clipped to, as a share of the largest one).
     """
 
     build: Callable[..., Mechanism]

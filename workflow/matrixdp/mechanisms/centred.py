@@ -34,9 +34,8 @@ class CentredMoments(Release):
     mechanism knows the size of, it brings the ridge of
     :func:`~matrixdp.mechanisms.ridge.moments_ridge`.
 
-    Attributes:
-        centre_std: standard deviation of the noise of an entry of the mean.
-        about: release of the second moments of records less the mean.
+    ``centre_std`` is the deviation of the noise of an entry of the mean, ``about`` the release of
+    the second moments of records less the mean.
     """
 
     centre_std: float
@@ -92,27 +91,19 @@ class Centred(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CentredMoments:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
-        epsilon, delta = checks.privacy(epsilon, delta)
-        mu = gaussian.mu(epsilon, delta)
+        budget = self._budget(query, epsilon, delta)
+        mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
         records = Identity(query.domain, query.records, query.adjacency)
         widest = Identity(query.domain, query.records).l2
         apart = Covariance(Ball(widest, query.features), query.records)
         about: Release
         if self.share is None:
-            about = PrivatelyClipped().spending(apart, each, epsilon=epsilon, delta=delta)
+            about = PrivatelyClipped().spending(apart, each, budget)
         else:
-            ball = clipped(apart, self.share)
-            about = orthogonal_ensemble(ball, each, epsilon=epsilon, delta=delta)
-        return CentredMoments.by_mu(
-            mu,
-            query=records,
-            epsilon=epsilon,
-            delta=delta,
-            centre_std=records.l2 / query.records / each,
-            about=about,
-        )
+            about = orthogonal_ensemble(clipped(apart, self.share), each, budget)
+        std = records.l2 / query.records / each
+        return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
 
 
 MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

@@ -17,7 +17,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
@@ -113,12 +113,10 @@ class Chosen(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenByHistogram(Chosen):
-    """The radius from a noisy histogram of squared norms.
+    """The radius from a noisy histogram of squared norms, counts with noise of ``count_std``.
 
-    Attributes:
-        candidates: releases by radius, the largest first: R^2 is 2^-j of the largest squared norm.
-        count_std: standard deviation of the noise of a count.
-        tolerated: see :class:`PrivatelyClipped`.
+    ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
+    norm. For ``tolerated`` see :class:`PrivatelyClipped`.
     """
 
     candidates: tuple[GaussianRelease, ...]
@@ -171,10 +169,7 @@ class PrivatelyClipped(Mechanism):
     within a tenth of the least such ratio of any radius: where all records are clipped, smaller
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
-    Args:
-        share: share of mu^2 for the histogram, between 0 and 1.
-        tolerated: see above.
-        radii: number of radii and of shells.
+    ``share``, between 0 and 1, is that of mu^2 for the histogram, which has ``radii`` shells.
     """
 
     share: float = 0.1
@@ -189,25 +184,18 @@ class PrivatelyClipped(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
-        epsilon, delta = checks.privacy(epsilon, delta)
-        mu = gaussian.mu(epsilon, delta)
-        return self.spending(query, mu, epsilon=epsilon, delta=delta)
+        budget = self._budget(query, epsilon, delta)
+        return self.spending(query, gaussian.mu(*budget), budget)
 
-    def spending(
-        self, query: Query, mu: float, *, epsilon: float, delta: float
-    ) -> ChosenByHistogram:
-        """Return the release that spends ``mu``; epsilon and delta are those of the whole."""
+    def spending(self, query: Query, mu: float, budget: Budget) -> ChosenByHistogram:
+        """Return the release that spends ``mu``."""
         rest = float(np.sqrt(1 - self.share) * mu)
-        candidates = (
-            orthogonal_ensemble(clipped(query, 2.0**-j), rest, epsilon=epsilon, delta=delta)
-            for j in range(self.radii)
-        )
+        balls = (clipped(query, 2.0**-j) for j in range(self.radii))
+        candidates = (orthogonal_ensemble(ball, rest, budget) for ball in balls)
         return ChosenByHistogram.by_mu(
             mu,
+            budget,
             query=Identity(query.domain, query.records, query.adjacency),
-            epsilon=epsilon,
-            delta=delta,
             candidates=tuple(candidates),
             count_std=float(np.sqrt(2 / self.share) / mu),
             tolerated=self.tolerated,

@@ -43,6 +43,11 @@ class DirectionalGaussian(Mechanism):
             moments under replacement that at k = sqrt(2). Records bounded by a ball get i.i.d.
             noise, as no shape helps there.
         directions: None for the standard basis, or an orthonormal basis, one direction per column.
+
+    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> release = mdp.DirectionalGaussian(weights=(9, 1)).calibrate(query, epsilon=1, delta=1e-6)
+    >>> release.noise.row_factor.round(4).tolist()
+    [0.0122, 0.0211]
     """
 
     allocation: FixedShares = field(default_factory=Shares)
@@ -51,12 +56,12 @@ class DirectionalGaussian(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         if not isinstance(self.allocation, FixedShares):
             raise InputError(
                 f"allocation is {self.allocation}; directional noise takes Shares or Binary"
             )
-        limit = gaussian.mu(*checks.privacy(epsilon, delta))
+        limit = gaussian.mu(*budget)
         directions = checked_basis(self.directions, query.features)
         shape = self._shape(query, directions)
         symmetric = isinstance(query, Covariance)
@@ -72,9 +77,7 @@ class DirectionalGaussian(Mechanism):
             noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
         std = float(np.sqrt(square))
-        return GaussianRelease.by_mu(
-            *mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
-        )
+        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""

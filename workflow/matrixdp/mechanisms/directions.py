@@ -23,10 +23,8 @@ class PrivateDirections:
     decomposed; eigenvalues below ``floor`` times the largest are raised to that. (The paper takes
     the spectrum of Theorem 7 from the data themselves, which is not private.)
 
-    Args:
-        share: share of epsilon and of delta spent here, between 0 and 1; the rest is left for the
-            noise.
-        floor: as above, between 0 and 1.
+    ``share``, of epsilon and of delta, is spent here; the rest is left for the noise. Both are
+    between 0 and 1.
     """
 
     share: float = 0.2

@@ -18,12 +18,9 @@ from matrixdp.laws import NormLaw, Streams
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
 from matrixdp.privacy.sensitivity import Query
 
-#: Norms of a change D of the matrix, of which a neighbour changes one column (record) d.
-NORMS = (
-    "frobenius",  # |D|_F
-    "record_l2",  # sum over records of |d|_2
-    "record_linf",  # sum over records of max_i |d_i| / w_i, w_i the largest change of feature i
-)
+#: Norms of a change D of the matrix, of which a neighbour changes one column (record) d: |D|_F, and
+#: sums over records of |d|_2, or of max_i |d_i| / w_i, w_i the largest change of feature i.
+NORMS = ("frobenius", "record_l2", "record_linf")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
@@ -56,19 +56,20 @@ class Gaussian(Mechanism):
     """I.i.d. Gaussian noise on every entry of the value.
 
     Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
+
+    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> f"{mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
+    '0.0211'
     """
 
     calibration: str = "analytic"
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
-        self._require(query)
-        sigma = standard_deviation(query.l2, epsilon, delta, self.calibration)
-        mu = Mu(query.l2 / sigma, query.l2_exact)
-        noise = MatrixNormal(query.shape, sigma)
-        return GaussianRelease.by_mu(
-            *mu, query=query, noise=noise, noise_std=sigma, epsilon=epsilon, delta=delta
-        )
+        budget = self._budget(query, epsilon, delta)
+        sigma = standard_deviation(query.l2, *budget, self.calibration)
+        mu, noise = Mu(query.l2 / sigma, query.l2_exact), MatrixNormal(query.shape, sigma)
+        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +92,17 @@ class IMGM(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
         if self.row_factor is None and self.column_factor is None:
             return Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
-        sigma = standard_deviation(query.l2, epsilon, delta)
+        budget = self._budget(query, epsilon, delta)
+        sigma = standard_deviation(query.l2, *budget)
         rows, columns = query.shape
         left = _unit_factor(rows, row_factor=self.row_factor)
         right = _unit_factor(columns, column_factor=self.column_factor)
         noise = MatrixNormal(query.shape, sigma if left is None else sigma * left, right)
         std = sigma * _rms(left, rows) * _rms(right, columns)
         mu = query.l2 / sigma
-        return GaussianRelease.by_mu(
-            mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
-        )
+        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,10 @@ class AnalyzeGauss(Mechanism):
 
     The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
     mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
+
+    >>> query = mdp.SecondMoments(mdp.Box((-1, -1), (1, 1)), records=400)
+    >>> f"{mdp.AnalyzeGauss('analytic').calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
+    '0.0211'
     """
 
     calibration: str = "2014"
@@ -119,10 +122,11 @@ class AnalyzeGauss(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         assert isinstance(query, Covariance)
-        sigma = standard_deviation(query.l2_upper, epsilon, delta, self.calibration)
-        return _triangle(query, sigma, epsilon, delta)
+        return _triangle(
+            query, standard_deviation(query.l2_upper, *budget, self.calibration), budget
+        )
 
 
 @dataclass(frozen=True)
@@ -131,50 +135,43 @@ class GOE(Mechanism):
 
     The symmetric part of i.i.d. noise that is calibrated to the Frobenius sensitivity: diagonal
     entries keep its standard deviation, the others have it divided by sqrt(2).
+
+    >>> query = mdp.SecondMoments(mdp.Ball(1.0, features=2), records=400)
+    >>> noise = mdp.GOE().calibrate(query, epsilon=1, delta=1e-6).noise
+    >>> f"{noise.diagonal_std / noise.off_diagonal_std:.3f}"
+    '1.414'
     """
 
     queries = frozenset({"covariance"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
-        self._require(query)
-        mu = query.l2 / standard_deviation(query.l2, epsilon, delta)
-        return orthogonal_ensemble(query, mu, epsilon=epsilon, delta=delta)
+        budget = self._budget(query, epsilon, delta)
+        return orthogonal_ensemble(query, query.l2 / standard_deviation(query.l2, *budget), budget)
 
 
-def orthogonal_ensemble(
-    query: Query, mu: float, *, epsilon: float, delta: float
-) -> GaussianRelease:
-    """Return the release of second moments with noise of :class:`GOE` that spends ``mu``.
-
-    Where it is a part of a release, epsilon and delta are those of the whole.
-    """
+def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> GaussianRelease:
+    """Return the release of second moments with noise of :class:`GOE` that spends ``mu``."""
     sigma = query.l2 / mu
     noise = SymmetricNormal(query.shape, sigma, sigma / np.sqrt(2))
-    return _symmetric(query, noise, Mu(query.l2, query.l2_exact), epsilon, delta)
+    return _symmetric(query, noise, Mu(query.l2, query.l2_exact), budget)
 
 
-def independent_triangle(
-    query: Covariance, mu: float, *, epsilon: float, delta: float
-) -> GaussianRelease:
-    """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``, as above."""
-    return _triangle(query, query.l2_upper / mu, epsilon, delta)
+def independent_triangle(query: Covariance, mu: float, budget: Budget) -> GaussianRelease:
+    """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``."""
+    return _triangle(query, query.l2_upper / mu, budget)
 
 
-def _triangle(query: Covariance, sigma: float, epsilon: float, delta: float) -> GaussianRelease:
+def _triangle(query: Covariance, sigma: float, budget: Budget) -> GaussianRelease:
     noise = SymmetricNormal(query.shape, sigma, sigma)
-    return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), epsilon, delta)
+    return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), budget)
 
 
-def _symmetric(
-    query: Query, noise: SymmetricNormal, change: Mu, epsilon: float, delta: float
-) -> GaussianRelease:
+def _symmetric(query: Query, noise: SymmetricNormal, change: Mu, budget: Budget) -> GaussianRelease:
     m, sigma = query.features, noise.diagonal_std
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
-    mu = change.value / sigma
-    return GaussianRelease.by_mu(
-        mu, change.exact, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
-    )
+    mu = Mu(change.value / sigma, change.exact)
+    return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
 def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import checks, laws
+from matrixdp import laws
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Covariance, Query
@@ -36,8 +36,7 @@ class SphericalGamma(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
-        epsilon, delta = checks.privacy(epsilon, delta)
+        epsilon, delta = self._budget(query, epsilon, delta)
         symmetric = isinstance(query, Covariance)
         m = query.features
         dimension = m * (m + 1) // 2 if symmetric else m

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
@@ -23,13 +22,10 @@ from matrixdp.privacy.sensitivity import Identity, Query
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch(Release):
-    """Pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
+    """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y have the law of r Gaussian combinations of the lifted
     records, at the cost of an m x m Cholesky factor instead of an n x r product.
-
-    Attributes:
-        rows: number r of pseudo-records.
     """
 
     rows: int
@@ -81,8 +77,7 @@ class JohnsonLindenstrauss(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Sketch:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
-        epsilon, delta = checks.privacy(epsilon, delta)
+        epsilon, delta = self._budget(query, epsilon, delta)
         rows = round(self.rows * query.features)
         squared_radius = query.domain.radius**2
         if self.calibration == "exact":
@@ -114,42 +109,28 @@ class NonPrivateCirculantSketch:
     determine, and the subspaces of a neighbour are others. Whoever checks which, tells neighbours
     apart with certainty, whatever the lift.
 
-    Args:
-        rows: number r of sketch rows.
-        lift: w, by which singular values s are lifted to sqrt(s^2 + w^2).
+    Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``rows``.
     """
 
     rows: int
     lift: float
 
-    def __post_init__(self) -> None:
-        checks.count(rows=self.rows)
-        checks.positive(lift=self.lift)
-
-    def sample(self, records: ArrayLike, stream: np.random.Generator) -> Array:
+    def sample(self, records: Array, stream: np.random.Generator) -> Array:
         """Return the sketch, shape (r, m), of a data matrix X, shape (m, n)."""
-        matrix = checks.array(shape=(None, None), records=records)
-        count = matrix.shape[1]
+        count = records.shape[1]
         signs = stream.choice([-1.0, 1.0], size=(1, count))
-        combinations = self._maps(matrix, signs)[0] @ stream.standard_normal(count)
+        combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
         return combinations.reshape(self.rows, -1)
 
-    def support_residual(self, sketch: ArrayLike, records: ArrayLike) -> float:
+    def support_residual(self, sketch: Array, records: Array) -> float:
         """Return how far a sketch (r, m) is from the support of its law given X (m, n), relatively.
 
-        It is 0 up to rounding for the X that was sketched and almost surely not for any other. All
-        2^n sign vectors are tried: n is at most 16, and below r m, where the support is not all.
+        It is 0 up to rounding for the X that was sketched and almost surely not for any other, if
+        n is below r m, where the support is not all. All 2^n sign vectors are tried.
         """
-        matrix = checks.array(shape=(None, None), records=records)
-        features, count = matrix.shape
-        published = checks.array(shape=(self.rows, features), sketch=sketch).ravel()
-        if not count <= 16 or not len(published) > count:
-            raise InputError(
-                f"records are {count} and the sketch has {len(published)} entries; "
-                "give at most 16 records, fewer than entries"
-            )
+        count, published = records.shape[1], sketch.ravel()
         signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
-        bases, _ = np.linalg.qr(self._maps(matrix, signs))
+        bases, _ = np.linalg.qr(self._maps(records, signs))
         projections = bases @ (published @ bases)[:, :, None]
         distances = np.linalg.norm(published - projections[:, :, 0], axis=1)
         return float(distances.min() / np.linalg.norm(published))

@@ -18,7 +18,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
 from matrixdp.privacy.sensitivity import Covariance, Mu, Query
 
@@ -41,8 +41,7 @@ def coefficients(
 ) -> Coefficients:
     """Return the coefficients of MVG's Theorems 2 and 3 for a query of shape (m, n).
 
-    ``gamma`` and ``s2`` are the largest Frobenius norm of the value and the l2 sensitivity, above
-    0, and broadcast; for ``delta`` and ``zeta`` see :class:`MVG`.
+    ``gamma`` (the largest Frobenius norm of the value) and ``s2`` (the l2 sensitivity) broadcast.
     """
     gamma, s2 = np.asarray(gamma), np.asarray(s2)
     m, n = shape
@@ -105,12 +104,12 @@ class MVG(Mechanism):
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
         """Return the (epsilon, delta)-DP release."""
-        self._require(query)
+        budget = self._budget(query, epsilon, delta)
         if isinstance(self.directions, PrivateDirections):
-            return self._with_private_directions(query, self.directions, epsilon, delta)
+            return self._with_private_directions(query, self.directions, budget)
         directions = checked_basis(self.directions, query.features)
         m = query.features
-        precisions = self.allocation.precisions(self._limit(query, epsilon, delta), m, None)
+        precisions = self.allocation.precisions(self._limit(query, *budget), m, None)
         variances = 1 / precisions
         mu = query.directional_mu(variances, directions) if self._is_private(query) else NO_LIMIT
         factor = noise_factor(directions, variances)
@@ -118,9 +117,7 @@ class MVG(Mechanism):
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
         std = float(np.sqrt(mean_variance))
-        return GaussianRelease.by_mu(
-            *mu, query=query, noise=noise, noise_std=std, epsilon=epsilon, delta=delta
-        )
+        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
         """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
@@ -145,25 +142,17 @@ class MVG(Mechanism):
         return phi if isinstance(query, Covariance) else phi**2 / np.sqrt(query.records)
 
     def _with_private_directions(
-        self, query: Query, private: PrivateDirections, epsilon: float, delta: float
+        self, query: Query, private: PrivateDirections, budget: Budget
     ) -> Release:
-        checks.privacy(epsilon, delta)
-        moments = private.calibrate(query, epsilon=epsilon, delta=delta)
+        moments = private.calibrate(query, epsilon=budget.epsilon, delta=budget.delta)
         rest = 1 - private.share
-        limit = self._limit(query, rest * epsilon, rest * delta)
+        limit = self._limit(query, rest * budget.epsilon, rest * budget.delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
-        mu = mu if self._is_private(query) else NO_LIMIT.value
-        return AlongPrivateDirections.by_mu(
-            mu,
-            query=query,
-            epsilon=epsilon,
-            delta=delta,
-            private=private,
-            moments=moments,
-            allocation=self.allocation,
-            limit=limit,
-        )
+        found = {"moments": moments, "allocation": self.allocation, "limit": limit}
+        if not self._is_private(query):
+            mu = NO_LIMIT.value
+        return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,10 +170,8 @@ class AlongPrivateDirections(Release):
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)
-        m = self.query.features
-        precisions = np.broadcast_to(
-            self.allocation.precisions(self.limit, m, spectrum), spectrum.shape
-        )
+        shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
+        precisions = np.broadcast_to(shared, spectrum.shape)
         kept = precisions > 0
         deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
         released = MatrixNormal(self.query.shape, deviations).sample(streams, out)

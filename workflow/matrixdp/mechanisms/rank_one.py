@@ -31,12 +31,10 @@ class NonPrivateRankOne(Law):
 
     sigma: float
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
-        """Return one draw per stream, shape (trials, m, n)."""
-        drawn = normals(streams, self.shape, out)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        drawn = normals(streams, self.shape, stack)
         radius = np.array([stream.standard_normal() for stream in streams])
         drawn *= (self.sigma * radius / np.linalg.norm(drawn, axis=(1, 2)))[:, None, None]
-        return drawn
 
     def loss(self, radius: Array, away: Array) -> Array:
         """Return the privacy loss at distances from the value and from that of a neighbour."""

@@ -6,6 +6,7 @@ rest from the release. scikit-learn itself must be installed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -15,17 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.practice import answers
 from matrixdp.practice.recommend import options
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Covariance
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Private(BaseEstimator):
     """An estimator that looks at records through one release of their second moments.
 
     Args:
-        epsilon, delta: the guarantee, for replacing one record; their number counts as public.
+        epsilon, delta: the guarantee of one call of ``fit``, for replacing one record; their number
+            counts as public. Nothing keeps account of several calls.
         bounds: public (lowest, highest) of the values, each a number or one per column; what lies
             outside is clipped. There is no default: bounds from the data would leak.
         random_state: None for safe noise from the operating system's bits; a whole number only for
@@ -35,18 +38,10 @@ class _Private(BaseEstimator):
         InputError: by ``fit``, if the bounds are missing or the guarantee cannot be had.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bounds: tuple[ArrayLike, ArrayLike] | None = None
+    random_state: int | None = None
 
     def _release(self, records: Array) -> Array:
         """Return noisy second moments of records within [-1, 1], and keep ``release_``."""
@@ -62,29 +57,23 @@ class _Private(BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivatePCA(TransformerMixin, _Private):
     """Principal components of records around the middle of their bounds.
 
     Args:
         n_components: how many.
-        epsilon, delta, bounds, random_state: see the base class.
 
     Attributes:
         components_: (n_components, m), in the unit of the half ranges, the first one first.
         release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit_transform(X).shape
+    (400, 2)
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, bounds=bounds, random_state=random_state)
-        self.n_components = n_components
+    n_components: int = field(default=1, kw_only=False)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Release the components of records X, (n, m)."""
@@ -93,10 +82,10 @@ class PrivatePCA(TransformerMixin, _Private):
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
-        self.middle_, self.half_ = _scale(self.bounds, records.shape[1])
-        moments = self._release((records - self.middle_) / self.half_)
-        _, vectors = np.linalg.eigh(moments)
-        self.components_ = vectors[:, : -self.n_components - 1 : -1].T
+        box = _box(self.bounds, records.shape[1])
+        self.middle_, self.half_ = box.middle, box.widths / 2
+        self.components_ = answers.components(self._release(box.scaled(records)))
+        self.components_ = self.components_[: self.n_components]
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -107,45 +96,35 @@ class PrivatePCA(TransformerMixin, _Private):
         return coordinates
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRidge(RegressorMixin, _Private):
     """Linear regression with an intercept, and the ridge that its own noise asks for.
 
     Args:
-        epsilon, delta, bounds, random_state: see the base class; the bounds are those of X.
-        target_bounds: public (lowest, highest) of y.
+        target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
 
     Attributes:
         coef_, intercept_: of the regression, in the units of X and y.
         release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
+    >>> ridge.fit(X, X.sum(axis=1)).predict(X).shape
+    (400,)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: tuple[ArrayLike, ArrayLike] | None = None,
-        target_bounds: tuple[float, float] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta, bounds=bounds, random_state=random_state)
-        self.target_bounds = target_bounds
+    target_bounds: tuple[float, float] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        m = records.shape[1]
-        middle, half = _scale(self.bounds, m)
-        centre, width = (side.item() for side in _scale(self.target_bounds, 1, "target_bounds"))
-        columns = [(records - middle) / half, np.ones((len(target), 1))]
-        moments = self._release(np.hstack([*columns, (target[:, None] - centre) / width]))
-        ridge = moments_ridge(self.release_.noise_std, m) * np.eye(m + 1)
-        ridge[m, m] = 0
-        # What is known without the data costs nothing to put right.
-        moments[m, m] = 1
-        weights = np.linalg.lstsq(moments[:-1, :-1] + ridge, moments[:-1, -1], rcond=None)[0]
-        self.coef_ = weights[:m] * width / half
-        self.intercept_ = float(centre + weights[m] * width - middle @ self.coef_)
+        box = _box(self.bounds, records.shape[1])
+        side = _box(self.target_bounds, 1, "target_bounds")
+        columns = [box.scaled(records), np.ones((len(target), 1)), side.scaled(target[:, None])]
+        moments = self._release(np.hstack(columns))
+        middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
+        noise = self.release_.noise_std
+        self.coef_, self.intercept_ = answers.line(moments, noise, middle, half)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -161,8 +140,8 @@ class PrivateRidge(RegressorMixin, _Private):
         return predicted + self.intercept_
 
 
-def _scale(bounds: Any, features: int, name: str = "bounds") -> tuple[Array, Array]:
-    """Return the middle and half of the range of each column, (m,) each."""
+def _box(bounds: Any, features: int, name: str = "bounds") -> Box:
+    """Return the bounds of each column."""
     if bounds is None:
         raise InputError(f"{name} is None; state the public lowest and highest values")
     try:
@@ -171,5 +150,4 @@ def _scale(bounds: Any, features: int, name: str = "bounds") -> tuple[Array, Arr
         raise InputError(
             f"{name} is {bounds!r}; give (lowest, highest), each a number or {features} of them"
         ) from None
-    box = Box(tuple(lower), tuple(upper))
-    return box.widths / 2 + np.array(box.lower), box.widths / 2
+    return Box(tuple(lower), tuple(upper))

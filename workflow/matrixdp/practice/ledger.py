@@ -1,10 +1,15 @@
-"""A running account of the privacy spent on one data set.
+"""A running account of the privacy spent on one file.
 
 Gaussian DP adds up in squares: releases of mu_1, mu_2, ... have sqrt(mu_1^2 + mu_2^2 + ...)
 together (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3), also where later ones are chosen after
 seeing earlier ones (Smith & Thakurta, 2022). A pure epsilon counts as the smallest mu that it
-implies: the two trade-off functions meet at 1 / (1 + e^epsilon), and convexity does the rest. It
-may also add to the epsilon of the others, whichever comes to less.
+implies: the two trade-off functions meet at 1 / (1 + e^epsilon), and convexity does the rest. Where
+all releases are pure their sum counts, if it is less. Beside others, pure ones count by their sum
+only within a part of epsilon that was reserved for them from the start: who could choose, after
+each release, which of the two to spend next would exceed delta.
+
+The law of safe noise is a distance T in total variation off the ideal one, over all numbers of all
+releases, which adds (1 + e^epsilon) T to delta at the epsilon of the total.
 """
 
 from __future__ import annotations
@@ -12,26 +17,29 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri_exp
 
-from matrixdp import checks, files
+from matrixdp import checks, files, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
+
+#: What is computed in float64 from mu may fall short by less.
+_UPWARDS = 1 + 1e-12
 
 
 def cost(release: Additive) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
-        return float(release.mu)
-    # 1 / (1 + e^epsilon) without overflow; ndtri is good to some units in the last place.
-    chance = np.exp(-np.logaddexp(0, release.epsilon_actual))
-    return float(-2 * ndtri(chance) * (1 + 1e-12))
+        return release.mu * _UPWARDS
+    return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * _UPWARDS
 
 
 def spend(path: Path, entry: dict[str, Any], release: Additive, limit: dict[str, float]) -> float:
@@ -44,14 +52,14 @@ def spend(path: Path, entry: dict[str, Any], release: Additive, limit: dict[str,
         path: of the account, which is begun if it is not there.
         entry: what is noted of the release.
         release: the one to come.
-        limit: ``epsilon`` and ``delta`` of all releases together; it cannot be changed later.
+        limit: ``epsilon`` and ``delta`` of all releases together, and ``pure``, the part of epsilon
+            that is reserved; neither it nor what counts as neighbours can be changed later.
 
     Raises:
         InputError: the total would be overspent, another total was stated before, or the file is
             no account.
     """
-    epsilon = checks.positive(epsilon=limit["epsilon"])
-    stated = {"epsilon": epsilon, "delta": limit["delta"]}
+    stated = {"pure": 0.0, **limit, "neighbours": release.query.adjacency}
     with _locked(path):
         account: dict[str, Any] = {"total": stated, "releases": []}
         if path.exists():
@@ -61,45 +69,48 @@ def spend(path: Path, entry: dict[str, Any], release: Additive, limit: dict[str,
                 f"{path} was begun with a total of {account['total']}, not {stated}; state the same"
             )
         pure = release.epsilon_actual if release.mu is None else None
-        noted = {"mu": cost(release), "pure_epsilon": pure, "extra_delta": release.extra_delta}
+        noted = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
         account["releases"].append({**entry, **noted})
         spent = _spent(account)
-        if spent > epsilon:
+        if spent > limit["epsilon"]:
             raise InputError(
-                f"{path} allows epsilon {epsilon:g} at delta {limit['delta']:g} in all, "
+                f"{path} allows epsilon {limit['epsilon']:g} at delta {limit['delta']:g} in all, "
                 f"and with this release {spent:.4g} would be spent; ask for a smaller epsilon, or "
                 "for nothing more of this file"
             )
         files.write_text(path, json.dumps(account, indent=2) + "\n")
+        # Noise must not reach a disk that forgets this after a power cut.
+        for place in (path, path.parent):
+            handle = os.open(place, os.O_RDONLY)
+            os.fsync(handle)
+            os.close(handle)
     return spent
 
 
 def _spent(account: dict[str, Any]) -> float:
-    """Return the epsilon of all releases together at the total's delta, an upper bound.
-
-    The smaller of two: all in Gaussian DP, or pure epsilons added to the epsilon of the others.
-    """
-    releases, delta = account["releases"], account["total"]["delta"]
-    pure = [one for one in releases if one["pure_epsilon"] is not None]
-    others = [one for one in releases if one["pure_epsilon"] is None]
-    left = delta - sum(one["extra_delta"] for one in releases)
-    bounds = [np.inf]
-    for linear, squared in ((pure, others), ([], releases)):
-        mu = float(np.linalg.norm([one["mu"] for one in squared]))
-        added = sum(one["pure_epsilon"] for one in linear)
-        if mu == 0:
-            bounds.append(added)
-        elif left > 0:
-            bounds.append(added + gaussian.epsilon(left, mu))
+    """Return the epsilon of all releases together at the total's delta, an upper bound."""
+    total, releases = account["total"], account["releases"]
+    numbers = sum(one["numbers"] for one in releases)
+    left = total["delta"] - safe.extra_delta(total["epsilon"], numbers)
+    pure = [one["pure_epsilon"] for one in releases if one["pure_epsilon"]]
+    added, reserved, bounds = math.fsum(pure), total["pure"], [np.inf]
+    if len(pure) == len(releases) and (left > 0 or not total["delta"]):
+        bounds.append(added)
+    if left > 0 and (added <= reserved or not reserved):
+        squared = [one["mu"] for one in releases if not (reserved and one["pure_epsilon"])]
+        mu = float(np.linalg.norm(squared)) * _UPWARDS
+        bounds.append(reserved + gaussian.epsilon(left, mu))
     return float(min(bounds))
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         account = json.loads(path.read_text(encoding="utf-8"))
-        checks.positive(spent=_spent(account))
         for one in account["releases"]:
             checks.positive(mu=one["mu"])
+            checks.positive(pure_epsilon=one["pure_epsilon"] or one["mu"])
+            checks.count(numbers=one["numbers"])
+        checks.positive(spent=_spent(account))
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise InputError(f"{path} is no account of releases ({error}); restore it") from None
     return dict(account)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import Laplace as LaplaceLaw
 from matrixdp.mechanisms.base import Additive, Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
@@ -17,7 +17,8 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Covariance, Query
 
-GUARANTEES = ("approximate", "pure")
+#: What the law of safe noise may add to the delta of a guarantee that states none.
+_PURE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Option:
         variances: of the noise, (m, m) for second moments, otherwise (m, 1).
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
+
+    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> mdp.options(query, epsilon=1, delta=1e-6)[0].name
+    'Laplace'
     """
 
     mechanism: Mechanism
@@ -49,68 +54,71 @@ def options(
     epsilon: float,
     delta: float,
     importance: Sequence[float] | None = None,
-    guarantee: str = "approximate",
+    mechanisms: Sequence[Mechanism] | None = None,
 ) -> list[Option]:
     """Return the mechanisms that answer a query with noise that is safe, the least noise first.
 
     Nothing here has seen data: errors follow from the calibration. Mechanisms of one law stand
-    here once.
+    here once. What the law of safe noise adds to delta is set aside before they are calibrated.
 
     Args:
         query: with its public bounds.
-        epsilon, delta: the guarantee.
+        epsilon, delta: the guarantee; delta 0 asks for a pure one, and leaves out what has none.
         importance: of each feature, above 0, (m,), beside the range of its values, which errors are
             measured by; an entry of second moments weighs as the product of its features.
-        guarantee: ``pure`` leaves out what needs a delta.
+        mechanisms: those in question, if not all; each scales the entries of its noise alone.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: a number is out of range, or no noise at this guarantee is safe.
+
+    >>> query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=400)
+    >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
+    ...     print(f"{one.name} {one.error:.3f}")
+    Laplace 0.035
+    AnalyzeGauss 0.042
+    GOE 0.047
     """
-    checks.choice(GUARANTEES, guarantee=guarantee)
-    weights = _weights(query, importance) / _half_ranges(query) ** 2
-    found: list[Mechanism] = [Laplace()]
-    if guarantee == "approximate":
+    pure = delta == 0
+    count = int(np.prod(query.shape))
+    spare = safe.extra_delta(checks.positive(epsilon=epsilon), count)
+    # The last bits of what follows are not to decide whether a release fits its account.
+    left = (_PURE if pure else checks.open_unit(delta=delta)) * (1 - 1e-9) - spare
+    if left <= 0:
+        raise InputError(
+            f"delta is {delta:g}; safe noise on {count} numbers alone needs {spare:.2g} at epsilon "
+            f"{epsilon:g}, so give a larger delta, or a smaller epsilon"
+        )
+    important = _weights(query, importance)
+    half = _half_ranges(query)
+    weights = important / half**2
+    found: list[Mechanism] = list(mechanisms or [Laplace()])
+    if not pure and not mechanisms:
         symmetric = isinstance(query, Covariance)
         found += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
         if np.ptp(weights):
             found.append(DirectionalGaussian(weights=tuple(weights)))
-    given = {"epsilon": epsilon, "delta": delta}
-    listed = [option(one, query, importance, **given) for one in found]
+    sizes, shares = half[:, None], important[:, None]
+    if isinstance(query, Covariance):
+        # x_i x_j lies between -c_i c_j and c_i c_j.
+        sizes, shares = sizes * sizes.T, shares * shares.T
+    listed = []
+    for mechanism in found:
+        release = mechanism.calibrate(query, epsilon=epsilon, delta=0 if pure else left)
+        assert isinstance(release, Additive)
+        variances = _variances(release)
+        error = float(np.sqrt(np.average(variances / sizes**2, weights=shares)))
+        listed.append(Option(mechanism, release, variances, error))
     return sorted(listed, key=lambda one: one.error)
 
 
-def recommend(
-    query: Query,
-    *,
-    epsilon: float,
-    delta: float,
-    importance: Sequence[float] | None = None,
-    guarantee: str = "approximate",
-) -> Mechanism:
-    """Return the mechanism of the least noise; arguments and errors as of :func:`options`."""
-    given = {"epsilon": epsilon, "delta": delta}
-    return options(query, **given, importance=importance, guarantee=guarantee)[0].mechanism
+def recommend(query: Query, **asked: Any) -> Mechanism:
+    """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
-
-def option(
-    mechanism: Mechanism,
-    query: Query,
-    importance: Sequence[float] | None,
-    *,
-    epsilon: float,
-    delta: float,
-) -> Option:
-    """Return what a mechanism would do; arguments and errors as of :func:`options`."""
-    weights = _weights(query, importance)
-    release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    assert isinstance(release, Additive)
-    variances, half = _variances(release), _half_ranges(query)[:, None]
-    important = weights[:, None]
-    if isinstance(query, Covariance):
-        # x_i x_j lies between -c_i c_j and c_i c_j.
-        half, important = half * half.T, important * important.T
-    error = float(np.sqrt(np.average(variances / half**2, weights=important)))
-    return Option(mechanism, release, variances, error)
+    >>> query = mdp.Records(mdp.Ball(1.0, features=50), records=400)
+    >>> mdp.recommend(query, epsilon=1, delta=1e-6)
+    Gaussian(calibration='analytic')
+    """
+    return options(query, **asked)[0].mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:
@@ -127,11 +135,8 @@ def _variances(release: Additive) -> Array:
     law, unit, _ = release.whitened
     if law.columns_alike:
         law = replace(law, shape=(law.shape[0], 1))
-    size = law.whiten(np.zeros(law.shape)).size
-    total = np.zeros(law.shape)
-    for one in range(size):
-        total += law.colour(np.eye(1, size, one)[0]) ** 2
-    return total * (2 if isinstance(law, LaplaceLaw) and unit is safe.LAPLACE else 1)
+    deviations: Array = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
+    return deviations**2 * (2 if unit is safe.LAPLACE else 1)
 
 
 def _half_ranges(query: Query) -> Array:

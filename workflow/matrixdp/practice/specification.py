@@ -40,35 +40,40 @@ _OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target"
 
 @dataclass(frozen=True)
 class Specification:
-    """A release that is asked for.
-
-    Attributes:
-        file: of the records.
-        asked: a key of ``QUERIES``.
-        columns: of the file, in their order.
-        bounds: public, lowest and highest value of each column; or the largest norm of a record.
-        query: on records whose bounds are of one size, so that no column's unit counts.
-        middle, half: what makes them so: a record x becomes (x - middle) / half, (m,) each.
-        epsilon, delta: of this release; delta 0 asks for a pure guarantee.
-        mechanism: a key of ``MECHANISMS``, or ``recommend``.
-        importance: of each column, or None.
-        target: the column that a regression explains, or empty.
-        total: ``epsilon`` and ``delta`` of all releases of this file together.
-    """
+    """A release that is asked for."""
 
     file: Path
+    #: A key of ``QUERIES``.
     asked: str
+    #: Of the file, in the order of the bounds, but a target last.
     columns: tuple[str, ...]
-    bounds: Mapping[str, list[float]] | float
+    #: Lowest and highest value of each column, and the largest norm of a record within them, if
+    #: there is one: all public.
+    bounds: Mapping[str, list[float]]
+    radius: float | None
+    #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
+    #: so, (m,) each, see :meth:`scaled`.
     query: Query
     middle: Array
     half: Array
+    #: Of this release; delta 0 asks for a pure guarantee.
     epsilon: float
     delta: float
+    #: A key of ``MECHANISMS``, or ``recommend``.
     mechanism: str
+    #: Of each part of a record that the query has, or None.
     importance: tuple[float, ...] | None
+    #: The column that a regression explains, or empty.
     target: str
+    #: Epsilon and delta of all releases of the file together, and ``pure``, a part of epsilon.
     total: Mapping[str, float]
+
+    def scaled(self, rows: Array) -> Array:
+        """Return records, one per row, as the query has them; a regression's with a constant."""
+        # Clipped first, so that no value is too large for what follows.
+        lower, upper = np.array(list(self.bounds.values())).T
+        records: Array = (np.clip(rows, lower, upper) - self.middle) / self.half
+        return np.insert(records, -1, 1.0, axis=1) if self.target else records
 
 
 def read(path: Path) -> Specification:
@@ -102,42 +107,51 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         if not isinstance(sides, list) or len(sides) != 2:
             raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
         checks.array(**{f"bounds.{name}": sides})
-    columns = tuple(bounds)
-    box = Box(*zip(*bounds.values(), strict=True))
-    middle, half = np.zeros(box.features), box.magnitudes
-    if QUERIES[kind] is not Covariance:
-        middle, half = box.widths / 2 + box.lower, box.widths / 2
-    lower, upper = (((side - middle) / half).tolist() for side in (box.lower, box.upper))
-    domain: Box | Ball = Box(lower, upper)
+    target, names = asked.get("target", ""), list(bounds)
+    if (kind == "regression") != (target in names):
+        raise InputError(
+            f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
+            f"one of the columns {', '.join(names)}"
+        )
+    if target:
+        names.append(names.pop(names.index(target)))
+    box = Box(*zip(*(bounds[name] for name in names), strict=True))
+    middle, half = box.middle, box.widths / 2
+    domain: Box | Ball = Box.cube(len(names) + bool(target), -1.0, 1.0)
     if "radius" in asked:
-        middle, half = np.zeros(box.features), np.ones(box.features)
-        domain = Ball(asked["radius"], len(columns))
+        middle = np.zeros(box.features)
+        half = np.full(box.features, checks.positive(radius=asked["radius"]))
+        domain = Ball(np.sqrt(2) if target else 1, domain.features)
+    elif kind == "second_moments":
+        middle, half = np.zeros(box.features), box.magnitudes
+        domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
     adjacency = checks.choice(ADJACENCIES, adjacency=asked.get("adjacency", "replace"))
     query = QUERIES[kind](domain, asked["records"], adjacency)
     delta = asked.get("delta", 0)
     epsilon = checks.positive(epsilon=asked["epsilon"])
     if delta != 0:
         checks.open_unit(delta=delta)
-    target = asked.get("target", "")
-    if (kind == "regression") != (target in columns):
-        raise InputError(
-            f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
-            f"one of the columns {', '.join(columns)}"
-        )
     importance = asked.get("importance")
     if importance is not None:
-        if not isinstance(importance, dict) or set(importance) - set(columns):
+        if not isinstance(importance, dict) or set(importance) - set(names):
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
-        importance = tuple(checks.positive(**{n: importance.get(n, 1.0)}) for n in columns)
+        weights = [checks.positive(**{n: importance.get(n, 1.0)}) for n in names]
+        # The constant weighs as the mean column.
+        weights[-1:-1] = [float(np.mean(weights))] if target else []
+        importance = tuple(weights)
     total = asked.get("total", {"epsilon": epsilon, "delta": delta})
-    if not isinstance(total, dict) or set(total) != {"epsilon", "delta"}:
+    if not isinstance(total, dict) or {"epsilon", "delta"} != set(total) - {"pure"}:
         raise InputError(f"total is {total!r}; give {{epsilon = ..., delta = ...}}")
+    for name, value in total.items():
+        if name == "epsilon" or value != 0:
+            (checks.open_unit if name == "delta" else checks.positive)(**{f"total.{name}": value})
     mechanism = asked.get("mechanism", RECOMMENDED)
     return Specification(
         file=path.parent / str(asked["file"]),
         asked=kind,
-        columns=columns,
-        bounds=domain.radius if isinstance(domain, Ball) else bounds,
+        columns=tuple(names),
+        bounds={name: bounds[name] for name in names},
+        radius=asked.get("radius"),
         query=query,
         middle=middle,
         half=half,

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, nearest
+from matrixdp.checks import Array, InputError, nearest, said
+
+#: Values are not shown, as messages end in logs; and who leaves records out tells how many.
+_REMEDY = "put a public number where one is missing, and leave no record out for what is in it"
 
 #: Records at once: few enough for any memory, enough to make a block's own cost small.
 _ROWS = 1 << 14
@@ -29,63 +32,52 @@ def blocks(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     if not path.is_file():
         raise InputError(f"{path} is not there, or no file; give the path of a file of records")
     first = 1
-    for block in readers[path.suffix](path, columns):
-        bad = np.argwhere(~np.isfinite(block))
-        if bad.size:
-            row, column = bad[0]
-            raise InputError(
-                f"{path} has no finite number in record {first + row}, column "
-                f"{columns[column]!r}; fill in or leave out such records before the release"
-            )
-        yield block
-        first += len(block)
+    how = "as UTF-8" if path.suffix == ".csv" else "anew"
+    with said(f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"):
+        for block in readers[path.suffix](path, columns):
+            bad = np.argwhere(~np.isfinite(block))
+            if bad.size:
+                row, column = bad[0]
+                raise InputError(
+                    f"{path} has no finite number in record {first + row}, column "
+                    f"{columns[column]!r}; {_REMEDY}"
+                )
+            yield block
+            first += len(block)
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.reader(file, strict=True)
-            places = _places(path, next(lines, []), columns)
-            for number in itertools.count():
-                block = list(itertools.islice(lines, _ROWS))
-                if not block:
-                    break
-                yield _numbers(path, block, places, columns, number * _ROWS)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as CSV ({error}); save it as UTF-8") from None
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        lines = csv.reader(file, strict=True)
+        places = _places(path, next(lines, []), columns)
+        while block := list(itertools.islice(lines, _ROWS)):
+            yield _numbers(block, places)
 
 
-def _numbers(
-    path: Path, block: list[list[str]], places: list[int], columns: Sequence[str], before: int
-) -> Array:
+def _numbers(block: list[list[str]], places: list[int]) -> Array:
+    """Return the numbers of lines, NaN where there is none."""
     try:
         return np.array([[line[place] for place in places] for line in block], dtype=np.float64)
     except (ValueError, IndexError):
-        for row, line in enumerate(block):
-            for place, column in zip(places, columns, strict=True):
-                text = line[place] if place < len(line) else ""
-                try:
-                    float(text)
-                except ValueError:
-                    raise InputError(
-                        f"{path} has {text!r} in record {before + row + 1}, column {column!r}; "
-                        "every value must be a number"
-                    ) from None
-        raise
+        return np.array([[_number(line, place) for place in places] for line in block])
+
+
+def _number(line: list[str], place: int) -> float:
+    try:
+        return float(line[place])
+    except (ValueError, IndexError):
+        return np.nan
 
 
 def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        if path.suffix == ".npz":
-            with array:
-                if len(array.files) != 1:
-                    raise InputError(
-                        f"{path} holds {len(array.files)} arrays; save the one of the records alone"
-                    )
-                array = array[array.files[0]]
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as an array ({error}); save it anew") from None
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if path.suffix == ".npz":
+        with array:
+            if len(array.files) != 1:
+                raise InputError(
+                    f"{path} holds {len(array.files)} arrays; save the one of the records alone"
+                )
+            array = array[array.files[0]]
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InputError(
             f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
@@ -97,25 +89,30 @@ def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
 
 def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import parquet, types
     except ImportError:
         raise InputError(
             f"{path} needs the package pyarrow; install it, or save the file as CSV"
         ) from None
-    try:
-        file = parquet.ParquetFile(path)
+    with parquet.ParquetFile(path) as file:
         _places(path, file.schema_arrow.names, columns)
+        for column in columns:
+            kind = file.schema_arrow.field(column).type
+            kind = kind.value_type if types.is_dictionary(kind) else kind
+            numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+            if not any(one(kind) for one in (*numbers, types.is_null)):
+                raise InputError(
+                    f"{path} has {kind} in column {column!r}; every value must be a number"
+                )
         for batch in file.iter_batches(_ROWS, columns=list(columns)):
-            named = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in columns}
-            yield np.stack([named[name].astype(np.float64) for name in columns], axis=1)
-    except (ArrowException, ValueError, TypeError) as error:
-        raise InputError(f"{path} cannot be read as numbers ({error}); convert it") from None
+            parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
+            yield np.stack([part.astype(np.float64) for part in parts], axis=1)
 
 
 def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
     for column in columns:
-        if list(header).count(column) != 1:
-            twice = column in header
-            what = "twice" if twice else f"not; {nearest(column, header)}"
-            raise InputError(f"{path} has the column {column!r} {what}" + "; rename one" * twice)
+        if column not in header:
+            raise InputError(f"{path} has no column {column!r}; {nearest(column, header)}")
+        if list(header).count(column) > 1:
+            raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]

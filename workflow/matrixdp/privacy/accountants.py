@@ -46,10 +46,7 @@ _POINTS = 2**17
 
 
 def release_mu(epsilon: float, delta: float, releases: int) -> float:
-    """Return the mu that each of equal Gaussian releases may have (IMGM, Theorem 4).
-
-    The standard deviation of each is then sensitivity / mu = sensitivity sqrt(T) / B.
-    """
+    """Return the mu that each of T equal Gaussian releases may have (IMGM, Theorem 4)."""
     epsilon, delta = checks.privacy(epsilon, delta)
     releases = checks.count(releases=releases)
     return float(gaussian.mu(epsilon, delta) / np.sqrt(releases) * (1 - _ROUNDING))

@@ -78,9 +78,5 @@ def _grid(most: int) -> list[int]:
 
 
 def _root_mean_square(column: Array) -> float:
-    """Return the root of the mean squared norm of the rows of a lower triangular Toeplitz matrix.
-
-    Args:
-        column: its first column.
-    """
+    """Return the root of the mean squared norm of the rows; of a Toeplitz matrix' first column."""
     return float(np.sqrt(np.cumsum(column**2).mean()))

@@ -12,10 +12,10 @@ from matrixdp.checks import Array, InputError
 
 @dataclass(frozen=True)
 class Box:
-    """Public bounds of each feature of a record: lower <= x <= upper.
+    """Public bounds of each feature of a record: lower <= x <= upper, m finite numbers each.
 
-    Args:
-        lower, upper: m finite numbers each, lower < upper.
+    >>> mdp.Box((0, 0), (120, 200_000)).features
+    2
     """
 
     lower: tuple[float, ...]
@@ -28,6 +28,12 @@ class Box:
             raise InputError(
                 f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
                 "each lower bound must be below its upper bound"
+            )
+        # Fourth powers of these stand in sensitivities.
+        if np.abs([lower, upper]).max() > 1e70 or (upper - lower).min() < 1e-70:
+            raise InputError(
+                f"bounds are from {lower.min():g} to {upper.max():g}; choose a unit in which none "
+                "is beyond 1e70, and no range below 1e-70"
             )
         object.__setattr__(self, "lower", tuple(lower.tolist()))
         object.__setattr__(self, "upper", tuple(upper.tolist()))
@@ -48,9 +54,18 @@ class Box:
         return np.subtract(self.upper, self.lower)
 
     @property
+    def middle(self) -> Array:
+        """Middle of each feature's range, shape (m,)."""
+        return self.widths / 2 + self.lower
+
+    @property
     def magnitudes(self) -> Array:
         """Largest absolute value of each feature, shape (m,)."""
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    def scaled(self, rows: Array) -> Array:
+        """Return records, one per row, clipped, and in half ranges around the middle."""
+        return (np.clip(rows, self.lower, self.upper) - self.middle) / (self.widths / 2)
 
     @property
     def radius(self) -> float:
@@ -75,7 +90,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """Public bound on the l2 norm of a record of ``features`` features."""
+    """Public bound on the l2 norm of a record of ``features`` features.
+
+    >>> mdp.Ball(1.0, features=2).magnitudes.tolist()
+    [1.0, 1.0]
+    """
 
     radius: float
     features: int

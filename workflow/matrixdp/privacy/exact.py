@@ -2,7 +2,8 @@
 
 A float64 sum rounds what one record adds by an amount that the others decide, which no sensitivity
 covers. Means and second moments are therefore sums of whole numbers: records are rounded to a
-lattice in their bounds, a block's sum is exact in float64, and blocks add up as Python's integers.
+lattice of their bounds, both of which lie on it where the range between them is what counts; a
+block's sum is exact in float64, and blocks add up as Python's integers.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import Identity, Mean, Query
 
-#: Steps from 0 to the largest absolute value of a feature, for sums of values and of products.
+#: Steps of a feature's range, for sums of values, and of its largest size, for sums of products.
 _STEPS = {1: 2**37, 2: 2**19}
 #: Records whose sums are whole numbers below 2^53.
 _ROWS = 2**15
@@ -38,21 +39,29 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     if isinstance(query, Identity) and not isinstance(query, Mean):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, Mean) else 2
-    unit = query.domain.magnitudes / _STEPS[power]
+    start, size = np.zeros(query.features), query.domain.magnitudes
+    if power == 1 and isinstance(query.domain, Box):
+        start, size = np.array(query.domain.lower), query.domain.widths
+    unit = size / _STEPS[power]
     total: Any = 0
     for block in rows:
-        whole = np.rint(block / unit)
+        whole = np.rint((block - start) / unit)
         part = whole.sum(axis=0)[:, None] if power == 1 else whole.T @ whole
         total = total + part.astype(np.int64).astype(object)
     mean = (total / query.records).astype(np.float64)
-    return mean * (unit[:, None] if power == 1 else np.outer(unit, unit))
+    return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
 def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     """Yield the records in blocks of at most ``_ROWS``, within the domain."""
     count = 0
     for block in blocks:
-        rows = checks.array(shape=(None, query.features), records=block)
+        try:
+            numbers = np.asarray(block, dtype=np.float64)
+        except (TypeError, ValueError):
+            # Without the cause, which shows a value.
+            raise InputError("records are no array of numbers; give one record per row") from None
+        rows = checks.array(shape=(None, query.features), records=numbers)
         if rows.ndim != 2:
             raise InputError(f"records have shape {rows.shape}; give one record per row")
         count += len(rows)

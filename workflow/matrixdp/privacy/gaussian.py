@@ -76,31 +76,22 @@ def delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
 
 
 def log_delta(epsilon: ArrayLike, mu: ArrayLike) -> Any:
-    """Return the natural logarithm of :func:`delta`, which does not underflow; -inf for mu = 0.
-
-    Arguments and errors are those of :func:`delta`.
-    """
+    """Return the natural logarithm of :func:`delta`, which does not underflow; -inf for mu = 0."""
     return elementwise(_log_delta, epsilon=at_least_0(epsilon=epsilon), mu=at_least_0(mu=mu))
 
 
 def epsilon(delta: ArrayLike, mu: ArrayLike) -> Any:
-    """Return the smallest epsilon for which mu-Gaussian DP implies (epsilon, delta)-DP.
+    """Return the smallest epsilon for which mu-Gaussian DP implies (epsilon, delta)-DP, rounded up.
 
-    The result is rounded up; it is exactly 0 where delta(0; mu) <= delta. Delta is strictly between
-    0 and 1, mu at least 0.
+    It is exactly 0 where delta(0; mu) <= delta. Delta is between 0 and 1, mu at least 0.
     """
     return elementwise(_solve_epsilon, delta=_target(delta), mu=at_least_0(mu=mu))
 
 
 class _Tail(NamedTuple):
-    """delta, or 1 - delta where x1 < 0, at some (epsilon, mu).
+    """delta, or the rest 1 - delta where x1 < 0: its log, with a bound on its rounding (``slack``).
 
-    Attributes:
-        log: its natural logarithm.
-        is_rest: whether it is 1 - delta.
-        ratio: itself over phi(x1).
-        mills: R(x2), so that ``ratio`` and it give the slopes in mu and epsilon.
-        slack: bound on the rounding error of ``log``.
+    ``ratio``, itself over phi(x1), and ``mills``, R(x2), give the slopes in mu and epsilon.
     """
 
     log: Array

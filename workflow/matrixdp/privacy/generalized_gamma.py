@@ -67,12 +67,8 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
     scale above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
-
-    def compute(epsilon: Array, scale: Array, power: Array) -> Array:
-        return _delta(epsilon, np.log(scale), power, size)
-
     return gaussian.elementwise(
-        compute,
+        lambda epsilon, scale, power: _delta(epsilon, np.log(scale), power, size),
         epsilon=gaussian.at_least_0(epsilon=epsilon),
         scale=_positive(scale=scale),
         power=_powers(power),
@@ -82,22 +78,19 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``. Epsilon is above 0, delta from
-    ``SMALLEST`` to below 1, the power at least 1.
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below,
+    rounding errors would pass for privacy. Delta is from ``SMALLEST`` to below 1, the power at
+    least 1.
     """
-    size = checks.count(dimension=dimension)
-
-    def compute(epsilon: Array, delta: Array, power: Array) -> Array:
-        return _scale(epsilon, delta, power, size)
-
+    size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
     return gaussian.elementwise(
-        compute,
-        epsilon=_positive(epsilon=epsilon),
-        delta=gaussian.numbers(
-            lambda x: (x >= SMALLEST) & (x < 1),
-            f"a number from {SMALLEST:g} to below 1",
-            delta=delta,
+        lambda epsilon, delta, power: _scale(epsilon, delta, power, size),
+        epsilon=gaussian.numbers(
+            lambda x: (x >= 1e-6) & np.isfinite(x),
+            "a finite number above 0, at least 1e-6",
+            epsilon=epsilon,
         ),
+        delta=gaussian.numbers(lambda x: (x >= SMALLEST) & (x < 1), allowed, delta=delta),
         power=_powers(power),
     )
 

@@ -120,9 +120,8 @@ def _bisect(too_large: Callable[[Array], Mask], lower: Array, upper: Array) -> A
 def simple_split(epsilon: float, delta: float, releases: int) -> Guarantee:
     """Return a split in closed form: eps / (2 sqrt(k ln(e + eps / delta))), delta / (2 k) each.
 
-    It is KOV's corollary of Theorem 3.4, with noise some 1.5 times as large as the best split's.
-    It is private for epsilon up to 10 or so, and NOT for large ones: at epsilon = 100 the delta of
-    10,000 releases is thousands of times too large.
+    KOV's corollary of Theorem 3.4: private for epsilon up to 10 or so, and NOT for large ones; at
+    epsilon = 100 the delta of 10,000 releases is thousands of times too large.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)

@@ -65,14 +65,11 @@ def delta(
     """
     checks.choice(ADJACENCIES, adjacency=adjacency)
 
-    def compute(epsilon: Array, leverage: Array, rows: Array) -> Array:
-        return np.exp(_log_delta(epsilon, leverage, rows, adjacency))
-
     def whole(x: Array) -> gaussian.Mask:
         return (x >= 1) & (x < np.inf) & (x == np.floor(x))
 
     return gaussian.elementwise(
-        compute,
+        lambda epsilon, leverage, rows: np.exp(_log_delta(epsilon, leverage, rows, adjacency)),
         epsilon=gaussian.at_least_0(epsilon=epsilon),
         leverage=gaussian.inside_unit(leverage=leverage),
         rows=gaussian.numbers(whole, "a whole number of at least 1", rows=rows),
@@ -86,11 +83,11 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
     As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows) for ``replace`` and
     to sqrt(2) times that for ``add_remove``. It is never above 1 - 2.3e-6.
     """
+    from scipy.optimize import brentq
+
     epsilon, delta = checks.privacy(epsilon, delta)
     rows = checks.count(rows=rows)
     checks.choice(ADJACENCIES, adjacency=adjacency)
-
-    from scipy.optimize import brentq
 
     def excess(logit: float) -> float:
         return _excess(epsilon, float(expit(logit)), rows, adjacency, delta) + 2 * SLACK

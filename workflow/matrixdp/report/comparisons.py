@@ -35,17 +35,16 @@ BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
 
 
 def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per pair at one epsilon, of one reading (the default one, if it was run).
+    """Return one row per pair at one epsilon (``COLUMNS``), of the default reading, if it was run.
+
+    ``difference`` is the mean over the shared trials of a row minus ``against``, ``low`` and
+    ``high`` its 95 % interval after Student, ``p`` two-sided; ``same_law`` says that the two are
+    one law of noise under two names, which chance alone tells apart. References have no epsilon,
+    and stand in pairs at every one.
 
     Args:
         trial_files: of one experiment, all or more than those behind its summary.
         results: the summary, as :func:`matrixdp.report.summary.read` returns it.
-
-    Returns:
-        A frame with the columns ``COLUMNS``. ``difference`` is the mean over the shared trials of
-        a row minus ``against``, ``low`` and ``high`` its 95 % interval after Student, ``p``
-        two-sided; ``same_law`` says that the two are one law of noise under two names, which
-        chance alone tells apart. References have no epsilon, and stand in pairs at every one.
     """
     found = {*results["reading"]}
     reading = summary.DEFAULT if summary.DEFAULT in found else min(found)
@@ -87,12 +86,14 @@ def write(
     files.write_text(out, text)
 
 
-def oriented(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return every pair in both orders, with ``clear`` and ``better``.
+def oriented(compared: pd.DataFrame, kind: str = PAIR) -> pd.DataFrame:
+    """Return the pairs of a kind in both orders, epsilon a number, with ``clear`` and ``better``.
 
     ``clear``: the interval excludes 0, and the two are not one law. ``better``: it is clear, and
     the row has the better metric than the one that it is held against.
     """
+    compared = compared[compared["kind"].eq(kind)]
+    compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
     text = ["direction", "variant", "against_direction", "against_variant"]
     compared = compared.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
     ends = [*ROW[:-1], "mean"], [*AGAINST, "mean_against"]
@@ -108,18 +109,13 @@ def oriented(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_chance(compared: pd.DataFrame, chance: str) -> pd.DataFrame:
-    """Return rows that are held against a guess: ``ROW``, epsilon a number, and ``stands``.
+    """Return rows that are held against the guess ``chance``: ``ROW`` and ``stands``.
 
-    ``stands`` is ``BETTER`` or ``WORSE`` where that is clear after Holm's correction over all rows
-    of one epsilon (NaN for reference rows), else ``EVEN``.
-
-    Args:
-        compared: see :func:`table`.
-        chance: the row of the guess.
+    Epsilon is a number, NaN for reference rows. ``stands`` is ``BETTER`` or ``WORSE`` where that is
+    clear after Holm's correction over all rows of one epsilon, else ``EVEN``.
     """
-    rows = oriented(compared[compared["kind"].eq(PAIR)])
+    rows = oriented(compared)
     rows = rows[rows["against"].eq(chance) & rows["p"].notna()]
-    rows = rows.assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
     p = rows.groupby("epsilon", dropna=False)["p"].transform(holm)
     words = rows["better"].map({True: BETTER, False: WORSE})
     return rows[ROW].assign(stands=words.where(rows["clear"] & p.lt(LEVEL), EVEN))
@@ -129,10 +125,7 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
     """Return the pairs of mechanisms that add i.i.d. Gaussian noise of one size at every epsilon.
 
     Each is one law under two names: no number of trials can order the two. Noise with a direction
-    never counts, since its size does not say where it lies.
-
-    Args:
-        results: summary rows of one reading.
+    never counts, since its size does not say where it lies. ``results`` are of one reading.
     """
     laws = {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
@@ -158,26 +151,20 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
         first, second = np.triu_indices(len(both), 1)
         # References are held against each other once, below.
         some = first < len(own)
-        yield (
-            PAIR,
-            both.iloc[first[some]].assign(epsilon_shown=epsilon),
-            both.iloc[second[some]],
-        )
+        shown_at = both.iloc[first[some]].assign(epsilon_shown=epsilon)
+        yield PAIR, shown_at, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
-    for kind, column in ((DIRECTION, "direction"), (VARIANT, "variant")):
-        own = rows[
-            ~free
-            & (results["chosen"] if kind == DIRECTION else summary.in_first_direction(results))
-        ]
-        if own.empty:
+    for kind, some, keys in (
+        (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
+        (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),
+    ):
+        if (own := rows[~free & some]).empty:
             continue
-        is_base = own[column].eq(_bases(own, column)) & own[column].ne("")
-        keys = ["mechanism", "epsilon", *(["direction"] if kind == VARIANT else [])]
+        is_base = own[kind].eq(_bases(own, kind)) & own[kind].ne("")
         both = own[~is_base].merge(own[is_base], on=keys, suffixes=("", "_base"))
-        against = both.assign(
-            **{name: both[f"{name}_base"] for name in ("direction", "variant") if name not in keys}
-        )
+        names = [name for name in ROW if name not in keys]
+        against = both.assign(**{name: both[f"{name}_base"] for name in names})
         yield kind, both.assign(epsilon_shown=both["epsilon"]), against
 
 

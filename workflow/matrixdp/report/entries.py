@@ -10,6 +10,8 @@ import contextlib
 import dataclasses
 import functools
 import os
+import re
+import string
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -33,9 +35,14 @@ class Entry:
 
     Attributes:
         title: its topic.
-        finding: from the frame to one short sentence, what one finds in it; empty for nothing. It
-            sees no rows of too few trials (see :data:`matrixdp.report.statistics.ENOUGH`).
-        caption: plain sentences; a function of the frame, where the words depend on the numbers.
+        words: from the frame to what is put into its finding and its caption in the catalogue.
+            Where nothing is known (None, or no words at all) there is no finding, and the caption
+            says that there is nothing.
+        told: its name in the catalogue; by default its own, without what is in braces.
+        finding: in place of the catalogue's, from the frame to one short sentence, what one finds
+            in it; empty for nothing. No finding is of rows of too few trials (see
+            :data:`matrixdp.report.statistics.ENOUGH`).
+        caption: in place of the catalogue's, plain sentences or a function of the frame.
         inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, one that holds
             ``{experiment}`` stands for those of all the run's experiments on releases, one that
             holds ``{training}`` for those of all its trainings.
@@ -49,12 +56,14 @@ class Entry:
     """
 
     title: str
-    caption: str | Callable[[pd.DataFrame], str]
     inputs: tuple[str, ...]
     data: Callable[..., pd.DataFrame]
     optional: tuple[str, ...] = ()
     each: str = ""
+    told: str = ""
+    words: Callable[[pd.DataFrame], Mapping[str, Any]] | None = None
     finding: Callable[[pd.DataFrame], str] | None = None
+    caption: str | Callable[[pd.DataFrame], str] = ""
 
     def collect(
         self, results: str | os.PathLike, reading: str = "default"
@@ -93,29 +102,35 @@ class Entry:
         """Return the caption for a frame; if something is missing, what it is."""
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
-        return self.caption(frame) if callable(self.caption) else self.caption
+        said = self.caption(frame) if callable(self.caption) else self.caption
+        return said or self._filled("captions", frame) or catalogue.caption("nothing")
 
     def headline(self, frame: pd.DataFrame) -> str:
         """Return what one finds in a frame; the title where that is nothing."""
-        if self.finding is None or is_empty(frame):
+        if is_empty(frame):
             return self.title
         if "n_trials" in frame:
             frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
             if not frame["n_trials"].ge(ENOUGH).any():
                 return self.title
-        return self.finding(frame) or self.title
+        find = self.finding or functools.partial(self._filled, "findings")
+        return find(frame) or self.title
+
+    def _filled(self, section: str, frame: pd.DataFrame) -> str:
+        text = str(catalogue.section(section).get(self.told, ""))
+        if self.words is None:
+            return text
+        words = self.words(frame)
+        asked = (re.split(r"\W", str(name))[0] for _, name, *_ in string.Formatter().parse(text))
+        unknown = not words or any(words.get(name, "") is None for name in asked)
+        return "" if unknown else text.format(**words)
 
 
 E = TypeVar("E", bound=Entry)
 
 
 def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
-    """Return entries by name, templates made once for each experiment that they fit.
-
-    Args:
-        found: entries and templates.
-        experiments: see :func:`matrixdp.templates.fill`.
-    """
+    """Return entries by name, templates made once for each experiment (see ``templates.fill``)."""
     return {
         one.name: dataclasses.replace(
             entry,
@@ -124,6 +139,7 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             optional=one.put_in(entry.optional),
             data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
             each="",
+            told=entry.told or re.sub("_?{.*?}", "", name),
         )
         for name, entry in found.items()
         for one in templates.fill(name, entry.each, entry.inputs, experiments)
@@ -132,9 +148,8 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
     """Return the experiments of the settings of a run; nothing where they are not there."""
-    if inputs.missing(["settings"], results):
-        return {}
-    return templates.kinds(inputs.read("settings", results))
+    there = not inputs.missing(["settings"], results)
+    return templates.kinds(inputs.read("settings", results)) if there else {}
 
 
 def only(tables: Tables) -> pd.DataFrame:
@@ -144,18 +159,13 @@ def only(tables: Tables) -> pd.DataFrame:
 
 
 def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
-    """Return the inputs of a kind of the run's experiments, but for parts of others.
-
-    Args:
-        tables: inputs by name.
-        kind: ``summary``, ``comparisons`` or ``audit``.
-    """
-    named = ((name.partition("/"), table) for name, table in tables.items())
-    return {
-        experiment: table
-        for (folder, _, experiment), table in named
-        if folder == kind and not catalogue.experiment(experiment).part_of
+    """Return the inputs ``<kind>/<experiment>`` by experiment, but for parts of others."""
+    named = {
+        name.removeprefix(f"{kind}/"): one
+        for name, one in tables.items()
+        if name.startswith(f"{kind}/")
     }
+    return {name: one for name, one in named.items() if not catalogue.experiment(name).part_of}
 
 
 def is_empty(frame: pd.DataFrame) -> bool:
@@ -173,10 +183,8 @@ def _nothing(note: str) -> pd.DataFrame:
 
 
 def _status(tables: Tables) -> str:
-    found = ""
-    for table in tables.values():
-        if isinstance(table, pd.DataFrame):
-            found += " ".join(map(str, {*table.get("data_status", ())}))
-        elif isinstance(table, dict):
-            found += str(table.get("status"))
+    # Of a data set, or of all rows.
+    found = {one.get("status") for one in tables.values() if isinstance(one, dict)}
+    for one in tables.values():
+        found |= {*one.get("data_status", ())} if isinstance(one, pd.DataFrame) else set()
     return next((s for s in (summary.SIMULATED, "original") if s in found), COMPUTED)

@@ -43,17 +43,11 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
 
 
 def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:
-    """Return an input by its name.
+    """Return an input by its name (see :mod:`matrixdp.places`), below a run's folder.
 
-    Args:
-        name: see :mod:`matrixdp.places`.
-        results: a run's folder.
-        reading: see :func:`matrixdp.places.place`.
-
-    Returns:
-        A frame; for the provenance of a data set and for ``settings`` a dictionary, the latter
-        with ``reading`` as given here; for ``errata`` a list. What a paper prints is all text, and
-        without rows where there is no file of it.
+    It is a frame; for the provenance of a data set and for ``settings`` a dictionary, the latter
+    with ``reading`` as given here; for ``errata`` a list. What a paper prints is all text, and
+    without rows where there is no file of it.
 
     Raises:
         InputError: the file is missing (but for what papers print) or damaged.

@@ -85,10 +85,9 @@ def grid(
     title: Callable[[str], str] = lambda group: catalogue.experiment(group).title,
     each: Sequence[str] = (),
 ) -> Grid:
-    """Return the rows of a frame in groups, in their order, without name and caption.
+    """Return the rows of a frame (at least one) in groups, without name and caption.
 
     Args:
-        table: has at least one row.
         by: what tells groups apart: a column, or a value per row.
         cells: what is shown of a row, or a function from the row, as a dictionary, to its cells by
             header.
@@ -97,15 +96,11 @@ def grid(
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
     shown = cells if callable(cells) else functools.partial(_row, cells)
-    return grouped(
-        {
-            title(str(key)): [shown(row) for _, row in rows.groupby([*each], sort=False)]
-            if each
-            else [shown(row) for row in rows.to_dict("records")]
-            for key, rows in table.groupby(by, sort=False)
-        },
-        columns=columns,
-    )
+    groups: dict[str, list[Mapping[str, str]]] = {}
+    for key, rows in table.groupby(by, sort=False):
+        alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
+        groups[title(str(key))] = [shown(row) for row in alike or rows.to_dict("records")]
+    return grouped(groups, columns=columns)
 
 
 def _row(cells: Cells, row: Any) -> dict[str, str]:
@@ -164,22 +159,15 @@ def latex(grid: Grid) -> str:
         if title:
             lines.append(rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{escape(title)}}}}} \\")
         lines.extend(_latex_row(row) for row in rows)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
-            rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
-            rf"\begin{{tabular}}{{{grid.columns or _specification(grid)}}}",
-            r"\toprule",
-            _latex_row(grid.header),
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    first = [
+        r"\begin{table}",
+        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
+        rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
+        rf"\begin{{tabular}}{{{grid.columns or _specification(grid)}}}",
+    ]
+    last = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join([*first, r"\toprule", _latex_row(grid.header), *lines, *last])
 
 
 def escape(text: str) -> str:

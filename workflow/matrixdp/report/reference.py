@@ -66,15 +66,11 @@ COLUMNS = [*summary.KEYS, "mean", "reference", "n_trials", "difference", "margin
 
 
 def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per summary row that both have, with a verdict.
+    """Return one row per row that both summaries have (``COLUMNS``), with a verdict.
 
-    Args:
-        run, reference: summaries, as :func:`matrixdp.report.summary.read` returns them.
-
-    Returns:
-        A frame of ``COLUMNS``: ``verdict`` is ``identical`` (but for rounding), ``equivalent``,
-        ``not told apart`` (kept from fewer than ``statistics.LARGE_SAMPLE`` trials) or ``not
-        equivalent``; ``margin`` is what the means may differ by, in the metric.
+    That is ``identical`` (but for rounding), ``equivalent``, ``not told apart`` (kept from fewer
+    than ``statistics.LARGE_SAMPLE`` trials) or ``not equivalent``; ``margin`` is what the means may
+    differ by, in the metric.
     """
     both = run.merge(reference, on=[*summary.KEYS], suffixes=("", "_kept"))
     both = both[both["mean"].notna() & both["mean_kept"].notna()]
@@ -154,11 +150,8 @@ def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.Pa
 def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> list[str]:
     """Return how files of a run differ from kept ones, in half a sentence for each that does.
 
-    Cells must be the same text, or numbers that agree but for rounding.
-
-    Args:
-        results: the run's folder.
-        expected: kept CSV files by their names in a run's folder.
+    Cells must be the same text, or numbers that agree but for rounding. ``expected`` are the kept
+    CSV files by their names in a run's folder.
     """
     found = []
     for name, path in expected.items():
@@ -180,11 +173,9 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
 
 
 def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of a twin, by name.
+    """Return the kept files that follow from the rows of a twin, by name; none where it has none.
 
-    Returns:
-        Nothing where the twin has its rows alone. Of a quick run, what is missing is the full
-        run's, and expected where the run has it.
+    Of a quick run, what is missing is the full run's, and expected where the run has it.
     """
 
     def files_of(folder: Path) -> dict[str, Path]:
@@ -230,10 +221,7 @@ def _same_rows(summaries: dict[str, pd.DataFrame], kept: Path) -> bool:
 def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False) -> None:
     """Copy what is kept of a run to ``out``, in place of what was kept before.
 
-    Args:
-        results: the run's folder.
-        out: the reference's folder.
-        quick: the run is a quick one, of which the numbers alone are kept, beside the full one.
+    Of a quick run the numbers alone are kept, beside the full one.
 
     Raises:
         InputError: the run is on simulated data, or has no summary yet.

@@ -22,16 +22,11 @@ COLUMNS = (
 
 
 def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Return one row per mechanism and reading, the default reading of a mechanism first.
+    """Return one row per mechanism and reading (``COLUMNS``), the default reading of each first.
 
     Where several of our mechanisms may stand for a row of the paper, ``mechanism`` is the one of
-    the default reading and ``ran`` the one whose trials these are.
-
-    Args:
-        trial_files: what the verb sweep has written, one file per mechanism, of one experiment.
-
-    Returns:
-        A frame with the columns ``COLUMNS``. ``private`` is whether the guarantee holds.
+    the default reading and ``ran`` the one whose trials these are. ``private`` is whether the
+    guarantee holds. The files are those of one experiment, one per mechanism.
 
     Raises:
         InputError: see :func:`matrixdp.report.summary.summarise`.

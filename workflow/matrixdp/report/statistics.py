@@ -33,6 +33,9 @@ ENOUGH = 10
 #: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
 ROUNDING = 1e-12
 
+#: How a mean lies to a published one that the two intervals do not tell it from.
+WITHIN = "within"
+
 #: The smallest p-value there is: corrections divide by it.
 SMALLEST = 1e-300
 
@@ -68,20 +71,21 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
     if np.isnan(ci95):
         return ""
     if covers(mean - published, margin, ci95):
-        return "within"
+        return WITHIN
     return "higher" if mean > published else "lower"
+
+
+def exceeds(actual: Any, nominal: Any) -> Any:
+    """Return whether a true epsilon is above the nominal one by more than rounding."""
+    return actual > nominal * (1 + 1e-6)
 
 
 def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
     """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
 
-    Args:
-        curve: ``epsilon`` (numbers), ``mean`` and ``noise_std`` of one mechanism.
-        target: an error in the units of ``mean``.
-
-    Returns:
-        Interpolated in the logarithms of all three, after the isotonic fit of an error that falls
-        with epsilon; NaN where the fit does not reach the target, or there is no noise to name.
+    The curve has ``epsilon`` (numbers), ``mean`` (as the target) and ``noise_std``. Interpolated in
+    the logarithms of all three, after the isotonic fit of an error that falls with epsilon; NaN
+    where the fit does not reach the target, or there is no noise to name.
     """
     from scipy.optimize import isotonic_regression
 
@@ -101,13 +105,9 @@ def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
 def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
-    Args:
-        epsilon: at least one, in any order.
-        loss: what is lost at each, 0 without privacy and 1 by a guess.
-
-    Returns:
-        Interpolated in the logarithm of epsilon; 0 if the loss is small enough at each, infinite if
-        it is too large at the largest.
+    The loss at each epsilon (at least one, in any order) is 0 without privacy and 1 by a guess.
+    Interpolated in the logarithm of epsilon; 0 if the loss is small enough at each, infinite if it
+    is too large at the largest.
     """
     order = np.argsort(epsilon)
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
@@ -244,11 +244,7 @@ def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> 
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
     That all of k hold is as sure as the least sure of them, and refuted if one is, with
-    Bonferroni's correction for k; and the other way round for any.
-
-    Args:
-        p_for, p_against: one-sided p-values of each part.
-        every: see above.
+    Bonferroni's correction for k; and the other way round for any. The p-values are one-sided.
     """
     k = len(p_for)
     if every:

@@ -46,17 +46,15 @@ DIRECTIONS = ("a", "dp_svd", "")
 
 
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Return one row per mechanism, variant, direction, reading and epsilon.
+    """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
+
+    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials; ``select_mean`` is over
+    the select trials. ``chosen`` marks the variant with the smallest ``select_mean`` of its
+    mechanism, direction, reading and epsilon, and a variant that stands alone. A row without trials
+    keeps its reason in ``note``. Trials that claims alone are judged by do not count.
 
     Args:
         trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
-
-    Returns:
-        A frame with the columns ``COLUMNS``, sorted. ``mean``, ``sd``, ``ci95`` and ``n_trials``
-        are over the report trials; ``select_mean`` is over the select trials. ``chosen`` marks the
-        variant with the smallest ``select_mean`` of its mechanism, direction, reading and epsilon,
-        and a variant that stands alone. A row without trials keeps its reason in ``note``. Trials
-        that claims alone are judged by do not count.
 
     Raises:
         InputError: there is no file; one is damaged; a trial is there twice; or original and
@@ -150,6 +148,11 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     refused = table["note"].str.startswith(NO_GUARANTEE)
     kept = table[in_first_direction(table) & (table["chosen"] | refused)]
     return kept.drop_duplicates(["mechanism", "epsilon"])
+
+
+def default(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a table shows of the default reading."""
+    return shown(table[table["reading"].eq(DEFAULT)])
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:

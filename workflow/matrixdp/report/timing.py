@@ -19,16 +19,12 @@ SLOWEST = 5
 
 
 def collect(folder: str | os.PathLike) -> pd.DataFrame:
-    """Return what the jobs took, one row per step, experiment and mechanism.
+    """Return what the jobs took, one row per ``step``, ``experiment`` and ``mechanism``.
 
-    Args:
-        folder: holds benchmark files as ``<step>/<experiment>/.../<mechanism>.tsv``; a file nearer
-            to the top has no mechanism, or no experiment.
-
-    Returns:
-        A sorted frame with the columns ``step``, ``experiment``, ``mechanism``, ``jobs``,
-        ``wall_s`` and ``cpu_s`` (sums of seconds) and ``max_rss_mb`` (largest memory of a job).
-        What no job measured (too short, or another system) is NaN.
+    ``jobs`` are counted, ``wall_s`` and ``cpu_s`` sums of seconds, ``max_rss_mb`` is the largest
+    memory of a job. What no job measured (too short, or another system) is NaN. The folder holds
+    benchmark files as ``<step>/<experiment>/.../<mechanism>.tsv``; a file nearer to the top has no
+    mechanism, or no experiment.
 
     Raises:
         InputError: there are no benchmark files, or one is not a table.

@@ -18,13 +18,9 @@ RATIOS = np.sort([*np.geomspace(1e-4, 0.1, 31), *np.linspace(0.12, 2, 48), np.sq
 def bounds(_seed: int) -> pd.DataFrame:
     """Return the coefficients and the upper bounds phi of both theorems for r x r queries.
 
-    Everything is in units of gamma (gamma = 1), which changes no comparison.
-
-    Returns:
-        One row per r and s2 / gamma, with the columns ``case``, ``r``, ``ratio`` (s2 / gamma),
-        ``harmonic`` (H_r), ``root_harmonic`` (H_r,1/2), ``epsilon``, ``delta``, ``alpha``,
-        ``omega``, ``beta``, ``phi_thm2`` and ``phi_thm3``. The cases are ``grid``,
-        ``experiment II`` and ``kernel matrix`` (of r records, the paper's Example 2).
+    One row per r and ``ratio``, s2 / gamma, in units of gamma, which changes no comparison:
+    ``harmonic`` is H_r, ``root_harmonic`` H_r,1/2. The cases are ``grid``, ``experiment II`` and
+    ``kernel matrix`` (of r records, the paper's Example 2).
     """
     movement = MOVEMENT.paper_l2 / MOVEMENT.gamma
     # Entries within [-c, c]: gamma = r c, and replacing a record changes 2 r - 1 of them by 2 c.
@@ -39,18 +35,11 @@ def _bounds(case: str, r: int, ratio: Array | float, delta: float) -> pd.DataFra
     harmonic, root_harmonic = harmonic_numbers(r)
     found = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
     return pd.DataFrame(
-        {
-            "case": case,
-            "r": r,
-            "ratio": ratios,
-            "harmonic": harmonic,
-            "root_harmonic": root_harmonic,
-            "epsilon": EPSILON,
-            "delta": delta,
-            **found._asdict(),
-            "phi_thm2": largest_phi(found.alpha, found.beta, EPSILON),
-            "phi_thm3": largest_phi(found.omega, found.beta, EPSILON),
-        }
+        {"case": case, "r": r, "ratio": ratios}
+        | {"harmonic": harmonic, "root_harmonic": root_harmonic, "epsilon": EPSILON, "delta": delta}
+        | found._asdict()
+        | {"phi_thm2": largest_phi(found.alpha, found.beta, EPSILON)}
+        | {"phi_thm3": largest_phi(found.omega, found.beta, EPSILON)}
     )
 
 

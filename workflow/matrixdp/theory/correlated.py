@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pandas as pd
 
 from matrixdp.experiments.schemes import registry
-from matrixdp.experiments.schemes.gradients import Gradients
 from matrixdp.privacy import banded
 from matrixdp.theory.published_settings import DELTA, SETTINGS
 
@@ -26,10 +26,7 @@ SCHEMES = ("imgm", "pld_gaussian", "banded", "banded_sampled")
 def correlated(_seed: int) -> pd.DataFrame:
     """Return the noise on prefix sums of mean gradients, on the records and epochs of Adult.
 
-    Returns:
-        One row per scheme of ``SCHEMES``, with the columns ``case`` (``epsilon`` or ``lot``, what
-        is varied), ``scheme``, ``epsilon``, ``delta``, ``records``, ``epochs``, ``lot``, ``bands``,
-        ``multiplier`` (of the independent draws, over the clipping norm) and ``prefix``.
+    ``case`` is what is varied, ``multiplier`` that of the independent draws.
     """
     adult = SETTINGS["adult"]
     cases: Iterable[tuple[str, float, int]] = (
@@ -38,13 +35,7 @@ def correlated(_seed: int) -> pd.DataFrame:
     )
     rows = []
     for (case, epsilon, lot), name in itertools.product(cases, SCHEMES):
-        plan = Gradients(
-            records=adult.records,
-            lot=lot,
-            epochs=adult.epochs or 0,
-            clip=1.0,
-            shapes={"all": (1, 1)},
-        )
+        plan = replace(adult.plans()["gradients"], lot=lot)
         noise = registry("gradients")[name].calibrate(plan, epsilon=epsilon, delta=DELTA)
         how, multiplier = noise.plan, 1 / noise.mu
         prefix = multiplier * banded.prefix_deviation(how.bands, how.steps) / how.expected

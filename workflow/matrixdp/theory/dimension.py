@@ -24,12 +24,8 @@ def dimension(_seed: int) -> pd.DataFrame:
 
     The paper's Theta((m n)^(5/4)) for beta, up to the harmonic number, is of the ``literal`` zeta;
     with the root that MVG's proof needs it is (m n)^(3/4). The standard deviation of MVG's i.i.d.
-    noise is (m n)^(1/4) / phi, that of IMGM s2 / B whatever the shape.
-
-    Returns:
-        Columns ``case`` (``entries``: square matrices at epsilon 1; ``epsilon``: IMDB's block),
-        ``zeta``, ``m``, ``n``, ``entries`` (m n), ``epsilon``, ``delta``, ``gamma``, ``s2``,
-        ``harmonic`` (H_r), ``beta``, ``phi``, ``mvg_std`` and ``imgm_std``.
+    noise is (m n)^(1/4) / phi, that of IMGM s2 / B whatever the shape. The cases are ``entries``
+    (square matrices at epsilon 1) and ``epsilon`` (IMDB's block); ``harmonic`` is H_r.
     """
     shape = SETTINGS["imdb"].features
     assert shape
@@ -44,22 +40,10 @@ def _rows(case: str, zeta: str, shape: tuple[int, int], epsilon: Array | float) 
     alpha, _, beta = coefficients(shape, gamma=GAMMA, s2=S2, delta=DELTA, zeta=zeta)
     phi = np.array([largest_phi(alpha, beta, e) for e in epsilons.tolist()])
     return pd.DataFrame(
-        {
-            "case": case,
-            "zeta": zeta,
-            "m": m,
-            "n": n,
-            "entries": m * n,
-            "epsilon": epsilons,
-            "delta": DELTA,
-            "gamma": GAMMA,
-            "s2": S2,
-            "harmonic": harmonic_numbers(min(shape))[0],
-            "beta": float(beta),
-            "phi": phi,
-            "mvg_std": (m * n) ** 0.25 / phi,
-            "imgm_std": S2 / gaussian.mu(epsilons, DELTA),
-        }
+        {"case": case, "zeta": zeta, "m": m, "n": n, "entries": m * n, "epsilon": epsilons}
+        | {"delta": DELTA, "gamma": GAMMA, "s2": S2, "harmonic": harmonic_numbers(min(shape))[0]}
+        | {"beta": float(beta), "phi": phi, "mvg_std": (m * n) ** 0.25 / phi}
+        | {"imgm_std": S2 / gaussian.mu(epsilons, DELTA)}
     )
 
 

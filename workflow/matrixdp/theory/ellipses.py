@@ -41,8 +41,7 @@ def ellipses(seed: int) -> pd.DataFrame:
     and 3, at the same guarantee. Exactly calibrated noise of the same shares stands beside them.
 
     Returns:
-        Columns ``panel``, ``noise``, ``kind``, ``x`` and ``y``; of each noise (``mvg_directional``,
-        ``mvg_iid``, ``mvg_thm2``, ``mvg_thm3``, ``exact_directional``) the kinds are
+        Points of each noise, of these kinds:
 
         - ``sample``: ``POINTS`` of the draws;
         - ``covariance``: the two rows of their covariance;

@@ -21,25 +21,19 @@ COLUMNS = ("check", "statistic", "value", "relation", "expected", "tolerance", "
 
 
 def exact(seed: int) -> pd.DataFrame:
-    """Return the numbers of every check.
+    """Return the numbers of every check, one row each.
 
-    Returns:
-        One row per number: ``check`` (its name, which claims and errata refer to), ``statistic``
-        in words, ``value``, how it should lie to ``expected`` (``relation``: ``=``, ``<=`` or
-        ``>=``, missed by ``tolerance`` at most), and ``holds``. Checks of packages that are not
-        installed are left out.
+    ``check`` is its name, which claims and errata refer to; see :class:`Number` for the rest.
+    Checks of packages that are not installed are left out.
     """
     checks = CHECKS | (exact_errata.PEERS if exact_errata.installed() else {})
     return pd.concat([evaluate(name, check, seed) for name, check in checks.items()])
 
 
 def controls(seed: int) -> pd.DataFrame:
-    """Return what altered statements change in the checks (see :class:`Check`).
+    """Return what altered statements change in the checks (see :class:`Check`), one row each.
 
-    Returns:
-        One row per check and alteration: ``check``, ``altered`` (in words), ``changed`` (how many
-        of the numbers no longer hold, or do so now), ``numbers`` (how many there are) and
-        ``holds`` (whether all hold under the altered statement).
+    ``changed`` of the ``numbers`` no longer hold, or do so now; ``holds``: whether all do.
     """
     rows = []
     for name, check in CHECKS.items():

@@ -82,10 +82,9 @@ def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
 
 @check("data_dependent_noise", {"public data": {"of_the_data": False}})
 def data_dependent_noise(stream: Stream, *, of_the_data: bool = True) -> Numbers:
-    """Theorem 7 with the spectrum of the data: at most one direction is released, another one next.
+    """Theorem 7 with the spectrum of the data: at experiment I's budget one direction is released.
 
-    At experiment I's budget water filling releases only the leading direction. If it comes from
-    the data it differs between neighbours, whose releases then never agree.
+    If it comes from the data it differs between neighbours, whose releases then never agree.
     """
     data = stream.uniform(-1, 1, size=(6, 248))
     other = data.copy()
@@ -136,8 +135,7 @@ def not_an_equality(stream: Stream, *, relation: str = "=") -> Numbers:
     values = np.diag([5.0, 4.0, 3.0, 2.0, 1.0])
     kept = np.diag([1.0, 1.0, 0.0, 0.0, 0.0])
     left, right = (np.linalg.norm(side) ** 2 for side in (u @ values @ v @ kept, values @ kept))
-    share = float(left / right)
-    yield Number("left side of (35) over the right side", share, relation, 1, 1e-9)
+    yield Number("left side of (35) over the right side", float(left / right), relation, 1, 1e-9)
 
 
 @check("stray_t", {"without T": {"count": 1}})
@@ -175,10 +173,7 @@ def one_mechanism(_stream: Stream, *, calibration: str = "analytic") -> Numbers:
 
 @check("clipping", {"2 C": {"constant": 2}, "a sum": {"average": False}})
 def clipping(stream: Stream, *, constant: float = 1, average: bool = True) -> Numbers:
-    """Type I: the query is called an average of clipped gradients, and its sensitivity C.
-
-    ``constant`` is what C is multiplied with.
-    """
+    """Type I: the query is called an average of clipped gradients, and its sensitivity C."""
     gradients = stream.standard_normal((LOT, 5))
     gradients /= np.linalg.norm(gradients, axis=1, keepdims=True)
     for name, other, divided in (
@@ -237,10 +232,7 @@ def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
 
 @peer("bingham_law")
 def bingham_law(stream: Stream) -> Numbers:
-    """The Bingham sampler of diffprivlib: the mean square of a coordinate against an exact draw's.
-
-    Its density is exp(epsilon v^T C v / (4 sensitivity)).
-    """
+    """The Bingham sampler of diffprivlib, of density exp(epsilon v^T C v / (4 sensitivity))."""
     module = importlib.import_module("diffprivlib.mechanisms")
     form, draws = np.diag([1.0, 0.2]), 2000
     seed = int(stream.integers(2**31))

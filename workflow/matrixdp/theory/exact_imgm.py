@@ -36,9 +36,10 @@ BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
 BATCH, RECORDS = 256, 25_000
 
 
-@check(
-    "I1", {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"factor": 0.99}}
-)
+OFF = {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"factor": 0.99}}
+
+
+@check("I1", OFF)
 def lemma_3(_stream: Stream, *, factor: float = 1) -> Numbers:
     """The condition of Balle and Wang is the same as |Delta'|_F <= B; ``factor`` is one of B."""
     for epsilon, delta in BUDGETS:
@@ -51,10 +52,7 @@ def lemma_3(_stream: Stream, *, factor: float = 1) -> Numbers:
 
 @check("I2", {"singular values not ordered alike": {"order": -1}})
 def lemma_4(stream: Stream, *, order: int = 1) -> Numbers:
-    """|A B C|_F^2 is at most the sum of products of ordered squared singular values.
-
-    ``order`` is -1 for those of B in ascending order.
-    """
+    """|A B C|_F^2 is at most the sum of products of ordered squared singular values."""
     shares = []
     for m, n in ((1, 1), (2, 5), (5, 2), (4, 4), (6, 20)):
         r = min(m, n)
@@ -92,9 +90,10 @@ def _deltas(
     return found
 
 
-@check(
-    "I3", {"a hundredth less noise": {"noise": 0.99}, "mean singular values": {"value": np.mean}}
-)
+LESS = {"a hundredth less noise": {"noise": 0.99}}
+
+
+@check("I3", LESS | {"mean singular values": {"value": np.mean}})
 def sufficient(
     stream: Stream, *, noise: float = 1, value: Callable[[Any], float] = np.min
 ) -> Numbers:
@@ -114,7 +113,7 @@ def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=delta)
     limit = gaussian.mu(EPSILON, delta)
     assert release.mu <= limit * (1 + 1e-9), "the counter-example must be private"
-    share = smallest_last(noise_of(release).row_factor)[-1] * limit / query.l2
+    share = smallest_last(release)[-1] * limit / query.l2
     what = "smallest singular value of private noise over s2 / B, directional noise"
     yield Number(what, share, ">=", 1, 1e-9)
 
@@ -131,11 +130,10 @@ UNEQUAL = {"[0, 1] x [0, 0.1]": Identity(Box((0.0, 0.0), (1.0, 0.1)), 10)}
 EQUAL: Mapping[str, Query] = {"ball": Identity(Ball(1, 4), 10), "box of equal sides": LIVER}
 
 
-@check(
-    "I4_ball",
-    {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}},
-    queries=EQUAL,
-)
+OTHER = {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}}
+
+
+@check("I4_ball", OTHER, queries=EQUAL)
 @check("I4", {"equal sides": {"queries": dict.fromkeys(UNEQUAL, LIVER)}}, queries=UNEQUAL)
 def equal_noise(_stream: Stream, *, queries: Mapping[str, Query]) -> Numbers:
     """No private Gaussian noise has a smaller total variance than i.i.d. noise."""
@@ -189,9 +187,10 @@ def _falling(n: float) -> Query:
     return Identity(Box.cube(6, -1 / n, 1 / n), int(n))
 
 
-@check(
-    "I6", {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}}
-)
+MOVING = {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}}
+
+
+@check("I6", MOVING)
 def growth(_stream: Stream, *, query: Callable[[float], Query] = _fixed) -> Numbers:
     """Section 4.2: at the same s2 MVG's noise grows without bound with m n, that of IMGM does not.
 
@@ -200,10 +199,8 @@ def growth(_stream: Stream, *, query: Callable[[float], Query] = _fixed) -> Numb
     counts = np.array([1e2, 1e3, 1e4])
 
     def power(mechanism: Mechanism) -> float:
-        std = [
-            mechanism.calibrate(query(n), epsilon=EPSILON, delta=DELTA).noise_std for n in counts
-        ]
-        return np.polyfit(np.log(counts), np.log(std), 1)[0]
+        releases = [mechanism.calibrate(query(n), epsilon=EPSILON, delta=DELTA) for n in counts]
+        return np.polyfit(np.log(counts), np.log([one.noise_std for one in releases]), 1)[0]
 
     yield Number("power of m n by which MVG's standard deviation grows", power(MVG()), ">=", 0.5)
     yield Number("the same of IMGM", power(IMGM()), "=", 0, 1e-9)
@@ -211,10 +208,7 @@ def growth(_stream: Stream, *, query: Callable[[float], Query] = _fixed) -> Numb
 
 @check("I7", {"noise of IMGM": {"mechanism": IMGM()}, "half of the limit": {"factor": 1}})
 def no_budget(_stream: Stream, *, mechanism: Mechanism | None = None, factor: float = 2) -> Numbers:
-    """Section 4.2: as epsilon falls to 0 MVG's noise diverges, and B tends to a limit above 0.
-
-    The limit is ``factor`` times the normal quantile of (1 + delta) / 2.
-    """
+    """Section 4.2: as epsilon falls to 0 MVG's noise diverges, and B tends to a limit above 0."""
     small, smaller = (
         (mechanism or MVG()).calibrate(LIVER, epsilon=epsilon, delta=DELTA).noise_std
         for epsilon in (1e-6, 1e-8)
@@ -284,10 +278,9 @@ def algorithm_1(_stream: Stream, *, noise: float = 1) -> Numbers:
     By integration, for a record that moves from one corner of its domain to the opposite one.
     """
     for name, query in (("box [-1, 1]^6", LIVER), ("box [0, 1]^21", CTG), ("ball", BALL)):
-        corner = np.ones(query.features)
         if isinstance(query.domain, Ball):
-            record = query.domain.radius * corner / np.linalg.norm(corner)
-            change = 2 * record
+            corner = np.ones(query.features)
+            change = 2 * (query.domain.radius * corner / np.linalg.norm(corner))
         else:
             change = np.subtract(query.domain.upper, query.domain.lower)
         largest = 0.0
@@ -306,10 +299,10 @@ def trade(_stream: Stream, *, power: float = 1) -> Numbers:
     yield Number("largest relative change of the variance of an entry", change, "=", 0, 1e-12)
 
 
-@check(
-    "noise_along_directions",
-    {"records in a ball": {"queries": (BALL, Identity(Ball(1, 21), 2126))}},
-)
+BALLS = BALL, Identity(Ball(1, 21), 2126)
+
+
+@check("noise_along_directions", {"records in a ball": {"queries": BALLS}})
 def noise_along_directions(
     _stream: Stream, *, queries: tuple[Query, Query] = (LIVER, CTG)
 ) -> Numbers:
@@ -319,7 +312,7 @@ def noise_along_directions(
         directional, plain = (
             one.calibrate(query, epsilon=EPSILON, delta=1 / query.records) for one in mechanisms
         )
-        ratio = smallest_last(noise_of(directional).row_factor)[-1] / plain.noise_std
+        ratio = smallest_last(directional)[-1] / plain.noise_std
         what = f"noise of important directions over i.i.d., experiment {name}"
         yield Number(what, ratio, ">=", 1, 1e-9)
 
@@ -353,10 +346,7 @@ def exponential_radius(_stream: Stream, *, exponential: bool = True) -> Numbers:
 
 @check("B3", {"the laws exchanged": {"exponential": True}})
 def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
-    """The note: the radius follows an Erlang law with d degrees, and no exponential one.
-
-    ``exponential`` exchanges the two.
-    """
+    """The note: the radius follows an Erlang law with d degrees, and no exponential one."""
     for d in (2, 6, 24):
         radius = np.linalg.norm(radii.vectors(d, radii.DRAWS, stream), axis=0)
         radius *= radii.EPSILON / np.sqrt(d)

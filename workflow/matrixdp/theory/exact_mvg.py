@@ -9,14 +9,13 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares
 from matrixdp.mechanisms.base import Additive, Release
-from matrixdp.mechanisms.mvg import MVG, coefficients, harmonic_numbers, largest_phi
+from matrixdp.mechanisms.mvg import MVG, Coefficients, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
@@ -67,22 +66,15 @@ def tail_bound(_stream: Stream, *, size: float = 1, cross: float = 2, log: float
     yield Number("smallest zeta, so that zeta <= zeta^2", float(zeta.min()), ">=", 1)
 
 
+def _first(found: Coefficients, theorem: int) -> float:
+    return float(found.alpha if theorem == 2 else found.omega)
+
+
 def _phi(
-    shape: tuple[int, int],
-    *,
-    gamma: float,
-    s2: float,
-    epsilon: float,
-    delta: float,
-    theorem: int,
-    budget: float = 1,
-    quadratic: float = 1,
-    linear: float = 1,
+    theorem: int, found: Coefficients, epsilon: float, budget: float = 1, linear: float = 1
 ) -> float:
-    """Return the largest phi of a theorem; the last three multiply its epsilon, alpha and beta."""
-    found = coefficients(shape, gamma=gamma, s2=s2, delta=delta)
-    first = found.alpha if theorem == 2 else found.omega
-    return float(largest_phi(quadratic * first, linear * found.beta, budget * epsilon))
+    """Return the largest phi of a theorem; the last two multiply its epsilon and beta."""
+    return float(largest_phi(_first(found, theorem), linear * found.beta, budget * epsilon))
 
 
 def _released(theorem: int, queries: Sequence[Query], altered: dict[str, float]) -> Iterator[float]:
@@ -93,15 +85,11 @@ def _released(theorem: int, queries: Sequence[Query], altered: dict[str, float])
             mechanism = MVG(theorem=theorem, allocation=allocation)
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
-            of = {"gamma": query.gamma, "s2": query.paper_l2, "epsilon": epsilon, "delta": delta}
-            phi = _phi(query.shape, theorem=theorem, **of, **altered)
+            found = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
+            phi = _phi(theorem, found, epsilon, **altered)
             used = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
-            yield _share(release) * phi / used
-
-
-def _share(release: Release) -> float:
-    assert release.mu is not None
-    return release.mu / gaussian.mu(release.epsilon, release.delta)
+            assert release.mu is not None
+            yield release.mu / gaussian.mu(release.epsilon, release.delta) * phi / used
 
 
 def largest_abstract_share(theorem: int, **altered: float) -> float:
@@ -114,7 +102,7 @@ def largest_abstract_share(theorem: int, **altered: float) -> float:
     allowed = {budget: gaussian.mu(*budget) for budget in budgets}
     shapes = itertools.product(SIZES, SIZES)
     return max(
-        _phi(shape, gamma=gamma, s2=1, epsilon=epsilon, delta=delta, theorem=theorem, **altered)
+        _phi(theorem, coefficients(shape, gamma=gamma, s2=1, delta=delta), epsilon, **altered)
         / allowed[epsilon, delta]
         for shape, gamma, (epsilon, delta) in itertools.product(shapes, (0.5, 1, 5), budgets)
     )
@@ -134,10 +122,8 @@ def theorem_3(_stream: Stream, **altered: float) -> Numbers:
 
 
 def _spent(theorem: int, queries: Sequence[Query], what: str, altered: dict[str, float]) -> Numbers:
-    share, abstract = (
-        max(_released(theorem, queries, altered)),
-        largest_abstract_share(theorem, **altered),
-    )
+    abstract = largest_abstract_share(theorem, **altered)
+    share = max(_released(theorem, queries, altered))
     yield Number(f"largest mu over the allowed mu, {what}", share, "<=", 1)
     yield Number("largest s2 phi over the allowed mu, any query", abstract, "<=", 1)
 
@@ -182,9 +168,8 @@ def example_2(_stream: Stream, *, gamma: float = 1, s2: float = 8) -> Numbers:
     signs[0] = -1
     # The linear kernel on unit vectors: one record is replaced by its opposite.
     kernel = np.ones((n, n))
-    attained, changed = (
-        float(np.linalg.norm(k)) for k in (kernel, kernel - np.outer(signs, signs))
-    )
+    changes = kernel, kernel - np.outer(signs, signs)
+    attained, changed = (float(np.linalg.norm(k)) for k in changes)
     counts = np.arange(1, 100)
     large = counts[np.sqrt(s2 * (counts - 0.5)) >= counts]
     bound = np.sqrt(s2 * (n - 0.5))
@@ -204,13 +189,10 @@ def over_box(factor: Array) -> float:
     return float(np.linalg.norm(np.linalg.inv(factor) @ corners, axis=0).max())
 
 
-@check(
-    "M8",
-    {
-        "directions that are not orthogonal": {"orthogonal": False},
-        "records in a box": {"worst": over_box},
-    },
-)
+OBLIQUE = {"directions that are not orthogonal": {"orthogonal": False}}
+
+
+@check("M8", OBLIQUE | {"records in a box": {"worst": over_box}})
 def singular_values(
     stream: Stream, *, orthogonal: bool = True, worst: Callable[[Array], float] = over_ball
 ) -> Numbers:
@@ -232,11 +214,6 @@ def singular_values(
         yield Number(f"largest relative change, 20 bases: {name}", change, "=", 0, 1e-9)
 
 
-def _variances(release: Release) -> Array:
-    """Return the eigenvalues of Sigma of an MVG release, descending."""
-    return smallest_last(noise_of(release).row_factor) ** 2
-
-
 def noise_of(release: Release) -> MatrixNormal:
     """Return the law of additive noise of a release that is a matrix normal."""
     assert isinstance(release, Additive)
@@ -244,9 +221,9 @@ def noise_of(release: Release) -> MatrixNormal:
     return release.noise
 
 
-def smallest_last(factor: ArrayLike | None) -> Array:
-    """Return the singular values of a factor of noise, given as its diagonal or as a matrix."""
-    given = np.asarray(factor, dtype=float)
+def smallest_last(release: Release) -> Array:
+    """Return the singular values of the row factor of such noise, descending."""
+    given = np.asarray(noise_of(release).row_factor, dtype=float)
     return np.linalg.svd(np.diag(given) if given.ndim == 1 else given, compute_uv=False)
 
 
@@ -263,48 +240,33 @@ def same_law(stream: Stream, *, exchanged: bool = False) -> Numbers:
 
 #: A number of operations by m and n.
 Cost = Callable[[float, float], float]
+#: Orders of one draw: ``least`` is what section 6.4 gives.
+ORDERS: dict[str, Cost] = {
+    "fixed": lambda m, n: 1.0,
+    "squared": lambda m, n: (m * n) ** 2,
+    "cubed": lambda m, n: max(m, n) ** 3,
+    "least": lambda m, n: min(max(m, n) ** 3, (m * n) ** 2),
+    "cube": lambda m, n: (m * n) ** 3,
+}
+_FIXED = {"a fixed number": {"limit": ORDERS["fixed"]}}
 
 
-def _cube(m: float, n: float) -> float:
-    return (m * n) ** 3
-
-
-def _fixed(_m: float, _n: float) -> float:
-    return 1.0
-
-
-def _squared(m: float, n: float) -> float:
-    return (m * n) ** 2
-
-
-def _cubed(m: float, n: float) -> float:
-    return max(m, n) ** 3
-
-
-def least_cost(m: float, n: float) -> float:
-    """Return min(max(m^3, n^3), (mn)^2), the order that section 6.4 gives for one draw."""
-    return min(_cubed(m, n), _squared(m, n))
-
-
-@check("M10", {"(mn)^3 operations": {"limit": _cube}, "a fixed number": {"limit": _fixed}})
+@check("M10", {"(mn)^3 operations": {"limit": ORDERS["cube"]}} | _FIXED)
 def cost_of_samplers(_stream: Stream, *, limit: Cost | None = None) -> Numbers:
     """Section 6.4: the cheaper sampler of any Sigma and Psi, each by its own cost, Algorithm 1."""
 
     def cheaper(m: float, n: float) -> float:
         return min(samplers.affine(m, n), samplers.kronecker(m, n))
 
-    yield from _powers("cheaper sampler", cheaper, limit or least_cost)
-    yield from _powers("Kronecker sampler", samplers.kronecker, limit or _squared)
-    yield from _powers("affine sampler", samplers.affine, limit or _cubed)
-    yield from _powers("Algorithm 1", samplers.algorithm_1, limit or least_cost)
+    yield from _powers("cheaper sampler", cheaper, limit or ORDERS["least"])
+    yield from _powers("Kronecker sampler", samplers.kronecker, limit or ORDERS["squared"])
+    yield from _powers("affine sampler", samplers.affine, limit or ORDERS["cubed"])
+    yield from _powers("Algorithm 1", samplers.algorithm_1, limit or ORDERS["least"])
 
 
-@check(
-    "M10_directions",
-    {"any Sigma and Psi": {"cost": samplers.affine}, "a fixed number": {"limit": _fixed}},
-)
+@check("M10_directions", {"any Sigma and Psi": {"cost": samplers.affine}} | _FIXED)
 def cost_along_directions(
-    _stream: Stream, *, cost: Cost = samplers.unimodal, limit: Cost = least_cost
+    _stream: Stream, *, cost: Cost = samplers.unimodal, limit: Cost = ORDERS["least"]
 ) -> Numbers:
     """Section 6.4 for Algorithm 1, where Psi = I and the directions of Sigma are given."""
     return _powers("Algorithm 1 along given directions", cost, limit)
@@ -312,17 +274,15 @@ def cost_along_directions(
 
 def _powers(name: str, cost: Cost, limit: Cost) -> Numbers:
     """Yield the power of the growing side in a number of operations, beside that in its limit."""
-    shapes: dict[str, Callable[[float], tuple[float, float]]] = {
-        "m = 6": lambda size: (6.0, size),
-        "n = 6": lambda size: (size, 6.0),
-        "m = n": lambda size: (size, size),
-    }
     ends = 1e6, 1e8
-    for shape, of in shapes.items():
-        power, printed = (
-            float(np.diff(np.log([one(*of(end)) for end in ends]))[0] / np.log(ends[1] / ends[0]))
-            for one in (cost, limit)
-        )
+    shapes = {
+        "m = 6": [(6.0, end) for end in ends],
+        "n = 6": [(end, 6.0) for end in ends],
+        "m = n": [(end, end) for end in ends],
+    }
+    for shape, sizes in shapes.items():
+        logs = (np.log([one(*size) for size in sizes]) for one in (cost, limit))
+        power, printed = (float(np.diff(log)[0] / np.log(ends[1] / ends[0])) for log in logs)
         yield Number(f"power in the operations, {name}, {shape}", power, "<=", printed, 1e-3)
 
 
@@ -361,16 +321,14 @@ def _liver_budget() -> float:
 def information(_stream: Stream, *, records: int | None = None, power: float = 1) -> Numbers:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information.
 
-    The information of each direction is integrated, for ``records`` see
-    :func:`matrixdp.theory.leakage.information`; ``power`` is one of the ratio.
+    For ``records`` see :func:`matrixdp.theory.leakage.information`; ``power`` is one of the ratio.
     """
     for budget in (0.1, 1.0, 10.0):
         u = filling.water_filling(filling.SPECTRUM, budget)
         gain = power * float(filling.gain(filling.SPECTRUM, u))
         ratios = filling.SPECTRUM * u
-        found = sum(
-            leakage.information(leakage.normal(1 / ratio), records) for ratio in ratios[ratios > 0]
-        )
+        parts = (leakage.normal(1 / ratio) for ratio in ratios[ratios > 0])
+        found = sum(leakage.information(part, records) for part in parts)
         what = f"ln PNR / (2 mutual information), budget {budget:g}"
         yield Number(what, gain / (2 * found), "=", 1, 1e-4)
 
@@ -382,15 +340,12 @@ def least_leakage_of_few(_stream: Stream, *, records: int | None = 0) -> Numbers
         yield _lattice(count, count if records == 0 else records, f"{name} of two values")
 
 
-@check(
-    "M24_many_records",
-    {"one record of two values": {"records": 1}, "a larger covariance": {"larger": 100}},
-)
-def least_leakage(_stream: Stream, *, records: int | None = None, larger: float = 1) -> Numbers:
-    """Theorem 9 for a sum over many records, which is Gaussian: no other noise leaks less.
+SMALL = {"one record of two values": {"records": 1}}
 
-    ``larger`` multiplies the variance of the other noise.
-    """
+
+@check("M24_many_records", SMALL | {"a larger covariance": {"larger": 100}})
+def least_leakage(_stream: Stream, *, records: int | None = None, larger: float = 1) -> Numbers:
+    """Theorem 9 for a sum over many records, which is Gaussian: no other noise leaks less."""
     for variance in (0.1, 1.0, 10.0):
         least = leakage.information(leakage.normal(variance), records)
         for name, law in leakage.laws(larger * variance).items():
@@ -415,11 +370,11 @@ def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
         delta = 1 / query.records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
         found = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
-        first = found.alpha if theorem == 2 else found.omega
+        first = _first(found, theorem)
         root = (-found.beta + np.sqrt(found.beta**2 + 8 * first * EPSILON)) / (2 * first)
         unimodal = isinstance(query, Identity)
         printed = share * (root**4 / query.records if unimodal else root**2)
-        spent = float((_variances(release) ** -2.0).sum() / printed)
+        spent = float(((smallest_last(release) ** 2) ** -2.0).sum() / printed)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"
         yield Number(f"sum of squared precisions / budget, {what}", spent, "=", 1, 1e-8)
 

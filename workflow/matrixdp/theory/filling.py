@@ -31,11 +31,10 @@ DRAWS = 20_000
 
 
 def filling(seed: int) -> pd.DataFrame:
-    """Return precisions and gains of the allocations over budgets.
+    """Return precisions and gains of the allocations over budgets d.
 
     Returns:
-        Columns ``kind``, ``allocation``, ``budget`` (d), ``direction`` (1 to 6), ``value`` and
-        ``standard_error``. The kinds are
+        Numbers of these kinds:
 
         - ``precision``: u_k of ``water`` filling, of the ``printed`` Eq. (25), and of a
           ``numerical`` optimum;
@@ -80,9 +79,9 @@ def gain(eigenvalues: Array, u: Array) -> Array:
 def numerical_optimum(eigenvalues: Array, budget: float) -> Array:
     """Return u >= 0 that maximises the gain at sum u = budget, by sequential programming.
 
-    In shares of the budget, and with a gain of order 1, so that small budgets do not drown; shares
-    are exact to 1e-6 or so, and rounded to 1e-9.
+    Shares of the budget are exact to 1e-6 or so, and rounded to 1e-9.
     """
+    # With a gain of order 1 small budgets do not drown.
     scale = np.log1p(eigenvalues[0] * budget)
     found = minimize(
         lambda share: -np.log1p(eigenvalues * budget * share).sum() / scale,
@@ -97,11 +96,8 @@ def numerical_optimum(eigenvalues: Array, budget: float) -> Array:
 
 
 def optimality_residual(eigenvalues: Array, u: Array) -> Array:
-    """Return the largest relative violation of the conditions of Karush, Kuhn and Tucker, (...).
-
-    The slopes lambda / (1 + lambda u) of filled directions must be equal, and those of the others
-    not above them.
-    """
+    """Return the largest relative violation of the conditions of Karush, Kuhn and Tucker, (...)."""
+    # Those of filled directions must be equal, and those of the others not above them.
     slopes = eigenvalues / (1 + eigenvalues * u)
     filled = u > 0
     level = np.where(filled, slopes, 0).max(axis=-1, keepdims=True)

@@ -32,11 +32,8 @@ class Law(Protocol):
 class Lattice(NamedTuple):
     """Noise on the points -spacing, 0 and spacing, each of them smoothed by a narrow normal law.
 
-    Where an answer has that spacing the noise mixes its values up, and moves none of them far.
-
-    Attributes:
-        variance: at most spacing^2.
-        spacing: distance of the points.
+    Where an answer has that spacing the noise mixes its values up, and moves none of them far. The
+    variance is at most spacing^2.
     """
 
     variance: float

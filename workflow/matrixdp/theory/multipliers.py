@@ -31,11 +31,11 @@ COLUMNS = ["accountant", "sampled", "epsilon", "delta", "releases", "multiplier"
 def compositions(_seed: int) -> pd.DataFrame:
     """Return the noise multiplier of each of T releases that together are (epsilon, delta)-DP.
 
+    ``sampled``: each release is on a Poisson lot at Adult's rate; ``epsilon_actual`` is exact, or
+    the upper bound of the privacy loss distribution.
+
     Returns:
-        One row per accountant, with the columns ``accountant``, ``sampled`` (whether each release
-        is on a Poisson lot at Adult's rate), ``epsilon``, ``delta``, ``releases`` (T),
-        ``multiplier`` (standard deviation over sensitivity) and ``epsilon_actual`` (of that noise
-        at delta: exact, or the upper bound of the privacy loss distribution). The accountants are
+        One row per accountant:
 
         - ``theorem_4``: Gaussian noise without sampling, exact; with it, safe;
         - ``kov_3.4_analytic``, ``kov_3.4_classical``, ``kov_3.3_analytic``: KOV's theorems over

@@ -11,14 +11,10 @@ import numpy as np
 
 
 class Number(NamedTuple):
-    """One number of a check.
+    """One number of a check, in words (``statistic``) and as it was computed (``value``).
 
-    Attributes:
-        statistic: what the number is, in words.
-        value: the number, computed.
-        relation: how it should lie to ``expected``: ``=``, ``<=`` or ``>=``.
-        expected: what the claim says.
-        tolerance: by how much the relation may be missed, in the units of ``value``.
+    Its ``relation`` to what the claim says, ``expected``, is ``=``, ``<=`` or ``>=``, which may be
+    missed by ``tolerance``, in the units of ``value``.
     """
 
     statistic: str
@@ -48,11 +44,9 @@ Stream = np.random.Generator
 class Check:
     """A statement of a paper as numbers, with its negative controls.
 
-    Attributes:
-        statement: the numbers of the statement as it stands.
-        altered: what the statement takes under each alteration, in words (a constant halved, an
-            inequality reversed, a condition dropped). Every number must come out the other way
-            under one of them: a number that nothing can change proves nothing.
+    ``altered`` has what the statement takes under each alteration, in words (a constant halved, a
+    condition dropped). Every number must come out the other way under one of them: a number that
+    nothing can change proves nothing.
     """
 
     statement: Statement

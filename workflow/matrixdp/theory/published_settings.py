@@ -43,6 +43,19 @@ class Setting(NamedTuple):
     gradient: tuple[int, int] | None
     features: tuple[int, int] | None
 
+    def plans(self) -> dict[str, Plan]:
+        """Return what is released, by kind."""
+        found: dict[str, Plan] = {}
+        if self.epochs and self.gradient:
+            shapes = {"largest": self.gradient}
+            found["gradients"] = Gradients(
+                records=self.records, lot=self.lot, epochs=self.epochs, clip=1.0, shapes=shapes
+            )
+        if self.features:
+            block, size = self.features
+            found["features"] = Features(features=size, records=self.records, lot=block)
+        return found
+
 
 #: By the name of the data set in this project.
 SETTINGS = {
@@ -62,11 +75,8 @@ def settings(_seed: int) -> pd.DataFrame:
         One row per data set, kind (``gradients``: Type I, ``features``: Type II), scheme
         (``imgm``: as its theorems say; ``imgm_amplified``: with the paper's amplification;
         ``imgm_code`` and ``imgm_code_batch_steps``: as in the authors' code, on the data sets that
-        it has, for every batch that it sets) and nominal epsilon, with the columns ``dataset``,
-        ``kind``, ``scheme``, ``epsilon``, ``delta``, ``records``, ``lot`` (records of a lot or a
-        block), ``batch`` (records; missing where nothing depends on it), ``steps`` (number of
-        releases), ``rate`` (lot / records), ``multiplier`` (standard deviation over sensitivity)
-        and ``epsilon_actual`` at delta.
+        it has, for every batch that it sets) and nominal epsilon; ``lot`` and ``batch`` are
+        records, the batch missing where nothing depends on it.
     """
     rows = []
     for dataset, setting in SETTINGS.items():
@@ -84,28 +94,11 @@ def settings(_seed: int) -> pd.DataFrame:
 
 def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, Plan]]:
     """Yield kind, scheme and plan of everything that is shown of a setting."""
-    for kind, plan in _plans(setting).items():
+    for kind, plan in setting.plans().items():
         yield from ((kind, scheme, plan) for scheme in SCHEMES)
         if isinstance(plan, Gradients) and dataset in CODED:
             for scheme, batch in itertools.product(CODE, BATCHES):
                 yield kind, scheme, replace(plan, batch=batch)
-
-
-def _plans(setting: Setting) -> dict[str, Plan]:
-    """Return what a setting releases, by kind."""
-    plans: dict[str, Plan] = {}
-    if setting.epochs and setting.gradient:
-        plans["gradients"] = Gradients(
-            records=setting.records,
-            lot=setting.lot,
-            epochs=setting.epochs,
-            clip=1.0,
-            shapes={"largest": setting.gradient},
-        )
-    if setting.features:
-        block, size = setting.features
-        plans["features"] = Features(features=size, records=setting.records, lot=block)
-    return plans
 
 
 THEORY = {"settings": settings}

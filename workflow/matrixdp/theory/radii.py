@@ -38,8 +38,7 @@ def radii(seed: int) -> pd.DataFrame:
     """Return radii, real privacy and error of the right and the wrong law, in several dimensions.
 
     Returns:
-        Columns ``kind``, ``law`` (``gamma``, the right one, or ``exponential``), ``d``, ``x``,
-        ``value``, ``expected``. The kinds are
+        Numbers at x, by ``law`` (``gamma``, the right one, or ``exponential``), of these kinds:
 
         - ``density`` of ln(lambda r) about x = lambda r, of draws and of the law;
         - ``quantile`` of lambda r at probability x, the same;

@@ -41,11 +41,9 @@ def true_delta(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def rank_one(_seed: int) -> pd.DataFrame:
-    """Return the true delta of noise for claimed ones, over the dimension.
+    """Return the true ``delta`` of noise for ``claimed`` ones, and sigma, over the dimension M.
 
-    Returns:
-        Columns ``case`` (``claimed``, or a query of the MVG paper), ``dimension`` (M), ``epsilon``,
-        ``claimed``, ``sigma`` (at sensitivity 1) and ``delta`` (true).
+    A ``case`` is ``claimed``, or a query of the MVG paper.
     """
     cases = [("claimed", int(m), delta) for delta in CLAIMED for m in DIMENSIONS]
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):

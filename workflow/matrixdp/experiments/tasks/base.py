@@ -54,10 +54,7 @@ class Instance(abc.ABC):
 class Task(abc.ABC):
     """A task with a metric that is better when smaller.
 
-    Attributes:
-        metric: name of the metric.
-        queries: names of the queries that serve it, the paper's own first.
-        references: rows that need no mechanism, of ``trials.REFERENCES``.
+    It names the queries that serve it, the paper's own first, and the rows that need no mechanism.
     """
 
     metric: ClassVar[str]
@@ -92,12 +89,9 @@ class Task(abc.ABC):
 
 @dataclass(frozen=True)
 class Entry:
-    """How a task appears in config.yaml.
+    """How a task appears in config.yaml: what makes it, of the keys that an experiment must have.
 
-    Attributes:
-        build: makes the task from what it needs.
-        needs: keys that an experiment must have: ``target``, the name of a feature, whose index the
-            task is given, and ``train``, a number of records.
+    Of these, ``target`` is the name of a feature, whose index the task is given.
     """
 
     build: Callable[..., Task]

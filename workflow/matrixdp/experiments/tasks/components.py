@@ -15,15 +15,12 @@ from matrixdp.trials import RANDOM
 
 
 class _Moments(Instance):
-    """Data that are not split: every trial has the same truth."""
-
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
         self.moments = second_moments(matrix)
         self.eigenvalues = np.linalg.eigvalsh(self.moments)[::-1]
 
     def estimate(self, released: Released) -> Array:
-        """Return the symmetric estimate of the second moments, shape (trials, m, m)."""
         values, yields, ridge, _ = released
         if yields == "second_moments":
             return (values + np.swapaxes(values, 1, 2)) / 2
@@ -38,10 +35,10 @@ class _Moments(Instance):
 
     @abc.abstractmethod
     def guess(self, streams: Streams) -> Array:
-        """Return the metric of random directions, shape (trials,)."""
+        pass
 
     def captured(self, directions: Array) -> Array:
-        """Return v^T S v of each column of ``directions``, shape (trials, k)."""
+        # v^T S v of each column.
         return (directions * (self.moments @ directions)).sum(axis=1)
 
 
@@ -98,7 +95,7 @@ class FirstComponent(Task):
         checks.choice(("symmetric", "singular"), vector=self.vector)
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share."""
+        """Return the one instance that all trials share: data that are not split."""
         return _First(matrix, self.vector)
 
 
@@ -111,7 +108,7 @@ class AllComponents(Task):
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share."""
+        """Return the one instance that all trials share: data that are not split."""
         return _All(matrix)
 
 

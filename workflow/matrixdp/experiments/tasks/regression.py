@@ -22,8 +22,7 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
     """Return the coefficients of ridge regression of one feature on the others, (trials, m - 1).
 
     Kernel ridge regression with a linear kernel and no intercept, in its primal form: of Gram
-    matrices X X^T alone, shape (trials, m, m). The penalty is added to the diagonal of the other
-    features' block.
+    matrices X X^T alone, (trials, m, m). The penalty is on the diagonal of the others' block.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
@@ -36,8 +35,7 @@ def radial_predictions(
     """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
 
     It learns from features (trials, k, n) and targets (trials, n), and predicts the records of
-    ``test`` (trials, k, t), shape (trials, t). The penalty is added to the diagonal of the kernel
-    matrix.
+    ``test`` (trials, k, t), shape (trials, t). The penalty is on the kernel matrix' diagonal.
     """
 
     def kernel(left: Array) -> Array:

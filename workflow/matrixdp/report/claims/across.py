@@ -20,12 +20,10 @@ from matrixdp.report.statistics import LEVEL, Pair
 
 
 class Swept(NamedTuple):
-    """An experiment under all its readings.
+    """An experiment under all its readings: see :func:`matrixdp.report.specifications.table`.
 
-    Attributes:
-        table: see :func:`matrixdp.report.specifications.table`.
-        values: of the trials behind each of its rows, shape (rows, trials); trials of one number
-            share their split.
+    ``values`` are those of the trials behind each row, shape (rows, trials); trials of one number
+    share their split.
     """
 
     table: pd.DataFrame
@@ -70,10 +68,9 @@ def read(path: str | os.PathLike) -> Swept | None:
 
 def _without_rows(reading: str) -> str:
     """Return the reading under which the mechanism ran that stands for another one's row."""
-    choices = readings.find(reading).choices.items()
-    rows = (name for name, knob in readings.knobs().items() if knob.acts_on == readings.ROW)
-    taken = {*rows}
-    return readings.Reading({k: v for k, v in choices if k not in taken}).name
+    choices, knobs = readings.find(reading).choices.items(), readings.knobs()
+    kept = {name: value for name, value in choices if knobs[name].acts_on != readings.ROW}
+    return readings.Reading(kept).name
 
 
 def share(
@@ -144,8 +141,6 @@ def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFra
         own = own[acting].assign(**{f"cell{i}": own.index})
         shared = [name for name in acting if name in joint]
         joint = joint.merge(own, on=shared) if shared else joint.merge(own, how="cross")
-    there = [name for name in knobs if name in joint]
-    choices = joint[there].to_dict("records")
-    return joint.assign(
-        reading=[readings.Reading({str(k): v for k, v in one.items()}).name for one in choices]
-    )
+    choices = joint[[name for name in knobs if name in joint]].to_dict("records")
+    named = [readings.Reading({str(k): v for k, v in one.items()}).name for one in choices]
+    return joint.assign(reading=named)

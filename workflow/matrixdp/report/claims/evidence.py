@@ -27,11 +27,9 @@ class Evidence(NamedTuple):
     """One comparison on trials.
 
     Attributes:
-        mean_better, mean_worse: means of the two rows.
         effect, effect_low, effect_high: the number of the comparison, and its 95 % interval.
         margin: what the comparison says that the number is above.
-        p_for: p-value for the comparison: that the number is clearly above the margin.
-        p_against: p-value against it: that it is clearly below.
+        p_for, p_against: p-values of its being clearly above the margin, and clearly below.
         paired: whether the rows share their trials.
         n_trials: how many, of the row with the fewer.
         surplus: by how much trials exceed the claim, in the metric.
@@ -80,18 +78,11 @@ def gather(
     epsilons = _epsilons(claim, rows, book, epsilon)
     # Trials on one data set are those that all of its rows have.
     datasets = {row: book.dataset(row.experiment) for row in rows}
-    values = {
-        name: pd.concat(
-            {
-                row: book.values(row, epsilons, claim.metrics)
-                for row in rows
-                if datasets[row] == name
-            },
-            axis=1,
-            join="inner",
-        )
-        for name in dict.fromkeys(datasets.values())
-    }
+    trials = {row: book.values(row, epsilons, claim.metrics) for row in rows}
+    values = {}
+    for name in dict.fromkeys(datasets.values()):
+        own = {row: found for row, found in trials.items() if datasets[row] == name}
+        values[name] = pd.concat(own, axis=1, join="inner")
     if min(map(len, values.values())) < 2:
         raise NotRun("there are fewer than two trials, and so no interval")
     return [
@@ -114,9 +105,7 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) 
     shared = [token for token in grids[0] if all(token in grid for grid in grids)]
     if asked == "informative":
         own = ledger.rows(claim.comparisons)
-        shared = [
-            token for token in shared if all(_informs(row, token, claim, book) for row in own)
-        ]
+        shared = [at for at in shared if all(_informs(row, at, claim, book) for row in own)]
     elif asked != "all":
         shared = [token for token in shared if token in asked]
     if not shared:
@@ -146,13 +135,9 @@ def _evidence(
         found = pair.difference()
         effect, (low, high) = found.value, found.interval()
     return Evidence(
-        comparison=one,
-        mean_better=float(first.mean()),
-        mean_worse=float(second.mean()),
-        effect=effect,
-        effect_low=low,
-        effect_high=high,
-        margin=one.margin,
+        one,
+        *(float(first.mean()), float(second.mean())),
+        *(effect, low, high, one.margin),
         p_for=beyond.above(),
         p_against=beyond.below(),
         paired=paired,

@@ -49,13 +49,7 @@ class Weighed(NamedTuple):
 
 
 class Judge:
-    """Judges claims on the files of one run.
-
-    Args:
-        results: the run's folder.
-        experiments: those of the run's configuration.
-        epsilon: canonical token of the tables' epsilon.
-    """
+    """Judges claims on the files of one run, with its experiments and the tables' epsilon."""
 
     def __init__(
         self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"
@@ -106,11 +100,8 @@ class Judge:
 
     def _ordering(self, claim: Claim, found: Weighed) -> Finding:
         statuses = {self._book.status(one.comparison.first.experiment) for one in found.evidence}
-        finding = self._settle(claim, found) | {
-            "p": found.joint.p,
-            "p_corrected": found.corrected,
-            "data_status": " and ".join(sorted(statuses)),
-        }
+        finding = self._settle(claim, found) | {"data_status": " and ".join(sorted(statuses))}
+        finding |= {"p": found.joint.p, "p_corrected": found.corrected}
         reason = finding["reason"]
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
@@ -120,16 +111,13 @@ class Judge:
             reason = f"{argued}; in trials, {reason}"
             return finding | told | {"verdict": REPRODUCED, "reason": reason}
         guesses = self._guesses(claim)
-        if finding["verdict"] != NOT_REPRODUCED and (
-            met := next((one for one in guesses if self._meets(one, claim)), None)
-        ):
-            reason = f"the {_called(met)} meets it too; ours: {reason}"
+        met = (one for one in guesses if self._meets(one, claim))
+        if finding["verdict"] != NOT_REPRODUCED and (guess := next(met, None)):
+            reason = f"the {_called(guess)} meets it too; ours: {reason}"
             finding |= {"verdict": UNINFORMATIVE, "reason": reason}
-        if finding["verdict"] == UNDECIDED and (
-            like := next((one for one in guesses if self._is_like(one, claim)), None)
-        ):
-            reason = f"{reason}; nor can ours be told from the {_called(like)}"
-            finding |= {"reason": reason}
+        like = (one for one in guesses if self._is_like(one, claim))
+        if finding["verdict"] == UNDECIDED and (guess := next(like, None)):
+            finding["reason"] += f"; nor can ours be told from the {_called(guess)}"
         return self._over_readings(claim, finding)
 
     def _settle(self, claim: Claim, found: Weighed) -> Finding:
@@ -196,14 +184,12 @@ class Judge:
 
     def _print(self, claim: Claim) -> str:
         """Say which comparisons of a claim the paper's own intervals do not separate."""
-        close = [
+        close = " or ".join(
             " from ".join(self._name(row, claim) for row in (one.first, one.second))
             for one in _unseparated(claim.comparisons)
-        ]
-        left = ", and are left out" if claim.test.get("read_off") else ""
-        return f"; the paper's own intervals do not separate {' or '.join(close)}{left}" * bool(
-            close
         )
+        left = ", and are left out" if claim.test.get("read_off") else ""
+        return f"; the paper's own intervals do not separate {close}{left}" if close else ""
 
     def _name(self, row: Row, claim: Claim) -> str:
         label = catalogue.label(row.mechanism)

@@ -97,8 +97,6 @@ class Claim:
         kind: which of ``KINDS`` the test is.
         test: the test as it stands in the file.
         comparisons: the sentences of ``compare``.
-        note: what a reader should know beside the verdict; or empty.
-        identity: why no altered statement could fail an exact claim's checks; or empty.
     """
 
     id: str
@@ -191,8 +189,8 @@ def _claim(entry: Any, known: Known) -> Claim:
     otherwise = test.get("otherwise", {"reading": "", "exact": []})
     for check in [*test.get("exact", ()), *otherwise["exact"], *test.get("argument", ())]:
         checks.choice(known.checks, **{f"{who}: check": check})
-    given = {"claim": " ".join(entry["claim"].split()), "shown_by": tuple(entry["shown_by"])}
-    given |= {name: " ".join(entry.get(name, "").split()) for name in OPTIONAL}
+    given: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
+    given |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
     return Claim(**(entry | given), kind=kind, comparisons=comparisons)
 
 

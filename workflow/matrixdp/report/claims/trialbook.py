@@ -18,12 +18,7 @@ class NotRun(Exception):
 
 
 class Trialbook:
-    """The summaries and trials of a run's experiments.
-
-    Args:
-        results: the run's folder.
-        experiments: those that the run's configuration has; others count as not run.
-    """
+    """The summaries and trials of a run's experiments; others than those named are not run."""
 
     def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
         self._root = Path(results)

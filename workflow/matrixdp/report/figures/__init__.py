@@ -15,21 +15,14 @@ from matrixdp.report.figures.base import Figure, save
 
 
 def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
-    """Return every figure of a run by its name, which is the base name of its files.
-
-    Args:
-        experiments: see :func:`matrixdp.report.entries.expand`.
-    """
+    """Return every figure of a run by the base name of its files (see ``entries.expand``)."""
     return entries.expand(collect(sys.modules[__name__], "FIGURES"), experiments)
 
 
 def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write figures (see :func:`matrixdp.report.figures.base.save`).
+    """Write figures of a run to a folder (see :func:`matrixdp.report.figures.base.save`).
 
-    Args:
-        names: of figures of the run.
-        results: the run's folder; its settings say of which experiments there are figures.
-        out: a folder.
+    The settings of the run say of which experiments there are figures.
 
     Raises:
         InputError: there is no such figure, or an input is damaged. Missing or empty data are no
@@ -42,10 +35,6 @@ def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.Pat
 
 def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
     """Draw every figure whose tables are kept, and compare with the kept figures byte for byte.
-
-    Args:
-        results: holds ``summary``, ``theory`` and ``tables`` to draw from, and ``figures``.
-        out: folder to draw to.
 
     Raises:
         InputError: nothing is kept there, or a figure came out otherwise than it is kept.

@@ -102,10 +102,9 @@ def _deviations(frame: pd.DataFrame) -> dict[str, tuple[float, float]]:
 
 
 def words_left(frame: pd.DataFrame) -> dict[str, Any]:
-    """Say how well the ellipse fits and how long its axes are."""
+    """Say how long the axes of the ellipse are."""
     longer, shorter = np.linalg.norm(_points(frame, "axis"), axis=1)
-    long, small = short(longer), short(shorter)
-    return {"longer": long, "shorter": small, "factor": longer / shorter}
+    return {"longer": short(longer), "shorter": short(shorter), "factor": longer / shorter}
 
 
 def words_middle(frame: pd.DataFrame) -> dict[str, Any]:
@@ -115,8 +114,7 @@ def words_middle(frame: pd.DataFrame) -> dict[str, Any]:
     # The largest change of a record in this box is w (1, 1), and |u . w| must still be hidden.
     gain = 1 - np.abs(_points(frame, "utility")).sum() / np.sqrt(2)
     wasted = found["mvg_directional"][0] / found["exact_iid"][0]
-    less, more = 1 - along, across - 1
-    return {"less": less, "more": more, "wasted": wasted, "gain": gain}
+    return {"less": 1 - along, "more": across - 1, "wasted": wasted, "gain": gain}
 
 
 def words_right(frame: pd.DataFrame) -> dict[str, Any]:
@@ -130,21 +128,21 @@ def words_right(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "figure3_left": base.Figure(
         title="Figure 3, left: directional noise has an ellipse and principal axes",
-        **base.told("figure3_left", words_left),
+        words=words_left,
         inputs=("theory/ellipses",),
         data=partial(panel, "left"),
         draw=draw,
     ),
     "figure3_middle": base.Figure(
         title="Figure 3, middle: directional against i.i.d. noise",
-        **base.told("figure3_middle", words_middle),
+        words=words_middle,
         inputs=("theory/ellipses",),
         data=partial(panel, "middle"),
         draw=draw,
     ),
     "figure3_right": base.Figure(
         title="Figure 3, right: two covariances with the same guarantee",
-        **base.told("figure3_right", words_right),
+        words=words_right,
         inputs=("theory/ellipses",),
         data=partial(panel, "right"),
         draw=draw,

@@ -19,17 +19,15 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
 
 import matplotlib.figure
 import numpy as np
 import pandas as pd
 from PIL import Image
 
-from matrixdp import catalogue, files
+from matrixdp import files
 from matrixdp.report import entries, summary
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures import style
@@ -74,29 +72,6 @@ class Figure(Entry):
         simulated = bool(frame["data_status"].eq(summary.SIMULATED).any())
         style.headline(drawing, self.headline(frame), self.title, simulated)
         return drawing
-
-
-class Told(TypedDict):
-    """What a figure says, from its frame."""
-
-    finding: Callable[[pd.DataFrame], str]
-    caption: Callable[[pd.DataFrame], str]
-
-
-def told(name: str, words: Callable[[pd.DataFrame], Mapping[str, Any]]) -> Told:
-    """Return finding and caption of the catalogue, both filled with the words of a frame.
-
-    Where a frame gives no words, there is no finding, and the caption is that of ``nothing``.
-    """
-
-    def fill(template: Callable[..., str], otherwise: str, frame: pd.DataFrame) -> str:
-        found = words(frame)
-        return template(name, **found) if found else otherwise
-
-    return {
-        "finding": partial(fill, catalogue.finding, ""),
-        "caption": partial(fill, catalogue.caption, catalogue.caption("nothing")),
-    }
 
 
 def save(

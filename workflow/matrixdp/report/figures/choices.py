@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
@@ -66,12 +66,12 @@ def _compare(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["value", "epsilon"], key=lambda column: column.astype(float))
 
 
-def draw(parameter: str, frame: pd.DataFrame) -> style.Drawing:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment and mechanism: epsilon by parameter, colour and number ratio.
 
     A frame around a cell marks the value that was chosen on separate trials.
     """
-    panels = _panels(frame)
+    panels, parameter = _panels(frame), str(frame["parameter"].iloc[0])
     rows = -(-len(panels) // 2)
     figure, grid = style.canvas(0.9 + 1.85 * rows, rows, 2)
     for axes, ((experiment, mechanism), part) in zip(grid.ravel(), panels, strict=False):
@@ -124,14 +124,15 @@ def _box(x: float, y: float, width: float, height: float, **options: Any) -> Rec
     return Rectangle((x, y), width, height, fill=False, edgecolor=style.INK, lw=1.4, **options)
 
 
-def _keys(parameter: str) -> list[Rectangle]:
+def _keys(parameter: str) -> list[Patch]:
     base = f"{NAMES[parameter][0]} = {comparisons.BASES[parameter]}"
     why = f"error relative to {base}" + (", fixed in public" if parameter != "rows" else "")
+    blue, red = (style.mix(colour, 0.5) for colour in (style.BLUE, style.VERMILLION))
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
-        Rectangle((0, 0), 1, 1, color=style.mix(style.BLUE, 0.5), label=f"smaller {why}"),
-        Rectangle((0, 0), 1, 1, color="none", label="bold: beyond the 95 % interval"),
-        Rectangle((0, 0), 1, 1, color=style.mix(style.VERMILLION, 0.5), label="larger error"),
+        Patch(color=blue, label=f"smaller {why}"),
+        Patch(color="none", label="bold: beyond the 95 % interval"),
+        Patch(color=red, label="larger error"),
     ]
 
 
@@ -142,7 +143,7 @@ def _ratio(value: float) -> str:
     return f"{value:.2f}" if value < 9.95 else f"{value:.3g}"
 
 
-def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say in how many cells the parameter makes a difference, per experiment and in all."""
     found, others = [], frame[frame["value"].ne(frame["base"])]
     for (experiment, mechanism), part in _panels(others):
@@ -150,6 +151,7 @@ def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
         cells = f"{part['clear'].sum()} of {len(part)} cells"
         least, most = map(_ratio, part["ratio"].agg(["min", "max"]))
         found.append(f"{name}: {cells}, ratios {least} to {most}")
+    parameter = frame["parameter"].iloc[0]
     symbol, what = NAMES[parameter]
     return {
         "symbol": symbol,
@@ -162,26 +164,26 @@ def words(parameter: str, frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def _choice(parameter: str, what: str, inputs: tuple[str, ...]) -> base.Figure:
+    title = f"What {what} changes"
+    data = partial(tidy, parameter)
+    return base.Figure(
+        title=title, told="choices", words=words, inputs=inputs, data=data, draw=draw
+    )
+
+
 FIGURES = {
-    "choices_tau": base.Figure(
-        title="What the choice of τ changes",
-        **base.told("choices", partial(words, "tau")),
-        inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "tau"),
-        draw=partial(draw, "tau"),
+    "choices_tau": _choice(
+        "tau", "the choice of τ", inputs=("summary/{experiment}", "comparisons/{experiment}")
     ),
-    "choices_rows": base.Figure(
-        title="What the number of sketch rows changes",
-        **base.told("choices", partial(words, "rows")),
+    "choices_rows": _choice(
+        "rows",
+        "the number of sketch rows",
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "rows"),
-        draw=partial(draw, "rows"),
     ),
-    "choices_radius": base.Figure(
-        title="What the radius of clipping changes",
-        **base.told("choices", partial(words, "radius")),
+    "choices_radius": _choice(
+        "radius",
+        "the radius of clipping",
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
-        data=partial(tidy, "radius"),
-        draw=partial(draw, "radius"),
     ),
 }

@@ -56,9 +56,8 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     families = [name for name in known if ours["family"].eq(name).any()]
     sizes = ours.groupby("family")["mechanism"].nunique()
     heights = [2.4, *(1.8 + 0.2 * max(0, sizes[name] - 5) for name in families)]
-    figure, grid = style.canvas(
-        0.4 + sum(heights), len(heights), 2, height_ratios=heights, **BESIDE
-    )
+    height = 0.4 + sum(heights)
+    figure, grid = style.canvas(height, len(heights), 2, height_ratios=heights, **BESIDE)
     overview, *rest = grid[:, 0]
     overview.set_title("All together, with published values")
     for name, part in frames.ordered(ours):
@@ -152,13 +151,13 @@ def _published(axes: Axes, theirs: pd.DataFrame) -> None:
         x = style.dodge(row.epsilon, place, inside.sum(), share=0.3)
         look = catalogue.look(row.mechanism)
         style.published(axes, float(x), row.mean, look, yerr=row.ci95)
+    means = theirs["mean"].sort_values()
     for beyond, arrow, y, at in (
-        (theirs["mean"] > high, "↑", 0.97, "top"),
-        (theirs["mean"] < low, "↓", 0.03, "bottom"),
+        (means > high, "↑", 0.97, "top"),
+        (means < low, "↓", 0.03, "bottom"),
     ):
-        values = ", ".join(theirs.loc[beyond, "mean"].sort_values().map(markup.short))
-        where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-        if values:
+        if values := ", ".join(means[beyond].map(markup.short)):
+            where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
             axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
 
 
@@ -169,11 +168,9 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     if ours.empty:
         return {}
     best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
-    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance)
-    return {
-        "failed": better.eq(False).sum(),
-        "told": len(better),
-        "chance": chance.lower(),
+    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance).lower()
+    told = {"failed": better.eq(False).sum(), "told": len(better), "chance": chance}
+    return told | {
         "best": catalogue.label(best["mechanism"]),
         "mean": best["mean"],
         "tied": frames.tied(best, {*ours["mechanism"]}),
@@ -188,18 +185,14 @@ def words_mu(frame: pd.DataFrame) -> dict[str, Any]:
     ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
     least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
     times = most["mu_actual"] / least["mu_actual"]
-    return {
-        "least": least,
-        "most": most,
-        "times": markup.short(times, 2),
-        "over": frames.count(times),
-    }
+    told = {"times": markup.short(times, 2), "over": frames.count(times)}
+    return {"least": least, "most": most, **told}
 
 
 FIGURES = {
     "curves_{experiment}": base.Figure(
         title="Error against epsilon: {title}",
-        **base.told("curves", words),
+        words=words,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
         each="releases",
         data=tidy,
@@ -207,7 +200,7 @@ FIGURES = {
     ),
     "curves_mu_{experiment}": base.Figure(
         title="Error against the privacy really delivered: {title}",
-        **base.told("curves_mu", words_mu),
+        words=words_mu,
         inputs=("summary/{experiment}",),
         each="releases",
         data=tidy_mu,

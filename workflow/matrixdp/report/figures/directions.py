@@ -127,26 +127,24 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
 
 def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
     ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
-    handles: list[Any] = []
-    for place, (_, part) in enumerate(ours.groupby("direction")):
-        text = str(part["favours"].iloc[0])
-        pair = (style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
-        handles.append(tuple(pair))
+    named = enumerate(ours.groupby("direction")["favours"].first())
+    handles: list[Any] = [
+        tuple(style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
+        for place, text in named
+    ]
     for name in (chance, "nonprivate"):
-        value = frames.level(frame, name)
-        label = catalogue.label(name) + (": 0" if abs(value) < 1e-12 else "")
-        handles.append(style.key(label, catalogue.look(name), marker=""))
+        zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
+        handles.append(style.key(catalogue.label(name) + zero, catalogue.look(name), marker=""))
     if _range(frame):
         handles.append(Patch(label="MVG by all private readings, ε = 1", **RANGE))
-    for row in theirs.itertuples():
-        handles.append(style.published_key(row.factor, catalogue.look(mechanism)))
-    return handles
+    look = catalogue.look(mechanism)
+    return handles + [style.published_key(factor, look) for factor in theirs["factor"]]
 
 
 def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
     about, mechanism = catalogue.experiment(str(frame["experiment"].iloc[0])), _paper(frame)
-    claim = CLAIMS.get(about.id)
+    claim = CLAIMS.get(about.id, "")
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
     low, high = (mvg["mean"] / frames.level(frame, about.chance)).agg(["min", "max"])
@@ -158,7 +156,7 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
             f"has {markup.short(row['ratio'])} times the error of (a)."
         )
     return {
-        "claim": f"; the paper finds that {claim}" if claim else "",
+        "claim": claim and f"; the paper finds that {claim}",
         "readings": ", with the range of all private readings" if _range(frame) else "",
         "mechanism": catalogue.label(mechanism),
         "chance": catalogue.label(about.chance).lower(),
@@ -187,7 +185,8 @@ def _wins(rows: pd.DataFrame) -> str:
 FIGURES = {
     "{figure}": base.Figure(
         title="Noise directions: {title}",
-        **base.told("directions", words),
+        told="directions",
+        words=words,
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,17 +18,15 @@ WIDTH = 4.0
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row for the first experiment in which noise of MVG has a known size.
 
-    Returns:
-        ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it
-        and ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the
-        smallest ``kappa``, the factor between the two.
+    ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it and
+    ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the smallest
+    ``kappa``, the factor between the two.
     """
     noise = tables["tables/effective_noise"]
     own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
     for experiment, rows in noise[own].groupby("experiment", sort=False):
-        bounds = frames.setup(tables["tables/table2"], "bounds", str(experiment))
-        if found := re.fullmatch(r"\[(\S+), (\S+)\]", bounds):
-            lower, upper = map(float, found.groups())
+        lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
+        if np.isfinite(upper):
             return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
     return noise[:0]
 
@@ -71,7 +67,8 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
     axes.grid(visible=False)
 
 
-def _words(frame: pd.DataFrame) -> dict[str, str]:
+def words(frame: pd.DataFrame) -> dict[str, str]:
+    """Say how many times the needed noise MVG adds, and both in ranges of an entry."""
     row = frame.iloc[0]
     width = row["upper"] - row["lower"]
     return {
@@ -87,8 +84,7 @@ def _words(frame: pd.DataFrame) -> dict[str, str]:
 FIGURES = {
     "explainer": base.Figure(
         title="One record beside the noise that it needs, and beside MVG's",
-        finding=lambda frame: catalogue.finding("explainer", **_words(frame)),
-        caption=lambda frame: catalogue.caption("explainer", **_words(frame)),
+        words=words,
         inputs=("tables/effective_noise", "tables/table2"),
         data=tidy,
         draw=draw,

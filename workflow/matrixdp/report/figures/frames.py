@@ -20,15 +20,10 @@ COLUMNS = (
 
 
 def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the rows of the default reading, ``epsilon`` as a number.
+    """Return a summary's rows of the default reading, ``epsilon`` a number, ``COLUMNS`` and more.
 
-    Args:
-        table: a summary.
-        further: columns of it to keep as well.
-
-    Returns:
-        The columns ``COLUMNS`` and ``further``; ``kind`` is ``level`` for reference rows, else
-        ``mechanism``. Pairs of task and mechanism that make no sense are left out.
+    ``kind`` is ``level`` for reference rows, else ``mechanism``. Pairs of task and mechanism that
+    make no sense are left out. ``further`` are columns to keep as well.
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
@@ -54,27 +49,17 @@ def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Tell which mechanisms are one law with an earlier one.
+    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
 
-    Args:
-        rows: of one experiment.
-        table: the summary that they are from.
-
-    Returns:
-        With ``_twin``, and ``also``: at the first of one law the others' names.
+    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
     """
     laws = comparisons.same_laws(table[table["reading"].eq(summary.DEFAULT)])
-    names = sorted({*rows["mechanism"]}, key=catalogue.rank)
-    first: dict[str, str] = {}
-    for name in names:
-        same = [one for one in names if frozenset((one, name)) in laws and one in first.values()]
-        first[name] = same[0] if same else name
-    others = {
-        kept: "; ".join(one for one in names if first[one] == kept != one)
-        for kept in first.values()
-    }
-    twin = rows["mechanism"].map(first).ne(rows["mechanism"])
-    return rows.assign(also=rows["mechanism"].map(others).fillna(""), _twin=twin)
+    others: dict[str, list[str]] = {}
+    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
+        first = next((one for one in others if frozenset((one, name)) in laws), name)
+        others.setdefault(first, []).extend([name] * (first != name))
+    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
+    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
 
 
 def named(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
@@ -93,6 +78,11 @@ def count(number: float, digits: int = 2) -> str:
     return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(rounded, digits)
 
 
+def least(numbers: pd.Series, seen: float) -> str:
+    """Return the smallest number for a picture that shows none below ``seen``."""
+    return count(numbers.min()) if numbers.min() >= seen else f"below {seen:g}"
+
+
 def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each mechanism, in the order of the families."""
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)
@@ -106,16 +96,10 @@ def axis(frame: pd.DataFrame) -> str:
 
 
 def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """Return published results as rows of kind ``published``, in the unit of our metric.
+    """Return published results as rows of kind ``published``, in the unit of an experiment.
 
-    Args:
-        table: ``published/table3`` or another table of results.
-        experiment: whose unit they have.
-
-    Returns:
-        ``kind``, ``experiment``, ``mechanism``, ``epsilon``, ``printed`` (in the printed unit),
-        ``factor`` from there to the unit that we suspect behind it (1 where the printed unit is
-        plausible), and ``mean`` and ``ci95`` after this factor.
+    ``printed`` is in the printed unit, ``factor`` leads from there to the one that we suspect
+    behind it (1 where the printed unit is plausible), ``mean`` and ``ci95`` are after this factor.
     """
     conjecture = catalogue.experiment(experiment).conjecture or 1.0
     unit = table["unit_factor"].astype(float)
@@ -148,6 +132,13 @@ def setup(table2: pd.DataFrame, item: str, experiment: str) -> str:
     return "" if found.empty else str(found.iloc[0])
 
 
+def bounds(table2: pd.DataFrame, experiment: str) -> tuple[float, float]:
+    """Return the public range of an entry, NaN where features have different ones."""
+    found = re.fullmatch(r"\[(\S+), (\S+)\]", setup(table2, "bounds", experiment))
+    lower, upper = map(float, found.groups() if found else ("nan", "nan"))
+    return lower, upper
+
+
 def directions(text: str) -> dict[str, str]:
     """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
     named = {}
@@ -162,18 +153,13 @@ def directions(text: str) -> dict[str, str]:
 
 
 def told(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Add what captions say of rows that a table shows.
+    """Add what captions say of rows of one experiment that a table shows.
 
-    Args:
-        rows: of one experiment.
-        compared: its comparisons.
-
-    Returns:
-        With ``_better``: whether a row is clearly better than chance (missing where that is not
-        known), and ``_tied``: the mechanisms that it is not clearly better than at its epsilon.
+    ``_better``: whether a row is clearly better than chance (missing where that is not known);
+    ``_tied``: the mechanisms that it is not clearly better than at its epsilon.
     """
     chance = catalogue.experiment(str(rows["experiment"].iloc[0])).chance
-    pairs = _oriented(compared, comparisons.PAIR)
+    pairs = comparisons.oriented(compared)
     keys = ["mechanism", "epsilon"]
     better = pairs[pairs["against"].eq(chance)].set_index(keys)["better"]
     others = pairs[~pairs["better"] & ~pairs["against"].isin(catalogue.REFERENCES)]
@@ -183,19 +169,12 @@ def told(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def clear(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return which rows differ clearly from their base: the keys of the rows, and ``clear``.
+    """Return which rows differ clearly from their base, of the kind ``direction`` or ``variant``.
 
-    Args:
-        compared: comparisons.
-        kind: ``direction`` or ``variant``.
+    Returned are the keys of the rows, and ``clear``.
     """
-    rows = _oriented(compared, kind)
+    rows = comparisons.oriented(compared, kind)
     return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "clear"]]
-
-
-def _oriented(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
-    rows = comparisons.oriented(compared[compared["kind"].eq(kind)])
-    return rows.assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
 
 
 def tied(row: pd.Series, among: Container[str] | None = None) -> str:

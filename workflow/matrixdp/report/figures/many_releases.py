@@ -25,9 +25,8 @@ def compositions(tables: Tables) -> pd.DataFrame:
     """Return the multipliers at epsilon 1, and ``over_pld``, each over that of the best one."""
     rows = tables["theory/composition"]
     rows = rows[rows["epsilon"].eq(NOMINAL)]
-    best = rows[rows["accountant"].eq("pld")].set_index(["sampled", "releases"])["multiplier"]
-    least = rows.join(best.rename("least"), on=["sampled", "releases"])["least"]
-    return rows.assign(over_pld=rows["multiplier"] / least).reset_index(drop=True)
+    rows = _over(rows, rows["accountant"].eq("pld"), "multiplier", ["sampled", "releases"])
+    return rows.reset_index(drop=True)
 
 
 def draw_compositions(frame: pd.DataFrame) -> style.Drawing:
@@ -95,11 +94,12 @@ def words_noise(frame: pd.DataFrame) -> dict[str, Any]:
     mvg = frame[frame["zeta"].eq("sqrt")]
     entries = mvg[mvg["case"].eq("entries")].sort_values("entries")
     small = mvg[mvg["case"].eq("epsilon")].sort_values("epsilon", ascending=False)
-    last = small.iloc[-1]
+    last, falls = small.iloc[-1], -_slope(small, "epsilon")
     limit = last["s2"] / (2 * ndtri((1 + last["delta"]) / 2))
     return {
         "grows": _slope(entries, "entries"),
-        "falls": -_slope(small, "epsilon"),
+        "falls": falls,
+        "power": "" if round(falls, 2) == 1 else f"^{short(falls)}",
         "imgm": short(entries["imgm_std"].iloc[-1]),
         "limit": short(limit),
         "epsilon": short(last["epsilon"]),
@@ -128,10 +128,13 @@ def draw_correlated(frame: pd.DataFrame) -> style.Drawing:
 def correlated(tables: Tables) -> pd.DataFrame:
     """Return the noise on prefix sums, and ``over_pld``, over that of PLD-accounted noise."""
     rows = tables["theory/correlated"]
-    keys = ["case", "epsilon", "lot"]
-    independent = rows[rows["scheme"].eq("pld_gaussian")].set_index(keys)["prefix"]
-    least = rows.join(independent.rename("independent"), on=keys)["independent"]
-    return rows.assign(over_pld=rows["prefix"] / least)
+    return _over(rows, rows["scheme"].eq("pld_gaussian"), "prefix", ["case", "epsilon", "lot"])
+
+
+def _over(rows: pd.DataFrame, base: pd.Series, noise: str, keys: list[str]) -> pd.DataFrame:
+    """Add ``over_pld``, noise over that of the base row of the same keys."""
+    least = rows[base].set_index(keys)[noise].rename("least")
+    return rows.assign(over_pld=rows[noise] / rows.join(least, on=keys)["least"])
 
 
 def words_correlated(frame: pd.DataFrame) -> dict[str, Any]:
@@ -164,20 +167,20 @@ def _slope(rows: pd.DataFrame, by: str) -> float:
 FIGURES = {
     "imgm_correlated": base.Figure(
         title="Private training: correlation over the steps against sampling",
-        **base.told("imgm_correlated", words_correlated),
+        words=words_correlated,
         inputs=("theory/correlated",),
         data=correlated,
         draw=draw_correlated,
     ),
     "imgm_noise": base.Figure(
         title="Section 4.2: noise of MVG and IMGM",
-        **base.told("imgm_noise", words_noise),
+        words=words_noise,
         inputs=("theory/dimension",),
         draw=draw_noise,
     ),
     "imgm_composition": base.Figure(
         title="Theorem 4: the noise of one of T releases, by accountant",
-        **base.told("imgm_composition", words_compositions),
+        words=words_compositions,
         inputs=("theory/composition",),
         data=compositions,
         draw=draw_compositions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from typing import Any
 
@@ -54,9 +53,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             for own, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
         rows = frames.once(rows[value == public].join(ends, on="mechanism"), table)
-        bounds = frames.setup(tables["tables/table2"], "bounds", experiment)
-        found = re.fullmatch(r"\[(\S+), (\S+)\]", bounds)
-        lower, upper = map(float, found.groups() if found else ("nan", "nan"))
+        lower, upper = frames.bounds(tables["tables/table2"], experiment)
         rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
     return frames.join(parts)
@@ -76,14 +73,11 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         about = catalogue.experiment(str(experiment))
         axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
         _panel(axes, rows, str(experiment))
-    line: dict[str, Any] = {"color": "#999999", "linewidth": 4, "alpha": 0.5}
-    handles = [
-        Patch(
-            facecolor=QUIET, edgecolor=style.INK, label="less noise than an entry's public range"
-        ),
-        Line2D([], [], label="all values of the free parameter, all directions", **line),
-    ]
-    style.legend(figure, handles, columns=2)
+    free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
+    free.set_label("all values of the free parameter, all directions")
+    quiet = Patch(facecolor=QUIET, edgecolor=style.INK)
+    quiet.set_label("less noise than an entry's public range")
+    style.legend(figure, [quiet, free], columns=2)
     return figure
 
 
@@ -95,13 +89,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         for why, own in rows[silent].groupby(said, sort=False)["mechanism"]
     ]
     # Below what the last panel has below itself.
-    below = -40 if axes.get_xlabel() else -5
-    options: dict[str, Any] = {
-        "xycoords": ("figure fraction", "axes fraction"),
-        "textcoords": "offset points",
-    }
-    options |= {"va": "top", "fontsize": 8, "color": "#666666", "annotation_clip": False}
-    axes.annotate("\n".join(notes), (0.01, 0), (0, below), **options)
+    style.note(axes, "\n".join(notes), below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
         style.say(axes, f"nothing ran with a guarantee at ε = {NOMINAL:g}")
@@ -118,11 +106,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.hlines(place, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
-        text, at = frames.count(row.noise_std, 3), (row.most, place)
-        axes.annotate(text, at, (7, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
+        style.beside(axes, frames.count(row.noise_std, 3), (row.most, place))
+    style.name_rows(axes, names)
 
 
 def _in_another_unit(experiment: str, mechanism: str) -> bool:
@@ -148,32 +133,29 @@ def _ends(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Say by how much the noise of one family, if it is always the loudest, exceeds the exact."""
-    ends = pd.DataFrame(_ends(frame))
-    families = {*ends["loud"].map(catalogue.family)} if len(ends) else set()
-    if len(families) != 1 or ends["times"].isna().any():
-        return ""
-    (family,) = families
-    times = markup.span(ends["times"], frames.count)
-    return catalogue.finding("noise_levels", nominal=NOMINAL, family=family, times=times)
+def words(frame: pd.DataFrame) -> dict[str, Any]:
+    """Name the loudest and the quietest mechanism of each experiment.
 
-
-def caption(frame: pd.DataFrame) -> str:
-    """Name the loudest and the quietest mechanism of each experiment."""
+    Where the loudest are of one family, by how much it exceeds exactly calibrated noise.
+    """
+    ends = _ends(frame)
     found = (
         f"{catalogue.experiment(one['experiment']).name}: {catalogue.label(one['loud'])} adds "
         f"{markup.short(one['over'])} times the noise of {catalogue.label(one['quiet'])}"
-        for one in _ends(frame)
+        for one in ends
     )
-    return catalogue.caption("noise_levels", nominal=NOMINAL, found="; ".join(found))
+    told: dict[str, Any] = {"nominal": NOMINAL, "found": "; ".join(found), "family": None}
+    family, *more = {catalogue.family(one["loud"]) for one in ends} or {""}
+    times = pd.Series([one["times"] for one in ends], dtype=float)
+    if more or times.empty or times.isna().any():
+        return told
+    return told | {"family": family, "times": markup.span(times, frames.count)}
 
 
 FIGURES = {
     "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("summary/{experiment}", "tables/table2"),
         data=tidy,
         draw=draw,

@@ -11,7 +11,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
-from matrixdp.report.tables.training import ROUNDING
+from matrixdp.report.statistics import exceeds
 
 NOMINAL = 1.0
 
@@ -32,9 +32,7 @@ VERDICTS = {
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at nominal epsilon 1.
 
-    Returns:
-        ``scheme`` is its name for a reader; ``verdict`` one of ``VERDICTS``; ``batch`` that of the
-        authors' code, if it is that.
+    ``scheme`` is its name for a reader, ``batch`` that of the authors' code, if it is that.
     """
     parts = []
     for name, table in tables.items():
@@ -50,13 +48,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
     rows = pd.concat(parts, ignore_index=True)
     # What is run is a published setting too.
     rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
-    words = [catalogue.schemes(kind) for kind in rows["kind"]]
-    schemes = [
-        known[name].label if name in known else catalogue.label(name)
-        for known, name in zip(words, rows["mechanism"], strict=True)
-    ]
-    over = rows["epsilon_actual"] / rows["epsilon"] - 1
-    verdict = np.select([over > ROUNDING, over < -0.01], ["not private", "wasted"], "kept")
+    names = rows[["mechanism", "kind"]].itertuples(index=False)
+    schemes = [catalogue.label(*one) for one in names]
+    over = rows["epsilon_actual"] / rows["epsilon"]
+    verdict = np.select([exceeds(over, 1), over < 0.99], ["not private", "wasted"], "kept")
     return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
 
 
@@ -82,28 +77,24 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         axes.plot(x, place, marker[row.experiment], markeredgewidth=0.5, zorder=3, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
         # The number stands beside the end that is farther from the promise.
-        at, side = (high, 9) if high > NOMINAL * (1 + ROUNDING) else (low, -9)
+        at, side = (high, 9) if exceeds(high, NOMINAL) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
-        options: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
-        options["ha"] = "left" if side > 0 else "right"
-        axes.annotate(text, (max(at, LEAST), place), (side, 0), **options)
+        style.beside(axes, text, (max(at, LEAST), place), side)
     axes.axvline(NOMINAL, color=style.INK, linewidth=1.2)
     low, high = LEAST / 6, max(10.0, 4 * frame["epsilon_actual"].max())
     axes.axvspan(NOMINAL, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
-    axes.set(xlim=(low, high), ylim=(len(order) - 0.4, -0.6))
-    axes.set_yticks(range(len(order)), order.index)
+    style.name_rows(axes, order.index)
+    axes.grid(axis="y", visible=True)
+    axes.set_xlim(low, high)
     if kept:
         note = textwrap.fill(f"As promised wherever it was run: {'; '.join(kept)}.", 135)
-        where: dict[str, Any] = {"xycoords": ("figure fraction", "axes fraction"), "va": "top"}
-        where |= {"textcoords": "offset points", "fontsize": 8, "color": "#666666"}
-        axes.annotate(note, (0.01, 0), (0, -40), annotation_clip=False, **where)
+        style.note(axes, note, below=40)
     some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
-    grey = (catalogue.Look("#777777", marker[one], "none") for one in data if one in some)
-    names = (catalogue.experiment(one).name for one in data if one in some)
-    keys = [style.key(name, look) for name, look in zip(names, grey, strict=True)]
-    keys += [
-        style.key(text, catalogue.Look(colour, "o", "none")) for colour, text in VERDICTS.values()
+    looks = [
+        (catalogue.experiment(one).name, "#777777", marker[one]) for one in data if one in some
     ]
+    looks += [(text, colour, "o") for colour, text in VERDICTS.values()]
+    keys = [style.key(text, catalogue.Look(hue, kind, "none")) for text, hue, kind in looks]
     style.legend(figure, keys, columns=4)
     return figure
 
@@ -111,24 +102,21 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far true epsilons go, and how many of them are above the nominal one."""
     true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private")
-    low, high = (frames.count(end) for end in (true.min(), true.max()))
-    wasted = frame["verdict"].eq("wasted").sum()
-    return {
+    worst, experiment = frame.loc[true.idxmax(), ["scheme", "experiment"]].astype(str)
+    counts = {"bad": bad.sum(), "wasted": frame["verdict"].eq("wasted").sum(), "of": len(frame)}
+    return counts | {
         "nominal": NOMINAL,
-        "low": low if true.min() >= LEAST else f"below {LEAST:g}",
-        "high": high,
-        "bad": bad.sum(),
-        "wasted": wasted,
-        "of": len(frame),
-        "worst": str(frame.loc[true.idxmax(), "scheme"]),
-        "where": catalogue.experiment(str(frame.loc[true.idxmax(), "experiment"])).name,
+        "low": frames.least(true, LEAST),
+        "high": frames.count(true.max()),
+        "worst": worst,
+        "where": catalogue.experiment(experiment).name,
     }
 
 
 FIGURES = {
     "nominal": base.Figure(
         title="Nominal against true epsilon, for every scheme and published setting",
-        **base.told("nominal", words),
+        words=words,
         inputs=("summary/{experiment}", "summary/{training}", "theory/settings"),
         data=tidy,
         draw=draw,

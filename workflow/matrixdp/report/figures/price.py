@@ -62,26 +62,16 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         marker = look.marker if not beyond else "<" if row.price == 0 else ">"
         face = "white" if beyond else look.colour
         axes.plot(at[1], place, marker, color=look.colour, mfc=face, markersize=6.5)
-        text = price.said(row.price, row._asdict())
-        axes.annotate(
-            text, (at[2], place), (7, 0), textcoords="offset points", va="center", fontsize=8
-        )
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
-
-
-def finding(frame: pd.DataFrame) -> str:
-    """Say how many mechanisms are worth half of what a guess loses at an epsilon of 1."""
-    cheap = int(frame["price"].le(1).sum())
-    return catalogue.finding("price", cheap=cheap, of=len(frame))
+        style.beside(axes, price.said(row.price, row._asdict()), (at[2], place))
+    style.name_rows(axes, names)
+    # So many panels are too far from the lowest axis.
+    axes.tick_params(labelbottom=True)
 
 
 FIGURES = {
     "price": base.Figure(
         title="The price of privacy: from which epsilon on a release is worth more than a guess",
-        finding=finding,
-        caption=price.caption,
+        words=price.words,
         inputs=("tables/price", "summary/{experiment}", "summary/{training}"),
         data=tidy,
         draw=draw,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,8 @@ def draw_samplers(frame: pd.DataFrame) -> style.Drawing:
         (distances, "Squared distance, quantiles", "probability", "of the draws / by the law"),
     ):
         axes.set(title=title, xlabel=x, ylabel=y)
-    _key(figure, frame["sampler"].unique(), columns=3, linestyle="none")
+    keys = [SAMPLERS[name] for name in frame["sampler"].unique()]
+    style.legend(figure, [style.key(one.label, one.look, linestyle="none") for one in keys], 3)
     return figure
 
 
@@ -75,7 +75,8 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
         axes.margins(x=0.14)
-    _key(figure, ["affine", "unimodal", "kronecker", "scipy"], columns=2)
+    keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
+    style.legend(figure, [style.key(one.label, one.look) for one in keys], 2)
     return figure
 
 
@@ -85,21 +86,16 @@ def words_times(frame: pd.DataFrame) -> dict[str, Any]:
     return {"square": slopes["m = n"], "wide": slopes["m = 6"]}
 
 
-def _key(figure: style.Drawing, names: Iterable[str], columns: int, **options: Any) -> None:
-    shown = (SAMPLERS[name] for name in names)
-    style.legend(figure, [style.key(one.label, one.look, **options) for one in shown], columns)
-
-
 FIGURES = {
     "samplers": base.Figure(
         title="Section 6.3: draws of two samplers against the law",
-        **base.told("samplers", words_samplers),
+        words=words_samplers,
         inputs=("theory/samplers",),
         draw=draw_samplers,
     ),
     "sampler_times": base.Figure(
         title="Section 6.4: what a draw costs",
-        **base.told("sampler_times", words_times),
+        words=words_times,
         inputs=("theory/sampler_times",),
         draw=draw_times,
     ),

@@ -71,7 +71,14 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
             look, place = catalogue.look(row.mechanism), len(names)
             names.append(catalogue.label(row.mechanism))
             if np.isnan(row.mean):
-                style.say_in_row(axes, place, row.note.partition(":")[0])
+                left = axes.get_yaxis_transform()
+                why: dict[str, Any] = {
+                    "color": "#777777",
+                    "style": "italic",
+                    "va": "center",
+                    "fontsize": 8,
+                }
+                axes.text(0.01, place, row.note.partition(":")[0], transform=left, **why)
                 continue
             dot: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 6}
             axes.errorbar(row.mean, place, xerr=row.ci95, **dot)
@@ -83,12 +90,10 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> None:
                 where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
                 beyond = f"published: {short(their.mean)} →"
                 axes.text(0.99, place, beyond, fontsize=8, ha="right", **where)
-    axes.set_yticks(range(len(names)), names)
+    style.name_rows(axes, names)
     for text in axes.get_yticklabels():
         if text.get_text().lower() in (TWO, ALL):
             text.set_fontweight("bold")
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
     axes.set_xlabel(frames.axis(frame))
 
 
@@ -114,9 +119,9 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how our errors on two features lie to those on all, and where features begin to pay."""
     ours = frame[frame["kind"].ne("published")].set_index(["features", "mechanism"])
     at = ours[ours["epsilon"].eq(NOMINAL)]["mean"]
-    pairs = [((TWO, "gaussian_2006"), (ALL, "mvg_binary")), ((TWO, "jl_2012"), (ALL, "mvg_binary"))]
-    ratios = [f"{at[one] / at[other]:.2f}" for one, other in pairs if {one, other} <= {*at.index}]
-    compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin(sum(pairs, ()))]
+    mvg, theirs = (ALL, "mvg_binary"), [(TWO, "gaussian_2006"), (TWO, "jl_2012")]
+    ratios = [f"{at[one] / at[mvg]:.2f}" for one in theirs if {one, mvg} <= {*at.index}]
+    compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin([*theirs, mvg])]
     better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
     lost, of = two / full, len(compared)
@@ -126,7 +131,8 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
-        **base.told("figure_section10_2", words),
+        told="figure_section10_2",
+        words=words,
         inputs=(
             "summary/section10_2",
             "summary/regression",

@@ -33,10 +33,9 @@ NOT_PRIVATE = "#FBE3E6"
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return every reading of the paper's rows in its place, levels, and published values.
 
-    ``row`` is the paper's name of a row, ``x`` the place: the number of the row plus the rank of
-    the reading, private ones first, by mean. ``meets`` says whether the 95 % interval of the
-    difference from the published value covers 0, in the ``printed`` unit, the ``conjectured`` one,
-    or ``neither``.
+    ``row`` is the paper's name of a row, ``x`` its number plus the rank of the reading, private
+    ones first, by mean. ``meets``: whether the 95 % interval of the difference from the published
+    value covers 0, in the ``printed`` unit, the ``conjectured`` one, or ``neither``.
     """
     rows = tables[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
@@ -51,7 +50,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
         own = _placed(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         own = own.assign(kind="mechanism", row=cell["row"], meets=_meets(own, cell))
         parts.append(own)
-    if len(parts) == 1:
+    if theirs.empty:
         return rows.iloc[:0]
     numbered = theirs.assign(x=np.arange(len(theirs)) + 0.5)
     return pd.concat([*parts, numbered], ignore_index=True).assign(experiment=experiment)
@@ -130,18 +129,14 @@ def _name_levels(axes: Axes, levels: pd.DataFrame) -> None:
     """Write beside the levels of one reference row which readings of the data each is of."""
     step = np.log(levels["mean"].sort_values()).diff().gt(0.5).cumsum()
     for _, part in levels.groupby(step):
+        choices = part[[*readings.knobs()]].fillna("").astype(str).to_dict("records")
         names = [
-            " and ".join(
-                catalogue.reading(name, str(getattr(row, name)))
-                for name in readings.knobs()
-                if str(getattr(row, name)) not in ("", "nan")
-            )
-            for row in part.itertuples()
+            " and ".join(catalogue.reading(str(name), at) for name, at in one.items() if at)
+            for one in choices
         ]
-        text = textwrap.fill("; ".join(names), 20)
+        place, text = (1.005, part["mean"].mean()), textwrap.fill("; ".join(names), 20)
         options: dict[str, Any] = {"va": "center", "fontsize": 7.5, "color": "#555555"}
-        options["transform"] = axes.get_yaxis_transform()
-        axes.text(1.005, part["mean"].mean(), text, **options)
+        axes.text(*place, text, transform=axes.get_yaxis_transform(), **options)
 
 
 def _span(rows: pd.DataFrame) -> float:
@@ -171,10 +166,7 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     colours = [look.colour if kept else style.ALARM for kept in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4 if len(part) < 60 else 2, "mew": 0.6}
-    for kind, colour, fill in (
-        (private, look.colour, look.colour),
-        (~private, style.ALARM, "white"),
-    ):
+    for kind, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
         axes.plot(part["x"][kind], part["mean"][kind], "o", color=colour, mfc=fill, **dot)
     usual = part[part["reading"].eq(readings.DEFAULT)]
     axes.plot(usual["x"], usual["mean"], "D", color=style.INK, markersize=5, zorder=6)
@@ -202,18 +194,16 @@ def _published(axes: Axes, theirs: pd.DataFrame) -> None:
 
 def _matrix(axes: Axes, rows: list[tuple[str, str]]) -> None:
     """Name the rows of the choices; every other knob stands on grey."""
-    names = [name for name, _ in rows]
+    titles: dict[str, int] = {}
     labels = []
     for place, (name, value) in enumerate(rows):
-        first = names.index(name) == place
-        title = f"{readings.knobs()[name].title}:  " if first else ""
+        title = "" if name in titles else f"{readings.knobs()[name].title}:  "
         labels.append(title + catalogue.reading(name, value))
-        if list(dict.fromkeys(names)).index(name) % 2 == 0:
+        if titles.setdefault(name, len(titles)) % 2 == 0:
             axes.axhspan(place - 0.5, place + 0.5, color="#F3F3F3", zorder=0)
     axes.set_yticks(range(len(rows)), labels, fontsize=8)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xticks=[])
     axes.tick_params(length=0)
-    axes.set_xticks([])
     axes.grid(False)
 
 
@@ -239,40 +229,31 @@ def _met(frame: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Return how many private readings a row has, and how many ``met`` its published value."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
-    return (
-        private.assign(met=private["meets"].eq(unit))
-        .groupby("row", sort=False)["met"]
-        .agg(["size", "sum"])
-    )
+    met = private["meets"].eq(unit).groupby(private["row"], sort=False)
+    return met.agg(["size", "sum"])
 
 
-def finding(frame: pd.DataFrame) -> str:
-    """Say how many readings meet the printed values."""
-    rows = _met(frame, "printed")
-    counts = {"met": rows["sum"].sum(), "private": rows["size"].sum()}
-    return catalogue.finding("readings", rows=rows["sum"].gt(0).sum(), of=len(rows), **counts)
-
-
-def caption(frame: pd.DataFrame) -> str:
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how many readings there are, and which rows meet the published value under any."""
     ours = frame[frame["kind"].eq("mechanism")]
-    bare = (~ours["private"].astype(bool)).sum()
-    text = catalogue.caption("readings", readings=len(ours), bare=bare)
+    meets = ""
     for unit in ("printed", "conjectured")[: 1 if frame["factor"].max() == 1 else 2]:
         rows = _met(frame, unit)
         found = [f"{r.Index} ({r.sum} of {r.size})" for r in rows.itertuples() if r.sum]
-        text += (
+        meets += (
             f" In the {unit} unit, private readings meet the published value, within 95 % "
             f"intervals, in {'the rows ' + '; '.join(found) if found else 'no row'}."
         )
-    return text
+    rows, bare = _met(frame, "printed"), ~ours["private"].astype(bool)
+    counts = {"met": rows["sum"].sum(), "private": rows["size"].sum(), "of": len(rows)}
+    counts |= {"rows": rows["sum"].gt(0).sum(), "readings": len(ours), "bare": bare.sum()}
+    return counts | {"meets": meets}
 
 
 FIGURES = {
     "readings_{experiment}": base.Figure(
         title="Every reading of the paper: {title}",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("readings/{experiment}", "published/{results}"),
         each="releases",
         data=tidy,

@@ -43,8 +43,7 @@ SIMULATED = "SIMULATED DATA: a generated stand-in, not the paper's data set"
 def context(salt: str = "matrixdp") -> Iterator[None]:
     """Draw and save inside this: settings that no user's own matplotlibrc can change.
 
-    Args:
-        salt: name of the figure; it makes the identifiers inside an SVG, the same each time.
+    The salt, a figure's name, makes the identifiers inside an SVG, the same each time.
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -56,12 +55,9 @@ def context(salt: str = "matrixdp") -> Iterator[None]:
 def canvas(
     height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Drawing, np.ndarray]:
-    """Return an empty figure of the common width and its axes, shape (rows, columns).
+    """Return an empty figure of a height in inches, and its axes, shape (rows, columns).
 
-    Args:
-        height: in inches.
-        rows, columns: number of panels.
-        options: for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
+    ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
     figure = Drawing(figsize=(WIDTH, height), layout=_layout())
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
@@ -148,10 +144,7 @@ _OPEN |= {"linestyle": "none"}
 def published(axes: Axes, x: float, y: float, as_: Look, **interval: float) -> None:
     """Draw a published value as an open marker with its 95 % interval as an error bar.
 
-    Args:
-        x, y: its place.
-        as_: the mechanism's look.
-        interval: half of it, as ``xerr`` or ``yerr``; NaN for none.
+    ``interval`` is half of that, as ``xerr`` or ``yerr``; NaN for none.
     """
     kind: dict[str, Any] = {"color": as_.colour, "marker": as_.marker, "elinewidth": 1.2}
     kind |= {name: [half] for name, half in interval.items() if not np.isnan(half)}
@@ -162,15 +155,12 @@ def against_epsilon(
     axes: Axes,
     members: Sequence[tuple[str, str, pd.DataFrame]],
     apart: float,
-) -> bool:
+) -> None:
     """Draw curves against nominal epsilon, and where one has no guarantee at the foot of the axes.
 
     Args:
         members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
         apart: see :func:`dodge`; if 0, there are bands instead of bars.
-
-    Returns:
-        Whether any has no guarantee somewhere.
     """
     refusing = 0
     for place, (name, label, part) in enumerate(members):
@@ -183,7 +173,6 @@ def against_epsilon(
         (marks,) = axes.plot(refused, height, "x", color=as_.colour, **options)
         marks.set_in_layout(False)
         refusing += len(refused) > 0
-    return refusing > 0
 
 
 def log_axis(axes: Axes, which: str, text: str) -> None:
@@ -213,50 +202,40 @@ def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
 def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
     """Write the label of every curve and level at its right end, with its marker, beside the axes.
 
-    Args:
-        axes: with curves; those whose label is empty have none.
-        height: of the axes, in inches, about.
-        letters: in a line of a label.
+    ``height`` is that of the axes in inches, about; a line of a label has so many letters.
     """
-    low, high = axes.get_ylim()
-    scale = axes.transScale.transform
-    bottom, top = scale((1, low))[1], scale((1, high))[1]
+    # From a value to its share of the height, once the limits are settled.
+    axes.get_ylim()
+    share = (axes.transData - axes.transAxes).transform
     ends = []
     for line in axes.lines:
-        label = str(line.get_label())
-        points = np.column_stack([np.asarray(v, dtype=float) for v in line.get_data()])
-        points = points[np.isfinite(points).all(axis=1)]
-        if label.startswith("_") or not label or not len(points):
+        label, (x, y) = str(line.get_label()), np.array(line.get_data(), dtype=float)
+        there = np.flatnonzero(np.isfinite(x + y))
+        if label.startswith("_") or not label or not len(there):
             continue
+        end = x[there[-1]], y[there[-1]]
         across = line.get_transform() != axes.transData
-        y = float(np.clip((scale((1, points[-1, 1]))[1] - bottom) / (top - bottom), 0, 1))
-        text = textwrap.fill(label, letters)
-        ends.append((y, text, line, None if across else tuple(points[-1])))
+        up = float(np.clip(share((1, end[1]))[1], 0, 1))
+        ends.append((up, textwrap.fill(label, letters), line, None if across else end))
     ends.sort(key=lambda end: end[0])
     # The share of the height that each label takes, with one line's space around.
     tall = [(text.count("\n") + 1.15) * 10.5 / (72 * height) for _, text, *_ in ends]
     centres = spread([y for y, *_ in ends], tall)
-    for (y, text, line, end), at in zip(ends, centres, strict=True):
+    for (up, text, line, last), at in zip(ends, centres, strict=True):
         colour = to_hex(line.get_color())
-        xy, coordinates = (end, "data") if end else ((1.0, y), "axes fraction")
-        arrow: dict[str, Any] = {
-            "arrowstyle": "-",
-            "color": colour,
-            "linewidth": 0.7,
-            "alpha": 0.55,
-        }
-        arrow |= {"shrinkA": 0, "shrinkB": 2}
+        xy, coordinates = (last, "data") if last else ((1.0, up), "axes fraction")
+        arrow = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "alpha": 0.55, "shrinkA": 0}
         ways: dict[str, Any] = {"xycoords": coordinates, "textcoords": "axes fraction"}
-        ways |= {"annotation_clip": False, "arrowprops": arrow}
-        axes.annotate("", xy, (1.03, at), **ways).set_in_layout(False)
+        ways |= {"annotation_clip": False, "arrowprops": arrow | {"shrinkB": 2}}
         options: dict[str, Any] = {"color": mix(colour, -0.3), "fontsize": 8.5, "va": "center"}
         options |= {"transform": axes.transAxes, "linespacing": 1.05}
-        axes.text(1.07, at, text, **options).set_in_layout(False)
-        look_: dict[str, Any] = {"color": colour, "marker": line.get_marker(), "markersize": 5}
-        look_ |= {"linestyle": line.get_linestyle(), "linewidth": 1.3, "clip_on": False}
-        look_ |= {"markerfacecolor": line.get_markerfacecolor(), "transform": axes.transAxes}
-        look_ |= {"markeredgecolor": line.get_markeredgecolor()}
-        axes.plot([1.03, 1.045, 1.06], [at] * 3, markevery=[1], **look_)[0].set_in_layout(False)
+        (sample,) = axes.plot([1.03, 1.045, 1.06], [at] * 3)
+        sample.update_from(line)
+        sample.set(color=colour, markersize=5, linewidth=1.3, markevery=[1], zorder=2)
+        sample.set(clip_on=False, transform=axes.transAxes)
+        outside = axes.annotate("", xy, (1.03, at), **ways), axes.text(1.07, at, text, **options)
+        for one in (sample, *outside):
+            one.set_in_layout(False)
 
 
 def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
@@ -275,10 +254,7 @@ def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) ->
 def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
     """Return values of a logarithmic axis moved aside, so that tied curves do not hide each other.
 
-    Args:
-        x: the values.
-        place, places: of which curve, of how many.
-        share: relative distance between neighbouring curves.
+    ``place`` is that of the curve among so many, ``share`` the relative distance between two.
     """
     return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
 
@@ -297,10 +273,24 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, wrap=True, bbox=box, **style)
 
 
-def say_in_row(axes: Axes, place: float, text: str) -> None:
-    """Write at the left end of a row why it has no mark."""
-    style: dict[str, Any] = {"va": "center", "fontsize": 8, "color": "#777777", "style": "italic"}
-    axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), **style)
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a panel, the first on top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
+    """Write a small text so many points to the right of a place, or to its left if negative."""
+    style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
+    axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
+
+
+def note(axes: Axes, text: str, below: float) -> None:
+    """Write under a panel, so many points below it, from the left edge of the figure."""
+    style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
+    style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate(text, (0.01, 0), (0, -below), annotation_clip=False, **style)
 
 
 def message(text: str) -> Drawing:

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from matrixdp import catalogue
+from matrixdp.report import markup
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
@@ -154,25 +155,19 @@ def words_filling(frame: pd.DataFrame) -> dict[str, Any]:
     gains = rows.pivot(index="budget", columns="allocation", values="value")
     rows = frame[frame["kind"].eq("information")].set_index("allocation")
     exact = rows.loc["determinants"].set_index("budget")["value"]
-    over = marks["printed"] / marks
-    return {
-        "off": _bound((gains["numerical"] / gains["water"] - 1).abs().max()),
-        "residual": _bound(frame.loc[frame["kind"].eq("residual"), "value"].max()),
-        "apart": _bound((exact - gains["water"]).abs().max()),
-        "printed": marks["printed"],
-        "mvg": short(over["mvg"], 2),
-        "exact": over["exact"],
+    errors = {
+        "off": gains["numerical"] / gains["water"] - 1,
+        "residual": frame.loc[frame["kind"].eq("residual"), "value"],
+        "apart": exact - gains["water"],
     }
+    over = marks["printed"] / marks
+    told = {"printed": marks["printed"], "mvg": short(over["mvg"], 2), "exact": over["exact"]}
+    return told | {name: _bound(error.abs().max()) for name, error in errors.items()}
 
 
 def _bound(error: float) -> str:
     """Return a power of ten that the error is below, not lower than rounding errors are."""
     return f"1e{max(-12, int(np.ceil(np.log10(max(error, 1e-300)))))}"
-
-
-#: How a curve of true delta carries its dimension.
-ON_CURVE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5}
-ON_CURVE |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
 
 
 def draw_radii(frame: pd.DataFrame) -> style.Drawing:
@@ -191,9 +186,10 @@ def draw_radii(frame: pd.DataFrame) -> style.Drawing:
         ):
             rows, shade = by[law, kind], style.mix(colour, 0.6 - 0.2 * place)
             deltas.plot(rows["x"], rows["value"], line, color=shade)
-        curve = by["exponential", "delta"]
-        at = curve.loc[curve["value"].le(0.8 * curve["value"].max()).idxmax(), ["x", "value"]]
-        deltas.text(*at, f"d = {d}", **ON_CURVE)
+        # Below the flat beginning of its curve.
+        at = by["exponential", "delta"].iloc[0][["x", "value"]].to_list()
+        below: dict[str, Any] = {"textcoords": "offset points", "va": "top", "fontsize": 8.5}
+        deltas.annotate(f"d = {d}", at, (0, -3), **below)
         if place == 0:
             _density(laws, by["exponential", "density"], wrong, "--", "x")
     style.log_axis(laws, "x", "λ |z|")
@@ -246,20 +242,14 @@ def words_radii(frame: pd.DataFrame) -> dict[str, Any]:
 def draw_rank_one(frame: pd.DataFrame) -> style.Drawing:
     """Draw the true delta of rank-one noise over the dimension, for three that it claims."""
     figure, ((axes,),) = style.canvas(3.6, 1, 1)
-    curves = frame[frame["case"].eq("claimed")]
-    shades = (0.0, 0.35, 0.6)
-    for shade, (claimed, rows) in zip(shades, curves.groupby("claimed", sort=False), strict=False):
-        colour = style.mix(style.VERMILLION, shade)
-        axes.plot(
-            rows["dimension"],
-            rows["delta"],
-            color=colour,
-            label=f"claimed δ = {short(float(str(claimed)))}",
-        )
+    curves = frame[frame["case"].eq("claimed")].groupby("claimed", sort=False)
+    for shade, (claimed, rows) in zip((0.0, 0.35, 0.6), curves, strict=False):
+        colour, label = style.mix(style.VERMILLION, shade), f"claimed δ = {markup.said(claimed)}"
+        axes.plot(rows["dimension"], rows["delta"], color=colour, label=label)
         axes.axhline(claimed, color=colour, linestyle="--", linewidth=1)
     for row in frame[frame["case"].ne("claimed")].itertuples():
-        axes.plot(row.dimension, row.delta, "o", color=style.BLACK, clip_on=False)
         place = (row.dimension, row.delta)
+        axes.plot(*place, "o", color=style.BLACK, clip_on=False)
         axes.annotate(row.case, place, (0, -13), textcoords="offset points", ha="center")
     style.log_axis(axes, "x", "dimension M of the release")
     style.log_axis(axes, "y", "true δ at ε = 1")
@@ -287,25 +277,25 @@ def words_rank_one(frame: pd.DataFrame) -> dict[str, Any]:
 FIGURES = {
     "rank_one": base.Figure(
         title="Noise along one random direction (R1SMG): true δ by dimension",
-        **base.told("rank_one", words_rank_one),
+        words=words_rank_one,
         inputs=("theory/rank_one",),
         draw=draw_rank_one,
     ),
     "theorem4": base.Figure(
         title="Theorem 4: when Theorem 3 allows less noise than Theorem 2",
-        **base.told("theorem4", words_bounds),
+        words=words_bounds,
         inputs=("theory/bounds",),
         draw=draw_bounds,
     ),
     "theorem7": base.Figure(
         title="Theorem 7 and Lemma 10: the allocation of highest precision-to-noise ratio",
-        **base.told("theorem7", words_filling),
+        words=words_filling,
         inputs=("theory/filling",),
         draw=draw_filling,
     ),
     "vector_noise": base.Figure(
         title="Vector-valued noise: the law of its radius",
-        **base.told("vector_noise", words_radii),
+        words=words_radii,
         inputs=("theory/radii",),
         draw=draw_radii,
     ),

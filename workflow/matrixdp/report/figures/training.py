@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
@@ -13,6 +15,7 @@ from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import interval, short
+from matrixdp.report.statistics import exceeds
 from matrixdp.report.tables import training
 
 #: Where captions compare schemes.
@@ -50,7 +53,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for axes, (title, names) in zip(panels, groups.items(), strict=True):
         axes.set_title(title.replace("epsilon", "ε").replace("delta", "δ"))
         parts = [ours[ours["mechanism"].eq(n)] for n in names]
-        label = partial(_label, experiment)
+        label = partial(catalogue.label, kind=catalogue.experiment(experiment).kind)
         members = [(n, frames.named(p, label), p) for n, p in zip(names, parts, strict=True)]
         style.against_epsilon(axes, members, apart=0.09)
         style.log_axis(axes, "x", "nominal ε" * (axes is panels[-1]))
@@ -90,11 +93,6 @@ def _true(axes: Axes, ours: pd.DataFrame, names: Sequence[str]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
 
-def _label(experiment: str, name: str) -> str:
-    known = catalogue.schemes(catalogue.experiment(experiment).kind)
-    return known[name].label if name in known else catalogue.label(name)
-
-
 def _at(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the schemes that ran at epsilon 1, by name."""
     rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
@@ -105,82 +103,80 @@ def _percent(row: pd.Series) -> str:
     return f"{interval(100 * row['mean'], 100 * row['ci95'])} %"
 
 
-def caption_features(frame: pd.DataFrame, name: str) -> str:
+def caption_features(at: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Say what IMGM and the analytic Gaussian mechanism differ by, and what either protects."""
-    at, said = _at(frame), [f"Test accuracy on {name} after training on noisy features."]
-    for names, what in (
-        (("imgm", "analytic_gaussian"), "Calibrated to nominal epsilon 1"),
-        (("imgm_amplified", "analytic_gaussian_amplified"), "Calibrated to (epsilon/q, delta/q)"),
+    said = ""
+    for ours, theirs, what in (
+        ("imgm", "analytic_gaussian", "nominal epsilon 1"),
+        ("imgm_amplified", "analytic_gaussian_amplified", "(epsilon/q, delta/q)"),
     ):
-        if {*names} <= {*at.index}:
-            one, other = at.loc[names[0]], at.loc[names[1]]
-            ratio = one["noise_std"] / other["noise_std"]
-            same = abs(ratio - 1) < 1e-9
-            noise = "the same noise as" if same else f"{short(ratio)} times the noise of"
-            true = " and ".join(dict.fromkeys(short(row["epsilon_actual"]) for row in (one, other)))
+        if {ours, theirs} <= {*at.index}:
+            pair = at.loc[[ours, theirs]]
+            ratio = np.divide(*pair["noise_std"])
+            same = (
+                "the same noise as"
+                if abs(ratio - 1) < 1e-9
+                else f"{short(ratio)} times the noise of"
+            )
             # One law is drawn once.
-            found = [*dict.fromkeys((_percent(one), _percent(other)))]
+            found = [*dict.fromkeys(_percent(row) for _, row in pair.iterrows())]
             has = f"it has {' against '.join(found)}" if found[1:] else f"both have {found[0]}"
-            said.append(
-                f"{what}, IMGM adds {noise} the analytic Gaussian mechanism; {has}, at a true "
-                f"epsilon of {true}."
-            )
-    return " ".join(said)
-
-
-def caption_gradients(frame: pd.DataFrame, name: str) -> str:
-    """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
-    at, experiment = _at(frame), str(frame["experiment"].iloc[0])
-    said = f"Test accuracy on {name} after training on noisy gradients."
-    if at.empty:
-        return f"{said} Nothing ran at epsilon 1."
-    within = at[at["epsilon_actual"] <= NOMINAL * (1 + training.ROUNDING)]
-    beyond = at.drop(within.index)
-    if len(within):
-        best = within["mean"].idxmax()
-        said += (
-            " At nominal epsilon 1 the highest mean within the budget is that of "
-            f"{_label(experiment, str(best))}, {_percent(within.loc[best])} (without privacy "
-            f"{100 * frames.level(frame, 'nonprivate'):.1f} %)"
-            f"{frames.tied(within.loc[best], {*within.index})}; true epsilons of the "
-            f"schemes within go from {short(within['epsilon_actual'].min())} to "
-            f"{short(within['epsilon_actual'].max())}."
-        )
-        if within["_better"].notna().any():
-            chance = catalogue.experiment(experiment).chance
-            failed = int((~within["_better"].astype(bool)).sum())
-            said += (
-                f" {failed} of these {len(within)} are not clearly better than the "
-                f"{catalogue.label(chance).lower()}, {100 * frames.level(frame, chance):.1f} %."
-            )
-    if len(beyond):
-        true = beyond["epsilon_actual"].map(short).items()
-        listed = [f"{_label(experiment, str(one))}: {epsilon}" for one, epsilon in true]
-        said += f" True epsilons beyond it: {'; '.join(listed)}."
+            true = " and ".join(dict.fromkeys(map(short, pair["epsilon_actual"])))
+            words = {"what": what, "noise": same, "has": has, "true": true}
+            said += catalogue.caption("training_features", **words)
     return said
 
 
-def finding(frame: pd.DataFrame) -> str:
+def caption_gradients(at: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """Say what is best within the budget, and how far true epsilons lie from the nominal one."""
+    if at.empty:
+        return f" {catalogue.caption('nothing')}"
+    label, said = partial(catalogue.label, kind="gradients"), ""
+    within = at[~exceeds(at["epsilon_actual"], NOMINAL)]
+    if len(within):
+        best = str(within["mean"].idxmax())
+        said += catalogue.caption(
+            "training_within",
+            best=label(best),
+            mean=_percent(within.loc[best]),
+            free=100 * frames.level(frame, "nonprivate"),
+            tied=frames.tied(within.loc[best], {*within.index}),
+            least=short(within["epsilon_actual"].min()),
+            most=short(within["epsilon_actual"].max()),
+        )
+        if within["_better"].notna().any():
+            chance = catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+            words = {"level": 100 * frames.level(frame, chance), "of": len(within)}
+            words["failed"] = (~within["_better"].astype(bool)).sum()
+            name = catalogue.label(chance).lower()
+            said += catalogue.caption("training_failed", chance=name, **words)
+    true = at.drop(within.index)["epsilon_actual"].map(short).items()
+    beyond = "; ".join(f"{label(str(one))}: {epsilon}" for one, epsilon in true)
+    return said + (f" True epsilons beyond it: {beyond}." if beyond else "")
+
+
+def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far apart the true epsilons of schemes of one nominal epsilon lie."""
     true = _at(frame)["epsilon_actual"].dropna()
     if true.empty:
-        return ""
-    low, high = map(frames.count, (true.min(), true.max()))
-    return catalogue.finding("training", nominal=NOMINAL, low=low, high=high)
+        return {}
+    return {"nominal": NOMINAL, "low": frames.least(true, LEAST), "high": frames.count(true.max())}
 
 
 def caption(frame: pd.DataFrame) -> str:
     """Say what stands out in an experiment of its kind."""
     about = catalogue.experiment(str(frame["experiment"].iloc[0]))
     told = caption_features if about.kind == "features" else caption_gradients
-    return told(frame, about.name)
+    said = f"Test accuracy on {about.name} after training on noisy {about.kind}."
+    return said + told(_at(frame), frame)
 
 
 FIGURES = {
     # Another spelling than that of figures of releases: no two entries have one name.
     "{figure!s}": base.Figure(
         title="Accuracy: {title}",
-        finding=finding,
+        told="training",
+        words=words,
         caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}"),
         each="training",

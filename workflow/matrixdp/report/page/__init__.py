@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,20 @@ from markupsafe import Markup
 
 from matrixdp import catalogue, files, templates
 from matrixdp.checks import InputError
-from matrixdp.report import figures, findings, inputs, markup, summary, tables, timing
-from matrixdp.report.entries import Entry, is_empty
+from matrixdp.report import figures, inputs, markup, summary, tables, timing
+from matrixdp.report.claims import findings
+from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
 from matrixdp.report.markup import Grid
 from matrixdp.report.page import (
     answers,
     appendix,
     cards,
-    chooser,
-    dashboard,
-    explorer,
     layout,
     machine,
     pictures,
     prose,
+    views,
 )
 from matrixdp.report.statistics import ENOUGH
 
@@ -67,10 +66,9 @@ def build(
     arguments: str = "",
     run: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page as HTML.
+    """Return the page as HTML, of what there is in a run's folder.
 
     Args:
-        results: a run's folder; nothing in it needs to be there.
         config: the run's settings; by default those that it left.
         arguments: what every command on the page ends with, such as ``--configfile ...``.
         run: facts on the machine and the moment; by default those of here and now, and none for
@@ -82,70 +80,69 @@ def build(
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(FOLDER / "layout.yaml")
-    experiments = templates.kinds(config)
-    known: dict[str, Entry] = {}
-    for kind, registry in (("tables", tables.registry), ("figures", figures.registry)):
-        known |= {f"{kind}/{name}": entry for name, entry in registry(experiments).items()}
+    command = functools.partial(layout.command, commands=commands, arguments=arguments)
+    told, experiments, environment = (
+        answers.Run(root, config),
+        templates.kinds(config),
+        _environment(),
+    )
+    known: dict[str, Entry] = {
+        f"{kind}/{name}": entry
+        for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
+        for name, entry in registry(experiments).items()
+    }
     placed, rest = layout.place(sections, layout.present(root), _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
-    told = answers.Run(root, config)
     compared = {
         about.id: table
         for about in catalogue.experiments().values()
         if about.table and len(table := told.table(f"tables/{about.results}"))
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    outcomes = {}
-    for one in placed:
-        first = next((name for name in one.section.claims if name in compared), "")
-        results = f"tables/{catalogue.experiment(first).results}" if first else "claims"
-        with inputs.whole(root / f"{results}.csv"):
-            outcomes[one.section.id] = findings.outcome(
-                one.section.claims, compared.get(first), judged
-            )
     data, provenance = appendix.provenance(root / "data")
-    environment = _environment()
     # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
     plain = environment.overlay(autoescape=False)
-    texts = {file.stem: plain.get_template(file.name) for file in FOLDER.glob("texts/*.md")}
     facts = dict(machine.facts() if run is None else run)
-    places = {
-        name.rpartition("/")[2]: _slug(name)
-        for one in reversed(placed)
-        for name in reversed(one.found)
-    }
+    names = [name for one in placed for name in one.found]
+    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(names)}
     builtins = _builtins(told, compared, data, facts)
-    builtins |= _views(root, environment, experiments, commands, arguments, places)
+    for name, view in _views(told, experiments, command).items():
+        shared = {"places": places, "warning": markup.SIMULATED}
+        html = environment.get_template(f"{name}.html.j2").render(view | shared)
+        builtins[name] = [{"kind": "html", "html": Markup(html)}]
     filled = []
     for one in placed:
-        about = one.section
-        text = (
-            texts[about.id].render(config=config, arguments=arguments) if about.id in texts else ""
-        )
+        about, text = one.section, f"texts/{one.section.id}.md"
+        if there := (FOLDER / text).is_file():
+            text = plain.get_template(text).render(config=config, arguments=arguments)
+        first = next((name for name in about.claims if name in compared), "")
+        source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
+        with inputs.whole(root / f"{source}.csv"):
+            outcome = findings.outcome(about.claims, compared.get(first), judged)
         items = [
-            _item(root, name, known.get(name))
-            | {"command": layout.command(name, commands, arguments)}
-            for name in one.found
+            _item(root, name, known.get(name)) | {"command": command(name)} for name in one.found
         ]
         items += builtins.get(about.builtin, ())
-        folded = [one for one in items if one["kind"] not in (FIGURES if about.open else FIRST)]
-        found = [one for one in folded if one.get("topic", one["title"]) != one["title"]]
+        folded = [item for item in items if item["kind"] not in (FIGURES if about.open else FIRST)]
         filled.append(
             {
                 "about": about,
-                "text": prose.html(text),
-                "outcome": outcomes[about.id],
-                "first": [one for one in items if one["kind"] in FIRST],
-                "shown": [one for one in items if one["kind"] == "figure" and about.open],
-                "folded": [{"topic": one["title"]} | one for one in folded],
+                "text": prose.html(text if there else ""),
+                "outcome": outcome,
+                "first": [item for item in items if item["kind"] in FIRST],
+                "shown": [item for item in items if item["kind"] == "figure" and about.open],
+                "folded": [{"topic": item["title"]} | item for item in folded],
                 # What one finds in what is folded, for those who do not unfold it.
-                "found": found,
+                "found": [
+                    item for item in folded if item.get("topic", item["title"]) != item["title"]
+                ],
                 # Patterns stand for results that may come; only names are promises.
                 "missing": [name for name in one.missing if "*" not in name],
                 "bare": bool(one.missing) and not one.found,
             }
         )
+    simulated = {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places=places,
@@ -155,9 +152,7 @@ def build(
         trials=told.trials(),
         enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
-        simulated=sorted(
-            {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
-        ),
+        simulated=sorted(simulated),
         warning=markup.SIMULATED,
         timing=_timing(root) if facts else {},
         style=_together("style.css", "interaction.css"),
@@ -167,19 +162,15 @@ def build(
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([FOLDER, FOLDER / "texts"]),
+        loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "explained": functools.partial(prose.explained, glossary=catalogue.section("glossary")),
-        "inline": prose.inline,
-        "slug": _slug,
-        "number": markup.number,
-        "numeric": markup.numeric,
-    }
+    explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
+    environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
+    environment.filters |= {"number": markup.number, "numeric": markup.numeric}
     return environment
 
 
@@ -222,14 +213,9 @@ def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str,
         frame = entry.frame(root)
         said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
         said["topic"] = entry.title
-    return {
-        "kind": "figure",
-        # Escaped for its place by `pictures`; escaping again would double its size.
-        "source": Markup(picture.source),
-        "width": picture.width,
-        "height": picture.height,
-        "cite": machine.citation(f"figures/{name}"),
-    } | said
+    # Escaped for its place by `pictures`; escaping again would double its size.
+    drawn = vars(picture) | {"source": Markup(picture.source)}
+    return {"kind": "figure", "cite": machine.citation(f"figures/{name}")} | drawn | said
 
 
 def _builtins(
@@ -247,10 +233,10 @@ def _builtins(
     where = appendix.listing("Machine", "Where this page was made.", facts)
     # Without facts on the run the page is the same everywhere.
     of_run = [_own(where) | {"run": True}, _own(versions) | {"run": True}] if facts else []
-    drawn, ends = cards.cards(told), {"zero": cards.ZERO.at, "one": cards.ONE.at}
+    drawn = {"kind": "cards", "cards": cards.cards(told), "scale": cards.scale(told)}
+    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at}
     return {
-        "cards": [{"kind": "cards", "cards": drawn, "scale": cards.scale(told)} | ends]
-        * bool(drawn),
+        "cards": [drawn | ends] if drawn["cards"] else [],
         "privacy": [_own(appendix.delivered(compared))],
         "gaps": [_own(appendix.gaps(summaries))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
@@ -263,35 +249,21 @@ def _builtins(
 
 
 def _views(
-    root: Path,
-    environment: jinja2.Environment,
-    experiments: Collection[str],
-    commands: dict[str, str],
-    arguments: str,
-    places: Mapping[str, str],
-) -> dict[str, list[dict[str, Any]]]:
+    told: answers.Run, experiments: Collection[str], command: Callable[[str], str]
+) -> dict[str, dict[str, Any]]:
     """Return what the page's scripts work on, of what has been made, by the same names."""
-    views = {}
-    for name, template, view in (
-        ("tables/advice", "chooser", lambda made: chooser.view(made, commands, arguments)),
-        ("tables/claims", "dashboard", dashboard.view),
-    ):
-        if inputs.missing([name], root) or is_empty(made := inputs.read(name, root)):
-            continue
-        with inputs.whole(root / f"{name}.csv"):
-            views[template] = view(made)
-    if curves := explorer.view(root, experiments):
-        views["explorer"] = {"experiments": curves}
-    shared = {"places": places, "warning": markup.SIMULATED}
-    return {
-        name: [
-            {
-                "kind": "html",
-                "html": Markup(environment.get_template(f"{name}.html.j2").render(view | shared)),
-            }
-        ]
-        for name, view in views.items()
-    }
+    found: dict[str, dict[str, Any]] = {}
+    made: tuple[tuple[str, str, Callable[[pd.DataFrame], dict[str, Any]]], ...] = (
+        ("chooser", "tables/advice", lambda table: views.chooser(table, command)),
+        ("dashboard", "tables/claims", views.dashboard),
+    )
+    for name, source, view in made:
+        if len(table := told.table(source)):
+            with inputs.whole(told.root / f"{source}.csv"):
+                found[name] = view(table)
+    if curves := views.explorer(told.root, experiments):
+        found["explorer"] = {"experiments": curves}
+    return found
 
 
 def _together(*names: str) -> Markup:

@@ -53,7 +53,7 @@ class Run:
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                shown[name] = summary.shown(rows[rows["reading"].eq(summary.DEFAULT)])
+                shown[name] = summary.default(rows)
         return shown
 
     def advice(self) -> dict[str, pd.Series]:
@@ -113,10 +113,9 @@ def _counts(run: Run, paper: str) -> Words | None:
     if claims.empty or any(trials(shown) < ENOUGH for shown in _of(run, paper).values()):
         return None
     tried = claims["kind"].eq(EXPERIMENT)
-    words = {}
-    for name, own in (("proved", claims[~tried]), ("tried", claims[tried])):
-        words[name] = f"{own['verdict'].eq(REPRODUCED).sum()} of {len(own)}"
-    return words
+    parts = {"proved": claims[~tried], "tried": claims[tried]}
+    held = {name: own["verdict"].eq(REPRODUCED).sum() for name, own in parts.items()}
+    return {name: f"{held[name]} of {len(own)}" for name, own in parts.items()}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
@@ -172,14 +171,12 @@ def _delivered(run: Run, entry: Words) -> Words | None:
         return None
     rows = rows[pd.to_numeric(rows["epsilon"], errors="coerce").eq(run.nominal)]
     rows = rows[rows["epsilon_actual"].notna()]
-    own = {
-        paper: rows.loc[rows["mechanism"].isin(names), ["experiment", "epsilon_actual"]]
-        for paper, names in catalogue.section("papers").items()
-    }
-    composed = own["IMGM"][~own["IMGM"]["experiment"].isin(_releases(run))]["epsilon_actual"]
-    if own["MVG"].empty or composed.empty:
+    papers = catalogue.section("papers")
+    mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
+    composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_actual"]
+    if mvg.empty or composed.empty:
         return None
-    return {"mvg": short(own["MVG"]["epsilon_actual"].max(), 2), "imgm": _said(composed)}
+    return {"mvg": short(mvg["epsilon_actual"].max(), 2), "imgm": _said(composed)}
 
 
 def _printed(run: Run, entry: Words) -> Words | None:

@@ -28,11 +28,7 @@ def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
         rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
         shown = rows.drop_duplicates("mechanism").to_dict("records")
         groups[catalogue.experiment(experiment).title] = [_guarantee(row) for row in shown]
-    return grouped(
-        groups,
-        name="What the rows deliver",
-        caption=catalogue.caption("delivered"),
-    )
+    return grouped(groups, name="What the rows deliver", caption=catalogue.caption("delivered"))
 
 
 def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
@@ -55,12 +51,8 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
         for about in catalogue.experiments().values()
         if about.needs
     ]
-    return Grid(
-        header=("Experiment", "Mechanism", "epsilon", "Reason"),
-        groups=[("", rows)],
-        name="Not run",
-        caption=catalogue.caption("gaps"),
-    )
+    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), catalogue.caption("gaps")
+    return Grid(header, [("", rows)], name="Not run", caption=words)
 
 
 def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
@@ -76,10 +68,7 @@ def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
             "Data set": f"{one.get('title', '')} ({path.parent.name})",
             "Status": one.get("status", ""),
             "Matrix": _shapes(one),
-            "File, SHA-256": "; ".join(
-                f"{file['file']} {file['sha256']}" for file in one.get("files", ())
-            )
-            or "generated",
+            "File, SHA-256": _files(one) or "generated",
             "Content check": _match(one),
             "Licence": one.get("licence", ""),
         }
@@ -108,6 +97,10 @@ def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
         "Noise std": short(row["noise_std"]),
         "Attacker's advantage": advantage,
     }
+
+
+def _files(facts: Mapping[str, Any]) -> str:
+    return "; ".join(f"{file['file']} {file['sha256']}" for file in facts.get("files", ()))
 
 
 def _shapes(facts: Mapping[str, Any]) -> str:

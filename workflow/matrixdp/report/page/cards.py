@@ -11,8 +11,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons
 from matrixdp.report.markup import short
 from matrixdp.report.page.answers import Run, trials
-from matrixdp.report.statistics import ENOUGH
-from matrixdp.report.tables import comparison
+from matrixdp.report.statistics import ENOUGH, WITHIN
 
 #: The ends of the scale that is drawn; what lies beyond is an arrow at its end.
 LOW, HIGH = -0.25, 1.15
@@ -84,9 +83,8 @@ def cards(run: Run) -> list[Card]:
             )
             for one_of in dict.fromkeys([*own, *([best] if best in means else [])])
         ]
-        found.append(
-            Card(about, _headline(marks, trials(shown)), marks, catalogue.label(about.chance))
-        )
+        guess, headline = catalogue.label(about.chance), _headline(marks, trials(shown))
+        found.append(Card(about, headline, marks, guess))
     return found
 
 
@@ -113,19 +111,17 @@ def paper_values(
 
 def scale(run: Run) -> str:
     """Return what the scale is, and once what is wrong with the units that papers print."""
-    ratios, tables = [], []
-    for name in run.experiments():
-        about = catalogue.experiment(name)
+    ratios, words = {}, catalogue.section("cards")
+    for about in map(catalogue.experiment, run.experiments()):
         table = run.table(f"tables/{about.results}") if about.conjecture else pd.DataFrame()
         if len(table):
-            free = table["mechanism"].isin(catalogue.REFERENCES) & table["ratio"].gt(0)
-            if not table.loc[free, "verdict"].eq(comparison.WITHIN).all():
-                ratios.append(short(table.loc[free, "ratio"].max(), 2))
-                tables.append(about.results.replace("table", "Table "))
-    words = catalogue.section("cards")
-    said = " and ".join(tables), "" if len(tables) > 1 else "s"
-    slip = words["slip"].format(times=" and ".join(ratios), tables=said[0], s=said[1])
-    return words["scale"].format(nominal=short(run.nominal), slip=slip if tables else "")
+            free = table[table["mechanism"].isin(catalogue.REFERENCES) & table["ratio"].gt(0)]
+            if not free["verdict"].eq(WITHIN).all():
+                named = about.results.replace("table", "Table ")
+                ratios[named] = short(free["ratio"].max(), 2)
+    told = {"times": " and ".join(ratios.values()), "tables": " and ".join(ratios)}
+    slip = words["slip"].format(s="" if len(ratios) > 1 else "s", **told) if ratios else ""
+    return words["scale"].format(nominal=short(run.nominal), slip=slip)
 
 
 def _means(shown: pd.DataFrame, nominal: float) -> dict[str, float]:

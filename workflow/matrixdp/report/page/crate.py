@@ -14,15 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from matrixdp import files
+from matrixdp.places import FOLDERS
 from matrixdp.report import inputs
 from matrixdp.report.page import machine
 from matrixdp.version import VERSION
 
 NAME = "ro-crate-metadata.json"
-#: What of a run is described: results, and neither its logs nor what an older run left.
-FOLDERS = ("tables", "figures", "summary", "comparisons", "readings", "trials", "audit", "theory")
+#: What of a run is described beside its folders, and neither its logs nor what an older run left.
 FILES = ("settings.yaml", "claims.csv", "report.html")
-LICENCE = "https://spdx.org/licenses/MIT"
+LICENCE = {"@id": "https://spdx.org/licenses/MIT"}
+STANDARD = "https://w3id.org/ro/crate/1.1"
+TITLE = "Matrix-valued differential privacy, reproduced: one run"
+#: What made the results.
+CODE = "#matrixdp"
 
 
 def write(results: str | os.PathLike) -> None:
@@ -37,46 +41,25 @@ def write(results: str | os.PathLike) -> None:
     parts = [_file(path, root) for path in made if path.is_file()]
     sources = [_source(path) for path in sorted(root.glob("data/*/provenance.json"))]
     software = [
-        {"@id": f"#{name}", "@type": "SoftwareApplication", "name": name, "version": version}
+        _entity(f"#{name}", "SoftwareApplication", name=name, version=version)
         for name, version in machine.versions().items()
     ]
-    workflow = {
-        "@id": "#matrixdp",
-        "@type": "SoftwareSourceCode",
-        "name": "matrixdp",
-        "version": VERSION,
-        "identifier": machine.commit(),
-        "license": {"@id": LICENCE},
-        "softwareRequirements": _ids(software),
-    }
-    run = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": "One run of the workflow",
-        "instrument": {"@id": "#matrixdp"},
-        "object": _ids(sources),
-        "result": _ids(parts),
-        "endTime": now,
-    }
-    crate = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": "Matrix-valued differential privacy, reproduced: one run",
-        "description": "Tables, figures and verdicts, with the settings and data they rest on.",
-        "datePublished": now,
-        "license": {"@id": LICENCE},
-        "hasPart": _ids(parts),
-        "mentions": [{"@id": "#run"}],
-    }
-    itself = {
-        "@id": NAME,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-    }
-    graph = [itself, crate, run, workflow, *sources, *software, *parts]
-    context = "https://w3id.org/ro/crate/1.1/context"
-    files.write_text(root / NAME, json.dumps({"@context": context, "@graph": graph}, indent=1))
+    about = "Tables, figures and verdicts, with the settings and data they rest on."
+    graph = [
+        _entity(NAME, "CreativeWork", about={"@id": "./"}, conformsTo={"@id": STANDARD}),
+        _entity("./", "Dataset", name=TITLE, description=about, datePublished=now)
+        | {"license": LICENCE, "hasPart": _ids(parts), "mentions": [{"@id": "#run"}]},
+        _entity("#run", "CreateAction", name="One run of the workflow", endTime=now)
+        | {"instrument": {"@id": CODE}, "object": _ids(sources), "result": _ids(parts)},
+        _entity(CODE, "SoftwareSourceCode", name="matrixdp", version=VERSION, license=LICENCE)
+        | {"identifier": machine.commit(), "softwareRequirements": _ids(software)},
+    ]
+    crate = {"@context": f"{STANDARD}/context", "@graph": [*graph, *sources, *software, *parts]}
+    files.write_text(root / NAME, json.dumps(crate, indent=1))
+
+
+def _entity(id_: str, kind: str, **facts: Any) -> dict[str, Any]:
+    return {"@id": id_, "@type": kind, **facts}
 
 
 def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -84,23 +67,15 @@ def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 def _file(path: Path, root: Path) -> dict[str, Any]:
-    content = path.read_bytes()
-    return {
-        "@id": path.relative_to(root).as_posix(),
-        "@type": "File",
-        "name": path.name,
-        "contentSize": str(len(content)),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
+    content, name = path.read_bytes(), path.relative_to(root).as_posix()
+    checksum = hashlib.sha256(content).hexdigest()
+    return _entity(name, "File", name=path.name, contentSize=str(len(content)), sha256=checksum)
 
 
 def _source(path: Path) -> dict[str, Any]:
     told = inputs.provenance(path)
-    return {
-        "@id": f"#data-{told['name']}",
-        "@type": "Dataset",
-        "name": told["title"],
-        "description": f"{told['status']}; described in data/{told['name']}/{path.name}",
+    about = f"{told['status']}; described in data/{told['name']}/{path.name}"
+    return _entity(f"#data-{told['name']}", "Dataset", name=told["title"], description=about) | {
         "creditText": told["citation"],
         "license": told["licence"],
         "identifier": told.get("doi") or "",

@@ -133,17 +133,13 @@ def _section(placed: list[Placed], experiment: str) -> int:
         about = catalogue.experiment(experiment)
         part = f"{about.paper} paper" if about.paper else "Further"
         last = [i for i, one in enumerate(placed) if one.section.part == part] or [len(placed) - 1]
-        ids.insert(last[-1] + 1, experiment)
-        added = Section(experiment, about.title, part)
-        placed.insert(last[-1] + 1, Placed(added, (), ()))
+        placed.insert(last[-1] + 1, Placed(Section(experiment, about.title, part), (), ()))
+        return last[-1] + 1
     return ids.index(experiment)
 
 
-def command(name: str, commands: dict[str, str], arguments: str = "") -> str:
+def command(name: str, commands: Mapping[str, str], arguments: str = "") -> str:
     """Return the command that makes a result anew, the first whose pattern matches its name."""
-    text = next(
-        (text for pattern, text in commands.items() if fnmatchcase(name, pattern)),
-        "snakemake results/{name}.csv",
-    )
-    suffix = f" {arguments}" if arguments else ""
-    return text.format(name=name, stem=name.rpartition("/")[2]) + suffix
+    found = (text for pattern, text in commands.items() if fnmatchcase(name, pattern))
+    text = next(found, "snakemake results/{name}.csv")
+    return f"{text.format(name=name, stem=name.rpartition('/')[2])} {arguments}".strip()

@@ -35,10 +35,7 @@ def versions(root: Path = ROOT) -> dict[str, str]:
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except (OSError, tomllib.TOMLDecodeError, KeyError):
         return {}
-    needed = [
-        *project["dependencies"],
-        *project.get("optional-dependencies", {}).get("workflow", ()),
-    ]
+    needed = project["dependencies"] + project.get("optional-dependencies", {}).get("workflow", [])
     names = (re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in needed)
     return {name: _version(name) for name in names}
 

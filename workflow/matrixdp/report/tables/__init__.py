@@ -14,11 +14,7 @@ from matrixdp.report.tables.base import Table
 
 
 def registry(experiments: Mapping[str, str]) -> dict[str, Table]:
-    """Return every table of a run by its name, which is the base name of its files.
-
-    Args:
-        experiments: see :func:`matrixdp.report.entries.expand`.
-    """
+    """Return every table of a run by the base name of its files (see ``entries.expand``)."""
     return entries.expand(collect(sys.modules[__name__], "TABLES"), experiments)
 
 
@@ -31,11 +27,8 @@ def write(
 ) -> None:
     """Write ``<out>/<name>.csv``, ``.md``, ``.tex`` and ``.json`` of each table.
 
-    Args:
-        names: of tables of the run.
-        results: the run's folder; its settings say of which experiments there are tables.
-        out: by default the place of the run's tables in this reading.
-        reading: the reading to show.
+    The settings of the run say of which experiments there are tables. ``out`` is by default the
+    place of the run's tables in this reading.
 
     Raises:
         InputError: there is no such table, or an input is damaged. Missing inputs are no error:

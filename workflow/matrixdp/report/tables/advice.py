@@ -17,7 +17,7 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, interval, short
-from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, holm
+from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, exceeds, holm
 from matrixdp.report.tables.audit import DOUBTFUL, RELEASED
 from matrixdp.report.tables.base import Table
 
@@ -36,18 +36,13 @@ def data(tables: Tables) -> pd.DataFrame:
     """Return one row per task, guarantee and epsilon (``COLUMNS``).
 
     A task is an experiment and what may be released for it: records alone, if some mechanism
-    releases these, and anything; or what a training is private in.
-
-    Returns:
-        ``advice`` is the row in a sentence, and ``outcome`` of which kind: ``clear``, ``tied``,
-        ``none`` (chance is not beaten) or ``few`` (trials). ``difference`` is the runner-up's mean
-        minus the best one's, with its 95 % interval and ``p``; ``tied_with`` names the
-        mechanisms that are not clearly worse than the best, after Holm's correction over all
-        comparisons with the best rows of an experiment, ``tied`` counts them, and ``clear`` says
-        that there are none.
-        ``chance`` and ``nonprivate`` are the means of these rows, ``over_chance`` the best mean
-        over that of chance, and ``beats_chance`` whether it is clearly better, after Holm's
-        correction over all rows.
+    releases these, and anything; or what a training is private in. ``advice`` is the row in a
+    sentence, and ``outcome`` of which kind: ``clear``, ``tied``, ``none`` (chance is not beaten) or
+    ``few`` (trials). ``difference`` is the runner-up's mean minus the best one's, with its 95 %
+    interval and ``p``; ``tied_with`` names those that are not clearly worse than the best, after
+    Holm's correction over all comparisons with the best rows of an experiment; ``clear`` says that
+    there are none. ``over_chance`` is the best mean over that of chance, ``beats_chance`` whether
+    it is clearly better, after Holm's correction over all rows.
     """
     found = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
@@ -87,24 +82,18 @@ def _options(about: catalogue.Experiment, shown: pd.DataFrame, tables: Tables) -
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    shown = summary.shown(results[results["reading"].eq(summary.DEFAULT)])
-    compared = tables[f"comparisons/{experiment}"]
-    pairs = comparisons.oriented(compared[compared["kind"].eq(comparisons.PAIR)])
-    pairs = pairs.assign(epsilon=pd.to_numeric(pairs["epsilon"], errors="coerce"))
+    shown = summary.default(results)
+    pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _options(about, shown, tables)
     nominal = pd.to_numeric(shown["epsilon"], errors="coerce")
     kept = shown["mechanism"].isin(options) & shown["mean"].notna()
     # A parameter that was chosen on the data is nothing that one can run in private.
     kept &= shown["variant"].eq("")
-    kept &= shown["epsilon_actual"] <= nominal * (1 + 1e-6)
+    kept &= shown["epsilon_actual"].notna() & ~exceeds(shown["epsilon_actual"], nominal)
     rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
     levels = shown.set_index("mechanism")["mean"]
     levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
-    given = {
-        "experiment": experiment,
-        "chance": levels.get(about.chance, nan),
-        "nonprivate": levels.get("nonprivate", nan),
-    }
+    ends = {"chance": levels.get(about.chance, nan), "nonprivate": levels.get("nonprivate", nan)}
     # In the order of what gives away more.
     released = [one for one in dict.fromkeys(RELEASED.values()) if one in options.values()]
     kinds = released or [about.kind]
@@ -118,7 +107,8 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             for epsilon, rows in some.groupby("nominal"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, about):
-                    yield given | row | {"task": task, "released": words, "guarantee": guarantee}
+                    what = {"task": task, "released": words, "guarantee": guarantee}
+                    yield row | ends | what | {"experiment": experiment}
 
 
 def _best(
@@ -153,13 +143,12 @@ def _best(
         "_p_rivals": own["p"].where(own["better"], 1.0).reindex(ranked[1:]).fillna(1.0).tolist(),
     }
     if second in own.index:
-        against = own.loc[second]
-        row |= {"difference": -against["difference"], "p": against["p"]}
-        row |= {"low": -against["high"], "high": -against["low"]}
+        low, high, difference, p = own.loc[second, ["low", "high", "difference", "p"]]
+        row |= {"difference": -difference, "p": p, "low": -high, "high": -low}
     if about.chance in own.index:
         against = own.loc[about.chance]
-        row["over_chance"] = against["mean"] / against["mean_against"]
         row |= {"beats_chance": against["better"], "_p_chance": against["p"]}
+        row["over_chance"] = against["mean"] / against["mean_against"]
     return row
 
 
@@ -186,14 +175,15 @@ def _said(row: Mapping[str, Any], outcome: str) -> str:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(found, "task", _cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lll")
+    return markup.grid(found, "task", cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lll")
 
 
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+def cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a row by header."""
     ends = " to ".join(short(row[name]) for name in ("low", "high"))
     return {
         "Guarantee": row["guarantee"],
-        "epsilon": row["epsilon"],
+        "epsilon": str(row["epsilon"]),
         "Advice": row["advice"],
         "Error": interval(row["error"], row["ci95"]),
         "Chance": short(row["chance"]),
@@ -208,7 +198,6 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "advice": Table(
         title="Advice",
-        caption=catalogue.caption("advice"),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",

@@ -33,21 +33,19 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.concat(full or [*tables.values()], ignore_index=True)
 
 
-def caption(table: pd.DataFrame) -> str:
-    """Return what was judged, and how."""
-    text = catalogue.caption(
-        "audit", epsilon=span(table["epsilon"]), releases=len(table), failed=_failed(table)
-    )
+def words(table: pd.DataFrame) -> dict[str, Any]:
+    """Say what was judged, how many releases failed, and how much noise the loudest wastes."""
+    loudest, failed = table.nlargest(1, "kappa"), _failed(table)
     weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
-    return f"{text} {catalogue.caption('audit_weak', releases=weak)}" if weak else text
-
-
-def audit_finding(table: pd.DataFrame) -> str:
-    """Say how many releases failed, and how much too much noise the loudest adds."""
-    loudest = table.nlargest(1, "kappa")
-    name = markup.mechanism(loudest).partition(",")[0]
-    words = {"failed": _failed(table) or "None", "releases": len(table), "mechanism": name}
-    return catalogue.finding("audit", most=markup.said(loudest["kappa"]), **words)
+    return {
+        "epsilon": span(table["epsilon"]),
+        "releases": len(table),
+        "failed": failed,
+        "said": failed or "None",
+        "mechanism": markup.mechanism(loudest).partition(",")[0],
+        "most": markup.said(loudest["kappa"]),
+        "weak": f" {catalogue.caption('audit_weak', releases=weak)}" if weak else "",
+    }
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -98,10 +96,10 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
 
 
-def noise_finding(table: pd.DataFrame) -> str:
+def noise_words(table: pd.DataFrame) -> dict[str, Any]:
     """Say how much too much noise MVG adds by each experiment's theorems."""
     own = table[table["mechanism"].str.startswith("mvg")]
-    return catalogue.finding("effective_noise", span=_excess(own)) if len(own) else ""
+    return {"epsilon": span(table["epsilon"]), "span": _excess(own) or None}
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -157,38 +155,35 @@ def _yes(answer: object) -> str:
 TABLES = {
     "audit": Table(
         title="Audit",
-        finding=audit_finding,
-        caption=caption,
+        words=words,
         inputs=("audit/{experiment}",),
         data=data,
         grid=audit_grid,
     ),
     "canaries": Table(
         title="Canaries",
-        finding=lambda table: catalogue.finding(
-            "canaries", caught=len(table) - _missed(table), tried=len(table)
-        ),
-        caption=lambda table: catalogue.caption(
-            "canaries", tried=len(table), failed=_missed(table)
-        ),
+        words=lambda table: {
+            "tried": len(table),
+            "failed": _missed(table),
+            "caught": len(table) - _missed(table),
+        },
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        finding=lambda table: catalogue.finding(
-            "sensitivities", holds=table["verdict"].str.startswith("holds").sum(), of=len(table)
-        ),
-        caption=catalogue.caption("sensitivities"),
+        words=lambda table: {
+            "holds": table["verdict"].str.startswith("holds").sum(),
+            "of": len(table),
+        },
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,
     ),
     "effective_noise": Table(
         title="Excess noise",
-        finding=noise_finding,
-        caption=lambda table: catalogue.caption("effective_noise", epsilon=span(table["epsilon"])),
+        words=noise_words,
         inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,

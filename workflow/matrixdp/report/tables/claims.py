@@ -9,7 +9,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import markup
-from matrixdp.report.claims.tally import explained, tally
+from matrixdp.report.claims.findings import explained, tally
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, short
 from matrixdp.report.statistics import POWER
@@ -31,14 +31,15 @@ def data(tables: Tables) -> pd.DataFrame:
     return table.fillna(dict.fromkeys(text, "")).astype(counts)
 
 
-def caption(table: pd.DataFrame) -> str:
+def words(table: pd.DataFrame) -> dict[str, Any]:
     """Return the verdicts in numbers, what they mean, and how they come about."""
-    text = catalogue.caption(
-        "claims", tally=tally(table), verdicts=explained(table).capitalize(), power=POWER
-    )
-    if table["readings_total"].notna().any():
-        text += f" {catalogue.caption('claims_readings')}"
-    return text
+    over = table["readings_total"].notna().any()
+    return {
+        "tally": tally(table),
+        "verdicts": explained(table).capitalize(),
+        "power": POWER,
+        "readings": f" {catalogue.caption('claims_readings')}" if over else "",
+    }
 
 
 def grid(table: pd.DataFrame) -> Grid:
@@ -82,7 +83,7 @@ def _effect(row: Mapping[str, Any]) -> str:
 TABLES = {
     "claims": Table(
         title="Claims",
-        caption=caption,
+        words=words,
         inputs=("claims",),
         data=data,
         grid=grid,

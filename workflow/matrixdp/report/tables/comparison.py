@@ -37,7 +37,7 @@ COLUMNS = (
 NOT_RUN = "not run"
 NOT_PRIVATE = "not private"
 #: How an error lies to the published one.
-WITHIN, _SAID = "within", {"lower": "less error", "higher": "more error"}
+_SAID = {"lower": "less error", "higher": "more error"}
 
 
 class Base(NamedTuple):
@@ -52,10 +52,9 @@ class Base(NamedTuple):
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
     about, settings = catalogue.experiment(experiment), tables["settings"]
-    reading = readings.find(settings["reading"])
-    printed = tables[f"published/{about.results}"]
-    printed = printed.assign(mechanism=printed["mechanism"].replace(dict(reading.rows)))
-    results = tables[f"summary/{experiment}"]
+    rows = dict(readings.find(settings["reading"]).rows)
+    results, printed = tables[f"summary/{experiment}"], tables[f"published/{about.results}"]
+    printed = printed.assign(mechanism=printed["mechanism"].replace(rows))
     level = base(about, results, printed, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
     return comparison(about, results, printed, compared, settings, level)
@@ -91,14 +90,9 @@ def comparison(
     below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve has
     what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
 
-    Args:
-        about: the experiment, or the one whose unit it shares.
-        results: its summary.
-        printed: what the paper prints of it.
-        compared: its comparisons.
-        settings: of the run; ``table_epsilon`` is shown, in the reading ``reading``, and
-            ``public_tau``, a share fixed before anything is seen, gets rows of its own.
-        level: see :func:`base`.
+    ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
+    is shown, in the reading ``reading``, and ``public_tau``, a share fixed before anything is seen,
+    gets rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
@@ -166,39 +160,30 @@ def finding(table: pd.DataFrame) -> str:
     better = int(rows["against_chance"].eq(BETTER).sum())
     if rows["against_chance"].eq("").all():
         return ""
-    return catalogue.finding(
-        "comparison",
-        better=better or "None",
-        of=len(rows) if printed.empty else f"the paper's {len(rows)}",
-        are="is" if better < 2 else "are",
-        **_words(table),
-    )
+    of = len(rows) if printed.empty else f"the paper's {len(rows)}"
+    told = {"better": better or "None", "of": of, "are": "is" if better < 2 else "are"}
+    return catalogue.finding("comparison", **told, **_words(table))
 
 
 def caption(table: pd.DataFrame) -> str:
     """Return what a reader must know: setting, data, reading, differences, verdicts."""
-    about = catalogue.experiment(table["_experiment"].iloc[0])
-    trials = table["n_trials"][table["n_trials"] > 0]
-    delta = table["delta"].max()
-    reading = table["reading"].iloc[0]
-    note = "" if reading == readings.DEFAULT else ", not the default one"
-    printed = table[table["published"].ne("")]
+    first, delta = table.iloc[0], table["delta"].max()
+    about = catalogue.experiment(first["_experiment"])
+    also = f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
+    words = {
+        "trials": span(table["n_trials"][table["n_trials"] > 0]) or "no",
+        "epsilon": first["_at"],
+        "delta": also if delta else "",
+        "status": first["data_status"],
+        "reading": first["reading"]
+        + ("" if first["reading"] == readings.DEFAULT else ", not the default one"),
+    }
+    of_paper = table["published"].ne("").any()
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        catalogue.caption(
-            "comparison",
-            trials=span(trials) or "no",
-            epsilon=table["_at"].iloc[0],
-            delta=f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
-            if delta
-            else "",
-            status=table["data_status"].iloc[0],
-            reading=reading + note,
-        ),
+        catalogue.caption("comparison", **words),
         about.differences,
-        catalogue.caption("comparison_differences")
-        if len(printed)
-        else "Free parameters are chosen on separate trials.",
+        catalogue.caption("comparison_differences" if of_paper else "comparison_ours"),
         verdicts(table),
     ]
     return " ".join(filter(None, parts))
@@ -212,7 +197,11 @@ def verdicts(table: pd.DataFrame) -> str:
         "against_chance": "comparison_chance",
         "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
     }
-    words = {"of": len(printed), "met": printed["verdict"].eq(WITHIN).sum(), **_words(table)}
+    words = {
+        "of": len(printed),
+        "met": printed["verdict"].eq(statistics.WITHIN).sum(),
+        **_words(table),
+    }
     shown = (name for column, name in told.items() if table[column].ne("").any())
     return " ".join(catalogue.caption(name, **words) for name in shown)
 
@@ -236,12 +225,8 @@ def _find(
 ) -> dict[str, Any]:
     """Return the summary row to show of a mechanism, or one that says why there is none."""
     rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
-    if variant is not None:
-        found = rows[rows["variant"] == variant]
-    elif rows["mean"].isna().all():
-        found = rows
-    else:
-        found = rows[rows["chosen"]]
+    chosen = rows["chosen"] | rows["mean"].isna().all()
+    found = rows[chosen if variant is None else rows["variant"].eq(variant)]
     if len(found):
         return found.iloc[0].to_dict()
     why = f" at epsilon {epsilon}"
@@ -265,8 +250,8 @@ def _published(cell: Mapping[str, str]) -> tuple[float, float]:
 def _verdict(found: Mapping, value: float, margin: float) -> str:
     if "mean" not in found or np.isnan(found["mean"]):
         return NO_GUARANTEE if found["note"].startswith(NO_GUARANTEE) else NOT_RUN
-    nominal = float(found["epsilon"] or "nan")
-    if found["epsilon_actual"] > nominal * (1 + 1e-6) or found["note"].startswith(NOT_PRIVATE):
+    above = statistics.exceeds(found["epsilon_actual"], float(found["epsilon"] or "nan"))
+    if above or found["note"].startswith(NOT_PRIVATE):
         return NOT_PRIVATE
     return statistics.verdict(value, margin, found["mean"], found["ci95"])
 
@@ -277,8 +262,7 @@ def _further_rows(
     """Return our rows: fixed public shares, then mechanisms that the paper does not have."""
     theirs = dict(zip(printed["mechanism"], printed["method"], strict=True))
     names = {*results["mechanism"]}
-    ours = sorted(names - theirs.keys(), key=catalogue.rank)
-    rows = []
+    ours, rows = sorted(names - theirs.keys(), key=catalogue.rank), []
     for mechanism in [*(name for name in theirs if name in names), *ours]:
         label = theirs.get(mechanism) or catalogue.label(mechanism)
         if mechanism not in theirs:
@@ -292,8 +276,8 @@ def _further_rows(
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the paper's rows, then ours."""
-    beyond = "Beyond the paper" if table["published"].ne("").any() else ""
-    return by_group(table, table["published"].eq("").map({True: beyond, False: ""}))
+    ours = table["published"].eq("")
+    return by_group(table, ours.map({True: "" if ours.all() else "Beyond the paper", False: ""}))
 
 
 def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
@@ -310,10 +294,8 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         "Against chance": _outcome,
         "True epsilon": _privacy,
     }
-    theirs = () if power else ("Paper", "Against the")
-    shown = {
-        name: cell for name, cell in cells.items() if not theirs or not name.startswith(theirs)
-    }
+    theirs = ("Paper", "Against the")
+    shown = {name: one for name, one in cells.items() if power or not name.startswith(theirs)}
     return markup.grid(table, titles, shown)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue, checks, places
+from matrixdp import checks, places
 from matrixdp.checks import InputError
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
@@ -35,8 +35,7 @@ def data(tables: Tables) -> pd.DataFrame:
     for entry in tables["errata"]:
         _check(entry)
         told = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
-        if entry.get("typographic"):
-            told["consequence"] += f" ({TYPOGRAPHIC})"
+        told["consequence"] += f" ({TYPOGRAPHIC})" if entry.get("typographic") else ""
         rows.append(told | _shown(entry, numbers))
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
@@ -63,7 +62,7 @@ def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, 
     missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
     if "check" not in entry or numbers is None:
         return {"statistic": missing}
-    found = numbers[numbers["check"] == entry["check"]]
+    found = numbers[numbers["check"].eq(entry["check"])]
     if found.empty and "package" in entry:
         return {"statistic": missing}
     checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
@@ -83,12 +82,10 @@ def _shown_by(row: Mapping[str, Any]) -> str:
 TABLES = {
     "errata": Table(
         title="Errata",
-        finding=lambda table: catalogue.finding(
-            "errata",
-            errors=len(table),
-            private=table["consequence"].str.startswith("not private").sum(),
-        ),
-        caption=catalogue.caption("errata"),
+        words=lambda table: {
+            "errors": len(table),
+            "private": table["consequence"].str.startswith("not private").sum(),
+        },
         inputs=("errata",),
         optional=("theory/exact",),
         data=data,

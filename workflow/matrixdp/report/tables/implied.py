@@ -61,10 +61,7 @@ def grid(table: pd.DataFrame) -> Grid:
 TABLES = {
     "implied": Table(
         title="What the printed results would need",
-        finding=lambda table: catalogue.finding(
-            "implied", none=table["implied_epsilon"].isna().sum(), of=len(table)
-        ),
-        caption=catalogue.caption("implied"),
+        words=lambda table: {"none": table["implied_epsilon"].isna().sum(), "of": len(table)},
         inputs=(),
         optional=("tables/table3", "tables/table4", "tables/table5"),
         data=data,

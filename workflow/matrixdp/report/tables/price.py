@@ -29,23 +29,20 @@ COLUMNS = (
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment and mechanism, the experiments' mechanisms by price.
 
-    Returns:
-        ``price`` is in the epsilon that is promised, or in the true one where that is larger; 0 and
-        infinity are beyond the ``smallest`` and the ``largest`` that were run. ``low`` and ``high``
-        are the prices of the ends of the 95 % intervals of the means. ``guess`` is the row that
-        the loss is 1 at.
+    ``price`` is in the epsilon that is promised, or in the true one where that is larger; 0 and
+    infinity are beyond the ``smallest`` and the ``largest`` that were run. ``low`` and ``high`` are
+    the prices of the ends of the means' 95 % intervals. At the row ``guess`` the loss is 1.
     """
     rows = [
         row
         for experiment, results in by_experiment(tables, "summary").items()
-        for row in _rows(experiment, summary.shown(results[results["reading"].eq(summary.DEFAULT)]))
+        for row in _rows(experiment, summary.default(results))
     ]
     found = pd.DataFrame(rows, columns=[*COLUMNS])
-    place = {name: i for i, name in enumerate(dict.fromkeys(found["experiment"]))}
-    order = found.assign(
-        _place=found["experiment"].map(place), _price=found[["price", "smallest"]].max(axis=1)
-    ).sort_values(["_place", "_price", "high"], kind="stable")
-    return order[[*COLUMNS]].reset_index(drop=True)
+    place = pd.factorize(found["experiment"])[0]
+    order = found.assign(_place=place, _price=found[["price", "smallest"]].max(axis=1))
+    order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
+    return order[[*COLUMNS]]
 
 
 def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -64,20 +61,14 @@ def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for name, rows in own[np.isfinite(own["promised"])].groupby("mechanism", sort=False):
         loss, half = (rows["mean"] - best) / width, (rows["ci95"] / width).abs().fillna(0)
         low, value, high = (price(rows["promised"], loss + way * half) for way in (-1, 0, 1))
-        yield {
-            "experiment": experiment,
-            "mechanism": name,
-            "price": value,
-            "low": low,
-            "high": high,
-            "smallest": rows["promised"].min(),
-            "largest": rows["promised"].max(),
-            "n_trials": rows["n_trials"].max(),
-            "guess": guess,
-            "guess_mean": guesses[guess],
-            "nonprivate_mean": best,
-            "data_status": rows["data_status"].iloc[0],
-        }
+        promised = rows["promised"]
+        yield (
+            {"experiment": experiment, "mechanism": name}
+            | {"price": value, "low": low, "high": high}
+            | {"smallest": promised.min(), "largest": promised.max()}
+            | {"guess": guess, "guess_mean": guesses[guess], "nonprivate_mean": best}
+            | {"n_trials": rows["n_trials"].max(), "data_status": rows["data_status"].iloc[0]}
+        )
 
 
 def grid(table: pd.DataFrame) -> Grid:
@@ -85,19 +76,18 @@ def grid(table: pd.DataFrame) -> Grid:
     levels = table.drop_duplicates("experiment").set_index("experiment")
 
     def title(experiment: str) -> str:
-        one = levels.loc[experiment]
-        free, guess = (max(0.0, round(one[name], 12)) for name in ("nonprivate_mean", "guess_mean"))
-        return (
-            f"{catalogue.experiment(experiment).title}: without privacy {short(free)}, "
-            f"{catalogue.label(one['guess']).lower()} {short(guess)}"
-        )
+        one, name = levels.loc[experiment], catalogue.experiment(experiment).title
+        ends = one[["nonprivate_mean", "guess_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
+        free, guess = map(short, ends)
+        return f"{name}: without privacy {free}, {catalogue.label(one['guess']).lower()} {guess}"
+
+    def ends(row: Mapping[str, Any]) -> str:
+        return " to ".join(dict.fromkeys(said(row[name], row) for name in ("low", "high")))
 
     cells: Cells = {
         "Mechanism": markup.mechanism,
         "Price in epsilon": lambda row: said(row["price"], row),
-        "95 % interval": lambda row: " to ".join(
-            dict.fromkeys(said(row[name], row) for name in ("low", "high"))
-        ),
+        "95 % interval": ends,
         "Trials": "n_trials",
     }
     return markup.grid(table, "experiment", cells, title=title)
@@ -110,22 +100,19 @@ def said(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def caption(table: pd.DataFrame) -> str:
-    """Say how many mechanisms of each experiment have a price of at most 1."""
+def words(table: pd.DataFrame) -> dict[str, Any]:
+    """Say how many mechanisms, in all and of each experiment, have a price of at most 1."""
     found = "; ".join(
         f"{catalogue.experiment(str(experiment)).name} {rows['price'].le(1).sum()} of {len(rows)}"
         for experiment, rows in table.groupby("experiment", sort=False)
     )
-    return catalogue.caption("price", found=found)
+    return {"cheap": table["price"].le(1).sum(), "of": len(table), "found": found}
 
 
 TABLES = {
     "price": Table(
         title="The price of privacy",
-        finding=lambda table: catalogue.finding(
-            "price", cheap=table["price"].le(1).sum(), of=len(table)
-        ),
-        caption=caption,
+        words=words,
         inputs=("summary/{experiment}", "summary/{training}"),
         data=data,
         grid=grid,

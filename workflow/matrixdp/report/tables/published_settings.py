@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from matrixdp import catalogue
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short
+from matrixdp.report.statistics import exceeds
 from matrixdp.report.tables import training
 from matrixdp.report.tables.base import Table
 
@@ -24,24 +26,19 @@ def data(tables: Tables) -> pd.DataFrame:
     """Return the numbers with ``label``, the scheme's name, and ``verdict``."""
     numbers = tables["theory/settings"]
     known = zip(numbers["kind"], numbers["scheme"], strict=True)
-    too_large = numbers["epsilon_actual"] > numbers["epsilon"] * (1 + training.ROUNDING)
+    too_large = exceeds(numbers["epsilon_actual"], numbers["epsilon"])
     return numbers.assign(
         label=[catalogue.schemes(kind)[name].label for kind, name in known],
         verdict=too_large.map({True: training.NOT_PRIVATE, False: training.PRIVATE}),
     )
 
 
-def caption(table: pd.DataFrame) -> str:
-    """Return what the settings are, and what neighbours differ by."""
-    return catalogue.caption("imgm_settings", delta=short(table["delta"].max()))
-
-
-def finding(table: pd.DataFrame) -> str:
+def words(table: pd.DataFrame) -> dict[str, Any]:
     """Say how many settings are not what they are called, and the worst at epsilon 1."""
     wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
     worst = wrong.loc[wrong["epsilon"].eq(1), "epsilon_actual"].max()
-    found = {"wrong": len(wrong), "of": len(table), "worst": short(worst)}
-    return catalogue.finding("imgm_settings", **found) if worst > 1 else ""
+    found = {"wrong": len(wrong), "of": len(table), "worst": short(worst) if worst > 1 else None}
+    return found | {"delta": short(table["delta"].max())}
 
 
 def grid(table: pd.DataFrame) -> Grid:
@@ -66,8 +63,7 @@ def _at(epsilon: float, rows: pd.DataFrame) -> str:
 TABLES = {
     "imgm_settings": Table(
         title="True epsilon of the published settings",
-        finding=finding,
-        caption=caption,
+        words=words,
         inputs=("theory/settings",),
         data=data,
         grid=grid,

@@ -5,8 +5,8 @@ Table 2 of the MVG paper, Table 1 of the IMGM paper.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -23,38 +23,61 @@ NOT_RUN = "not run"
 
 Settings = Mapping[str, Any]
 
+#: From an experiment's settings, what is known of it, its provenance and the run's settings to our
+#: column.
+AsRun = Callable[[Settings, catalogue.Experiment, Settings, Settings], Mapping[str, str]]
 
-def side_by_side(
-    name: str,
-    as_run: Callable[[str, Settings, Tables], Mapping[str, str]],
-    tables: Tables,
-) -> pd.DataFrame:
+
+def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame:
     """Return ``item`` and, per experiment, ``<experiment>_published`` and ``<experiment>``.
 
-    Args:
-        name: of the table.
-        as_run: from experiment, settings and inputs to our rows; to none if it is not run.
-        tables: its inputs.
+    ``section`` is the key of the settings that says which experiments are run.
+
+    Raises:
+        InputError: the provenance of a data set is missing, or lacks something.
     """
-    items = [*catalogue.setups(name)]
-    settings = tables["settings"]
+    items, settings = [*catalogue.setups(name)], tables["settings"]
     printed = tables[f"published/{name}"]
     cells = printed.pivot(index="item", columns="experiment", values="value")
     table = pd.DataFrame({"item": items})
     for experiment in printed["experiment"].unique():
-        ours = as_run(experiment, settings, tables) or dict.fromkeys(items, NOT_RUN) | {
-            "needs": catalogue.experiment(experiment).needs
-        }
+        needs = catalogue.experiment(experiment).needs
+        # A data set that networks are trained on both ways is two experiments.
+        ways = {}
+        for name, own in settings.get(section, {}).items():
+            if experiment not in (name, own.get("dataset")):
+                continue
+            about, source = catalogue.experiment(name), own.get("dataset", experiment)
+            if (facts := tables.get(f"data/{source}")) is None:
+                raise InputError(
+                    f"there is no provenance of the data set {source}; run `snakemake data`"
+                )
+            try:
+                ways[about.kind] = as_run(own, about, facts, settings)
+            except KeyError as error:
+                why = f"the provenance of {source} lacks {error}; {DATA_AGAIN}"
+                raise InputError(why) from error
+        ours = _joined(ways) or dict.fromkeys(items, NOT_RUN) | {"needs": needs}
         table[f"{experiment}_published"] = [cells[experiment].get(item, "") for item in items]
         table[experiment] = [ours.get(item, "") for item in items]
     return table
 
 
-def finding(table: pd.DataFrame) -> str:
+def _joined(ways: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the cells of ways to run one set-up, each once; where they differ, with its kind."""
+    found = {}
+    for item in dict.fromkeys(item for cells in ways.values() for item in cells):
+        told = {kind: cells.get(item, "") for kind, cells in ways.items()}
+        told = {kind: cell for kind, cell in told.items() if cell not in ("", "-")} or told
+        several = "; ".join(f"{kind}: {cell}" for kind, cell in told.items())
+        found[item] = several if len({*told.values()}) > 1 else next(iter(told.values()))
+    return found
+
+
+def words(table: pd.DataFrame) -> dict[str, int]:
     """Say how many of the paper's set-ups are run."""
     names = _experiments(table)
-    ran = sum(not table[name].isin([NOT_RUN]).any() for name in names)
-    return catalogue.finding("setups", ran=ran, of=len(names))
+    return {"ran": sum(not table[name].isin([NOT_RUN]).any() for name in names), "of": len(names)}
 
 
 def _experiments(table: pd.DataFrame) -> dict[str, str]:
@@ -62,85 +85,54 @@ def _experiments(table: pd.DataFrame) -> dict[str, str]:
     return {name: catalogue.experiment(name).name for name in table.columns[2::2]}
 
 
-def _facts(name: str, tables: Tables, needed: Iterable[str]) -> Settings:
-    """Return the provenance of a data set, which has all that is needed."""
-    facts = tables.get(f"data/{name}")
-    if facts is None:
-        raise InputError(f"there is no provenance of the data set {name}; run `snakemake data`")
-    for key in needed:
-        if key not in facts:
-            raise InputError(f"the provenance of {name} lacks {key!r}; {DATA_AGAIN}")
-    return facts
-
-
-# --- Table 2: the MVG paper --------------------------------------------------------------------
-
-
 def grid2(table: pd.DataFrame) -> Grid:
-    """Return the experiments beside each other."""
+    """Return the experiments of Table 2 beside each other."""
     short = [name.replace("Experiment", "Exp.") for name in _experiments(table).values()]
     names = [f"{name}, {who}" for name in short for who in ("paper", "ours")]
     rows = catalogue.setups("table2")
-    return Grid(
-        header=["", *names],
-        groups=[("", [[rows[row[0]], *row[1:]] for row in table.to_numpy().tolist()])],
-        columns=r"p{0.1\linewidth}" + r"p{0.13\linewidth}" * len(names),
-    )
+    cells = [[rows[row[0]], *row[1:]] for row in table.to_numpy().tolist()]
+    columns = r"p{0.1\linewidth}" + r"p{0.13\linewidth}" * len(names)
+    return Grid(["", *names], [("", cells)], columns)
 
 
-def _releases(experiment: str, config: Settings, tables: Tables) -> dict[str, str]:
-    """Return how an experiment of the MVG paper was run, if it was."""
-    settings = config.get("experiments", {}).get(experiment)
-    if settings is None:
-        return {}
-    setup = catalogue.experiment(experiment).setup
-    needed = ("title", "status", "features", "rows_used", "scaling", "lower", "upper", "licence")
-    facts = _facts(settings["dataset"], tables, needed)
-    features, records = facts["features"], facts["rows_used"]
-    private = settings.get("train", records)
-    size = len(features) if setup["query"] != "X" else private
-    delta = config["delta"]
-    target = f", of {settings['target']}" if "target" in settings else ""
+def _released(
+    own: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
+) -> dict[str, str]:
+    """Return how an experiment of the MVG paper was run."""
+    features, records, delta = facts["features"], facts["rows_used"], settings["delta"]
+    private = own.get("train", records)
+    size = private if about.setup["query"] == "X" else len(features)
+    ends = {
+        f"[{low:g}, {high:g}]" for low, high in zip(facts["lower"], facts["upper"], strict=True)
+    }
+    directions = [
+        f"({name}) {', '.join(members) or 'none, i.i.d. noise'}"
+        for name, members in own["directions"].items()
+    ]
     return {
-        **setup,
-        "task": setup["task"] + target,
+        **about.setup,
+        "task": about.setup["task"] + (f", of {own['target']}" if "target" in own else ""),
         "dataset": facts["title"],
         "samples": f"{private:,}" + (f", test {records - private}" if private < records else ""),
         "features": f"{len(features)}: {', '.join(features)}",
         "query_size": f"{len(features)} x {size:,}",
-        "directions": _directions(settings),
+        "directions": "; ".join(directions + ["private SVD"] * ("mvg_maxpnr" in own["mechanisms"])),
         "status": facts["status"],
         "scaling": facts["scaling"]["description"],
-        "bounds": _bounds(facts["lower"], facts["upper"]),
-        "adjacency": config["adjacency"].replace("_", " or ") + " one record",
-        "epsilon": ", ".join(config["epsilons"]),
+        "bounds": min(ends)
+        if len(ends) == 1
+        else f"{len(ends)} different intervals, one per feature",
+        "adjacency": settings["adjacency"].replace("_", " or ") + " one record",
+        "epsilon": ", ".join(settings["epsilons"]),
         "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
-        "trials": str(config["trials"]),
+        "trials": str(settings["trials"]),
         "licence": facts["licence"],
     }
 
 
-def _directions(settings: Settings) -> str:
-    named = [
-        f"({name}) {', '.join(features) or 'none, i.i.d. noise'}"
-        for name, features in settings["directions"].items()
-    ]
-    private = ["private SVD"] if "mvg_maxpnr" in settings["mechanisms"] else []
-    return "; ".join([*named, *private])
-
-
-def _bounds(lower: Iterable[float], upper: Iterable[float]) -> str:
-    ends = {f"[{low:g}, {high:g}]" for low, high in zip(lower, upper, strict=True)}
-    return ends.pop() if len(ends) == 1 else f"{len(ends)} different intervals, one per feature"
-
-
-# --- Table 1: the IMGM paper -------------------------------------------------------------------
-
-
 def grid1(table: pd.DataFrame) -> Grid:
-    """Return the experiments below each other, without the rows that say nothing of one."""
-    rows = catalogue.setups("table1")
-    groups = {}
+    """Return the experiments of Table 1 below each other, without rows that say nothing of one."""
+    rows, groups = catalogue.setups("table1"), {}
     for experiment, name in _experiments(table).items():
         cells = table[["item", f"{experiment}_published", experiment]].itertuples(index=False)
         groups[name] = [
@@ -151,54 +143,31 @@ def grid1(table: pd.DataFrame) -> Grid:
     return markup.grouped(groups, columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}")
 
 
-def _learnt(dataset: str, config: Settings, tables: Tables) -> dict[str, str]:
-    """Return how networks were trained on a data set of the IMGM paper, in every way that was."""
-    parts = {
-        catalogue.experiment(name).kind: _trained(name, dataset, config, tables)
-        for name, own in config.get("training", {}).items()
-        if own.get("dataset", name) == dataset
-    }
-    found = {}
-    for item in dict.fromkeys(item for part in parts.values() for item in part):
-        told = {kind: part[item] for kind, part in parts.items() if part[item] not in ("", "-")}
-        if len({*told.values()}) > 1:
-            found[item] = "; ".join(f"{kind}: {text}" for kind, text in told.items())
-        else:
-            found[item] = next(iter([*told.values(), *(part[item] for part in parts.values())]))
-    return found
-
-
-def _trained(experiment: str, dataset: str, config: Settings, tables: Tables) -> dict[str, str]:
+def _trained(
+    own: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
+) -> dict[str, str]:
     """Return how an experiment of the IMGM paper was run."""
-    settings = config["training"][experiment]
-    facts = _facts(dataset, tables, ("title", "status", "arrays", "licence"))
-    about = catalogue.experiment(experiment)
-    private_gradients = about.kind == "gradients"
-    epochs = str(settings["epochs"])
-    if "extractor_epochs" in settings:
-        epochs += f", of the extractor {settings['extractor_epochs']}"
+    of_gradients = about.kind == "gradients"
+    extractor = own.get("extractor_epochs")
+    epochs = f"{own['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
+    batch = f", for the authors' code in batches of {own['batch']}" if own.get("batch") else ""
     shown = ("type1_epochs", "type2_epochs", "gradient_shape", "feature_shape")
     return {
         **dict.fromkeys(shown, "-"),
         **about.setup,
         "protected": about.protected,
-        "type1_epochs" if private_gradients else "type2_epochs": epochs,
-        "training": _records(facts, "train", settings["records"]),
+        "type1_epochs" if of_gradients else "type2_epochs": epochs,
+        "training": _records(facts, "train", own["records"]),
         # Of reviews, which are slow to go through, test records are limited too.
-        "testing": _records(facts, "test", None if private_gradients else settings["records"]),
-        "clip": f"{settings['clip']:g}" if private_gradients else "",
-        "lot": str(settings["lot"])
-        + (
-            f", for the authors' code in batches of {batch}"
-            if (batch := settings.get("batch"))
-            else ""
-        ),
+        "testing": _records(facts, "test", None if of_gradients else own["records"]),
+        "clip": f"{own['clip']:g}" if of_gradients else "",
+        "lot": f"{own['lot']}{batch}",
         "dataset": facts["title"],
         "status": facts["status"],
         "metric": "test accuracy",
-        "epsilon": ", ".join(settings["epsilons"]),
-        "delta": settings["delta"],
-        "trials": f"{settings['trials']}, from seed {config['seed']}",
+        "epsilon": ", ".join(own["epsilons"]),
+        "delta": own["delta"],
+        "trials": f"{own['trials']}, from seed {settings['seed']}",
         "licence": facts["licence"],
     }
 
@@ -213,20 +182,18 @@ def _records(facts: Settings, part: str, most: int | None) -> str:
 TABLES = {
     "table1": Table(
         title="Table 1",
-        finding=finding,
-        caption=catalogue.caption("table1"),
+        words=words,
         inputs=("published/table1", "settings"),
         optional=("data/adult", "data/cora", "data/imdb", "data/mnist"),
-        data=functools.partial(side_by_side, "table1", _learnt),
+        data=partial(side_by_side, "table1", "training", _trained),
         grid=grid1,
     ),
     "table2": Table(
         title="Table 2",
-        finding=finding,
-        caption=catalogue.caption("table2"),
+        words=words,
         inputs=("published/table2", "settings"),
         optional=("data/liver", "data/movement", "data/ctg"),
-        data=functools.partial(side_by_side, "table2", _releases),
+        data=partial(side_by_side, "table2", "experiments", _released),
         grid=grid2,
     ),
 }

@@ -35,8 +35,6 @@ COLUMNS = (
 )
 
 PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
-#: Relative error that an epsilon may have.
-ROUNDING = 1e-6
 
 
 def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -61,28 +59,20 @@ def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
 
     ``epsilon_actual`` is the epsilon that the noise really gives at ``delta``. ``verdict`` is ``not
     private`` where that exceeds the nominal one; elsewhere the scheme's ``status``, or ``private``
-    where a wrong calibration happens to add enough noise.
-
-    Args:
-        results: the summary of one experiment.
-        reading: the reading to show.
+    where a wrong calibration happens to add enough noise. ``results`` is a summary.
     """
     results = results[results["reading"] == reading]
     (experiment,) = results["experiment"].unique()
     known = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles = grouped(experiment, results["mechanism"])
     title_of = {name: title for title, members in titles.items() for name in members}
-    order = {name: place for place, name in enumerate(title_of)}
     rows = results.rename(columns={"mechanism": "scheme"})
-    told = [known.get(name, _words(name)) for name in rows["scheme"]]
-    rows = rows.assign(
-        group=rows["scheme"].map(title_of),
-        _place=rows["scheme"].map(order),
-        _epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-    )
-    rows[["label", "calibration", "remark", "status"]] = [
-        [words.label, words.calibration, words.note, words.status] for words in told
-    ]
+    names = rows["scheme"]
+    rows = rows.assign(group=names.map(title_of), _place=names.map([*title_of].index))
+    rows["_epsilon"] = pd.to_numeric(rows["epsilon"], errors="coerce")
+    told = pd.DataFrame([vars(known.get(name, _words(name))) for name in names], rows.index)
+    told = told.drop(columns="group").rename(columns={"note": "remark"})
+    rows = rows.join(told)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
@@ -116,12 +106,15 @@ def finding(found: pd.DataFrame) -> str:
     return catalogue.finding("imgm" if len(wrong) else "imgm_private", worst=worst, **words)
 
 
-def caption(found: pd.DataFrame) -> str:
+def words(found: pd.DataFrame) -> dict[str, Any]:
     """Return the setting, and what the columns are."""
-    text = catalogue.caption("imgm", epsilon=found["_at"].iloc[0])
     batch = found["_batch"].iloc[0]
-    code = catalogue.caption("imgm_code", batch=batch) if batch else ""
-    return " ".join(filter(None, [_setting(found), text, code, same_noise(found)]))
+    return {
+        "setting": _setting(found),
+        "epsilon": found["_at"].iloc[0],
+        "code": f" {catalogue.caption('imgm_code', batch=batch)}" if batch else "",
+        "same": same_noise(found),
+    }
 
 
 def grid(found: pd.DataFrame) -> Grid:
@@ -149,17 +142,15 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def finding_over_epsilon(found: pd.DataFrame) -> str:
-    """Say how far true epsilons are from the nominal ones."""
-    times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
-    return catalogue.finding("imgm_grid", times=span(times)) if times.max() > 1 + ROUNDING else ""
-
-
-def caption_over_epsilon(found: pd.DataFrame) -> str:
-    """Return the setting, and what the readings are."""
+def words_over_epsilon(found: pd.DataFrame) -> dict[str, Any]:
+    """Return the setting, how far true epsilons are from nominal ones, and what readings are."""
     by_default = found["reading"].eq(DEFAULT)
-    text = f"{_setting(found[by_default])} {catalogue.caption('imgm_grid')}"
-    return text if by_default.all() else f"{text} {catalogue.caption('imgm_readings')}"
+    times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
+    return {
+        "setting": _setting(found[by_default]),
+        "times": span(times) if statistics.exceeds(times.max(), 1) else None,
+        "readings": "" if by_default.all() else f" {catalogue.caption('imgm_readings')}",
+    }
 
 
 def grid_over_epsilon(found: pd.DataFrame) -> Grid:
@@ -175,14 +166,14 @@ def grid_over_epsilon(found: pd.DataFrame) -> Grid:
 
 
 def same_noise(found: pd.DataFrame) -> str:
-    """Return a sentence on schemes that add the same noise at every epsilon, or nothing."""
+    """Return what a caption says of schemes of the same noise at every epsilon; or nothing."""
     noise = found[found["noise_std"].notna()].assign(noise=found["noise_std"].map("{:.9g}".format))
     by_scheme = noise.groupby("label", sort=False)[["epsilon", "noise"]]
     alike: dict[tuple[str, ...], list[str]] = {}
     for label, rows in by_scheme:
         alike.setdefault(tuple(rows.agg(" ".join, axis=1)), []).append(str(label))
     said = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
-    return f"One and the same noise: {'; '.join(said)}." if said else ""
+    return f" One and the same noise: {'; '.join(said)}." if said else ""
 
 
 def _words(name: str) -> SchemeWords:
@@ -200,7 +191,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
-    if row["epsilon_actual"] > float(row["epsilon"]) * (1 + ROUNDING):
+    if statistics.exceeds(row["epsilon_actual"], float(row["epsilon"])):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
@@ -213,8 +204,7 @@ def _setting(found: pd.DataFrame) -> str:
     return (
         f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
         f"{law}; delta = {short(found['delta'].max())}. "
-        + (f"Protected: {protected}. " if protected else "")
-        + f"Data: {found['data_status'].iloc[0]}."
+        f"{f'Protected: {protected}. ' if protected else ''}Data: {found['data_status'].iloc[0]}."
     )
 
 
@@ -234,7 +224,7 @@ TABLES = {
     "imgm_{experiment}": Table(
         title="{title}",
         finding=finding,
-        caption=caption,
+        words=words,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "settings"),
         each="training",
         data=data,
@@ -242,8 +232,7 @@ TABLES = {
     ),
     "imgm_{experiment}_grid": Table(
         title="{title}: over epsilon",
-        finding=finding_over_epsilon,
-        caption=caption_over_epsilon,
+        words=words_over_epsilon,
         inputs=("summary/{experiment}",),
         each="training",
         data=data_over_epsilon,

@@ -1,4 +1,4 @@
-"""What an experiment of a paper came to: the verdicts on its claims, and which values are met.
+"""What claims and experiments of a paper came to: verdicts in numbers, and which values are met.
 
 Nothing is judged here. The verdicts are those of ``claims.csv``, and how a value lies to the
 printed one stands in the table.
@@ -14,9 +14,8 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import summary
-from matrixdp.report.claims.judge import NOT_REPRODUCED, REPRODUCED
-from matrixdp.report.claims.tally import tally
-from matrixdp.report.tables.comparison import WITHIN
+from matrixdp.report.claims.judge import EXPERIMENT, NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from matrixdp.report.statistics import WITHIN
 
 #: How a sentence stands to the paper.
 AGREES, CONTRADICTS, NOTE = "agrees", "contradicts", "note"
@@ -48,16 +47,12 @@ def outcome(
 ) -> Outcome:
     """Return what became of experiments; on simulated data nothing is compared.
 
-    Args:
-        experiments: those that the claims are on; ``*`` counts all claims, and lists none.
-        table: the table of the results that the paper prints, as it was written; None for none.
-        claims: ``claims.csv``; None if nothing was judged.
+    Of the claims on ``experiments`` in ``claims.csv`` (``*`` counts all claims, and lists none),
+    and of the table of results that the paper prints, as it was written; None for none.
     """
     said: list[str] = []
     if table is not None:
-        text = ["published", "verdict", "note"]
-        table = table.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
-        rows = table[table["published"] != ""]
+        rows = table[table["published"].notna() & table["published"].ne("")]
         ran = rows[rows["mean"].notna()]
         if table["data_status"].eq(summary.SIMULATED).any():
             return Outcome("Run on simulated data: nothing is compared with the paper.")
@@ -82,3 +77,33 @@ def outcome(
 def _judged(claim: Row) -> Finding:
     text = f"{claim['id']}, {claim['verdict']}: {claim['claim']} Here: {claim['reason']}"
     return Finding(TONES.get(claim["verdict"], NOTE), text.rstrip(".") + ".")
+
+
+def tally(claims: pd.DataFrame) -> str:
+    """Return by paper how many claims are reproduced, claims on experiments apart from the others.
+
+    What is reproduced only under a reading does not count. ``claims`` are rows of ``claims.csv``,
+    at least one.
+    """
+    parts = []
+    for paper, rows in claims.groupby("paper", sort=False):
+        tried = rows["kind"].eq(EXPERIMENT)
+        counts = [
+            catalogue.caption(name, met=own["verdict"].eq(REPRODUCED).sum(), total=len(own))
+            for name, own in (("claims_proved", rows[~tried]), ("claims_tried", rows[tried]))
+            if len(own)
+        ]
+        parts.append(f"{paper}: {', '.join(counts)}")
+    return "; ".join(parts)
+
+
+def explained(claims: pd.DataFrame) -> str:
+    """Return what the verdicts mean that are there, one sentence."""
+    found = {word(verdict) for verdict in claims["verdict"]}
+    words = catalogue.section("verdicts")
+    return "; ".join(f"{one}: {words[one]}" for one in words if one in found)
+
+
+def word(verdict: str) -> str:
+    """Return a verdict without what it holds under."""
+    return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict

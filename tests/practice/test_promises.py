@@ -1,0 +1,217 @@
+"""What a release promises holds where it breaks easily: rounding, refusals, sums of budgets."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp import cli, safe
+from matrixdp.practice import ledger
+from matrixdp.privacy import exact, gaussian
+
+SPECIFICATION = """
+file = "people.csv"
+query = "mean"
+records = 3
+epsilon = 1
+delta = 1e-6
+{}
+[bounds]
+age = [0, 120]
+income = [0, 2e5]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_text("age,income\n1,2\n3,4e307\n-1.7e308,6\n")
+    return tmp_path
+
+
+def run(folder, verb="release", more="", options=(), **replaced):
+    text = SPECIFICATION.format(more)
+    for old, new in replaced.items():
+        text = "\n".join(
+            f"{old} = {new}" if line.startswith(f"{old} =") else line for line in text.splitlines()
+        )
+    (folder / "s.toml").write_text(text)
+    words = options if verb == "recommend" else ("--out", str(folder / "out"))
+    return cli.main([verb, str(folder / "s.toml"), *words])
+
+
+def calibrated(query, mechanism=None, epsilon=1.0, delta=1e-6):
+    return (mechanism or mdp.Gaussian()).calibrate(query, epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize("far", [0.0, 1.7e9, 1e12, -1e12])
+def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
+    query = mdp.Mean(mdp.Box((far,), (far + 1.0,)), 1)
+    values = [exact.value(query, [[[far + x]]])[0, 0] for x in np.linspace(-0.5, 1.5, 401)]
+    assert (min(values), max(values)) == (far, far + 1)
+    assert np.ptp(values) == query.l2
+
+
+def test_rounding_is_paid_for_in_every_entry_that_a_record_changes():
+    box = mdp.Box.cube(50, 0.0, 1.0)
+    moments = calibrated(mdp.SecondMoments(box, 100))
+    assert moments.noise.columns_alike
+    for query, changed in ((mdp.SecondMoments(box, 100), 2500), (mdp.Records(box, 100), 50)):
+        release = calibrated(query)
+        paid = 2 * safe.STEP * np.sqrt(changed) / release.mu
+        assert release.stretch == pytest.approx(1 / (1 - paid), rel=1e-12)
+
+
+def test_a_refusal_depends_on_bounds_and_never_on_the_value():
+    release = calibrated(mdp.Mean(mdp.Box((0.0,), (1e9,)), 10**9))
+    told = []
+    for value in (0.0, 1e9):
+        with pytest.raises(mdp.InputError, match="cannot be added safely") as refused:
+            release.add_once(np.array([[value]]))
+        told.append(str(refused.value))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1e308, 1e308), (0, 5e-324), (1e308, 1.5e308), (0, 1e80)]
+)
+def test_bounds_that_no_sensitivity_can_be_computed_for_are_refused(low, high):
+    with pytest.raises(mdp.InputError, match="choose a unit"):
+        mdp.Box((low,), (high,))
+
+
+def test_any_finite_value_is_clipped_and_none_is_refused(folder):
+    assert run(folder) == 0
+    fitted = mdp.PrivatePCA(bounds=(0, 1e-3)).fit([[1e308, -1e308]] * 5)
+    assert np.isfinite(fitted.components_).all()
+
+
+@pytest.mark.parametrize("text", ["secret", "12secret", "0x1secret"])
+def test_no_message_shows_a_value(folder, capsys, text):
+    (folder / "people.csv").write_text(f"age,income\n1,2\n3,{text}\n5,6\n")
+    assert run(folder) == 2
+    assert "secret" not in capsys.readouterr().err
+    release = calibrated(mdp.Records(mdp.Box((0.0,), (1.0,)), 1))
+    with pytest.raises(mdp.InputError, match="no array of numbers") as refused:
+        release.sample_once([[text]])
+    assert refused.value.__cause__ is None
+    assert "secret" not in str(refused.value)
+
+
+def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total(tmp_path):
+    limit = {"epsilon": 20.0, "delta": 1e-6}
+    one = calibrated(mdp.Mean(mdp.Box((0.0,), (1.0,)), 50), epsilon=0.1, delta=1e-8)
+    assert 2 * safe.extra_delta(20.0, 1) > 1e-6 > 1e5 * one.extra_delta
+    ledger.spend(tmp_path / "a.json", {}, one, limit)
+    with pytest.raises(mdp.InputError, match="allows epsilon 20"):
+        ledger.spend(tmp_path / "a.json", {}, one, limit)
+
+
+def test_pure_releases_add_up_beside_others_only_where_that_was_reserved(tmp_path):
+    query = mdp.Mean(mdp.Box((0.0,), (1.0,)), 50)
+    pure, other = calibrated(query, mdp.Laplace(), 0.5), calibrated(query, epsilon=0.5)
+    limit = {"epsilon": 1.1, "delta": 1.1e-6}
+    ledger.spend(tmp_path / "a.json", {}, pure, limit)
+    with pytest.raises(mdp.InputError, match="allows epsilon"):
+        ledger.spend(tmp_path / "a.json", {}, other, limit)
+    reserved = {**limit, "pure": 0.55}
+    assert ledger.spend(tmp_path / "b.json", {}, other, reserved) <= 1.1
+    assert ledger.spend(tmp_path / "b.json", {}, pure, reserved) <= 1.1
+    with pytest.raises(mdp.InputError, match="allows epsilon"):
+        ledger.spend(tmp_path / "b.json", {}, calibrated(query, mdp.Laplace(), 0.1), reserved)
+
+
+def test_to_mix_both_at_will_would_exceed_delta():
+    """After each Gaussian release: spend what is left on a pure one where that is worse."""
+    rng, delta = np.random.default_rng(0), 0.01
+    end = gaussian.mu(1.0, delta) ** 2
+    times = np.geomspace(1e-3, 1, 30) * end
+    left = 1 - gaussian.epsilon(delta, np.sqrt(times))
+    loss = np.cumsum(rng.standard_normal((100_000, 30)) * np.sqrt(np.diff(times, prepend=0)), 1)
+    loss += times / 2
+    chance = np.exp(left) / (1 + np.exp(left))
+    pure = sum(
+        share * np.maximum(0, 1 - np.exp(1 - loss - sign * left))
+        for share, sign in ((chance, 1), (1 - chance, -1))
+    )
+    stop = (loss > 1 - left) & (pure > 0.2)
+    first = np.where(stop.any(axis=1), stop.argmax(axis=1), 29)
+    harm = np.take_along_axis(pure, first[:, None], 1)
+    assert harm.mean() - 4 * harm.std() / np.sqrt(harm.size) > delta
+
+
+def test_one_account_has_one_kind_of_neighbours(folder, capsys):
+    more = "total = {epsilon = 9, delta = 1e-5}"
+    assert run(folder, more=more) == 0
+    (folder / "out").rename(folder / "first")
+    assert run(folder, more=f'adjacency = "add_remove"\n{more}') == 2
+    assert "state the same" in capsys.readouterr().err
+
+
+def test_a_link_leads_to_the_account_of_its_file(folder):
+    (folder / "link.csv").symlink_to("people.csv")
+    assert run(folder) == 0
+    (folder / "out").rename(folder / "first")
+    assert run(folder, file='"link.csv"') == 2
+    assert not (folder / "link.csv.privacy.json").exists()
+
+
+def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):
+    def stop(*_):
+        account = json.loads((folder / "people.csv.privacy.json").read_text())
+        assert len(account["releases"]) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(safe, "noise", stop)
+    assert run(folder) == 130
+    assert not list((folder / "out").iterdir())
+
+
+def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
+    query = mdp.SecondMoments(mdp.Box.cube(20, -1.0, 1.0), 100)
+    for one in mdp.options(query, epsilon=3.0, delta=1e-9):
+        assert one.release.delta + one.release.extra_delta <= 1e-9
+    with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
+        mdp.options(query, epsilon=20.0, delta=0)
+    fitted = mdp.PrivatePCA(bounds=(-1, 1), delta=1e-9).fit(np.eye(5))
+    assert fitted.release_.delta + fitted.release_.extra_delta <= 1e-9
+    assert run(folder, more='mechanism = "gaussian"') == 0
+    receipt = json.loads((folder / "out/mean.receipt.json").read_text())
+    assert receipt["delta"] == 1e-6
+    for epsilon, delta in receipt["curve"]:
+        assert delta >= gaussian.delta(epsilon, receipt["mu"]) + safe.extra_delta(epsilon, 2)
+
+
+def test_noise_from_a_seed_warns():
+    release = calibrated(mdp.Records(mdp.Box((0.0,), (1.0,)), 1))
+    with pytest.warns(UserWarning, match="hides nothing"):
+        release.sample_once([[1.0]], random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release.sample_once([[1.0]])
+
+
+def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys):
+    (folder / "people.csv").unlink()
+    assert run(folder, "recommend", query='"records"', records=2000) == 0
+    told = capsys.readouterr().out
+    assert "income: noise of +- 566,000 on values from 0 to 200,000: do not release this" in told
+    assert "price of privacy (noise of half of the largest deviation): epsilon 11.3" in told
+
+
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments", "first_component"])
+def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, query):
+    rows = np.random.default_rng(1).uniform(0, [120, 2e5], (3000, 2))
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
+    before = {*folder.iterdir()}
+    given = {"query": f'"{query}"', "records": 3000, "options": ["--look-at-the-data"]}
+    assert run(folder, "recommend", **given) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line for line in lines if "NOT PRIVATE" in line][1:]
+    assert {*folder.iterdir()} == before | {folder / "s.toml"}
+    if query in ("records", "mean"):
+        predicted = [float(line.split("noise of ")[1].split()[0].strip("%")) for line in lines[:2]]
+        found = [float(line.split()[-1].strip("%")) for line in shown]
+        scale = 100 if query == "records" else 1
+        assert np.array(found) / scale == pytest.approx(predicted, rel=0.5)

@@ -1,0 +1,113 @@
+"""A person's file: what is read of each kind, in blocks, and what is refused in one sentence."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.practice import tables
+
+ROWS = np.arange(40_000.0).reshape(20_000, 2)
+
+
+def read(path, columns=("a", "b")):
+    return np.concatenate(list(tables.blocks(path, columns)))
+
+
+def written(path):
+    if path.suffix == ".csv":
+        np.savetxt(path, ROWS, delimiter=",", header="0,1", comments="")
+    elif path.suffix == ".parquet":
+        _parquet(path, {"0": ROWS[:, 0], "1": ROWS[:, 1]})
+    else:
+        (np.savez if path.suffix == ".npz" else np.save)(path, ROWS)
+    return path
+
+
+def _parquet(path, columns, **given):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    arrow.parquet = pytest.importorskip("pyarrow.parquet")
+    arrow.parquet.write_table(arrow.table(columns), path, **given)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+def test_blocks_are_small_and_in_order(tmp_path, suffix):
+    blocks = list(tables.blocks(written(tmp_path / f"rows{suffix}"), ("1", "0")))
+    assert max(map(len, blocks)) <= 1 << 14
+    assert len(blocks) > 1
+    assert np.array_equal(np.concatenate(blocks), ROWS[:, ::-1])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "bytes", "text"])
+def test_a_damaged_file_is_one_sentence(tmp_path, suffix, damage):
+    path = written(tmp_path / f"rows{suffix}")
+    whole = path.read_bytes()
+    path.write_bytes(
+        {
+            "empty": b"",
+            "cut": whole[: len(whole) // 2 - 1] if suffix != ".csv" else whole[:-1] + b',"',
+            "bytes": whole[:9] + b"\xff" * 40 + whole[49:],
+            "text": b"no table\n" * 9,
+        }[damage]
+    )
+    with pytest.raises(InputError, match="rows") as told:
+        read(path, ("0", "1"))
+    assert "\n" not in str(told.value)
+
+
+def test_parquet_takes_every_kind_of_number(tmp_path):
+    kinds = {
+        "whole": np.array([1, 2, 3], np.int16),
+        "single": np.array([1, 2, 3], np.float32),
+        "yes or no": [True, False, True],
+        "decimal": [decimal.Decimal("1.25")] * 3,
+    }
+    path = _parquet(tmp_path / "rows.parquet", kinds, row_group_size=2)
+    assert read(path, tuple(kinds)).T.tolist() == [[1, 2, 3], [1, 2, 3], [1, 0, 1], [1.25] * 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, None], "no finite number in record 2, column 'a'"),
+        ([None, None], "no finite number in record 1, column 'a'"),
+        ([True, None], "no finite number in record 2"),
+        (["1", "2"], "has string in column 'a'; every value must be a number"),
+        ([datetime.datetime(2020, 1, 1)] * 2, "has timestamp"),
+        ([datetime.date(2020, 1, 1)] * 2, "has date32"),
+        ([datetime.timedelta(1)] * 2, "has duration"),
+        ([[1], [2]], "has list<"),
+        ([{"c": 1}, {"c": 2}], "has struct<"),
+    ],
+)
+def test_parquet_refuses_what_is_no_number(tmp_path, values, message):
+    path = _parquet(tmp_path / "rows.parquet", {"a": values, "b": [1, 2]})
+    with pytest.raises(InputError, match=message):
+        read(path)
+
+
+def test_parquet_columns_of_words_by_number_are_words(tmp_path):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    words, numbers = (
+        arrow.array(values).dictionary_encode() for values in (["x", "y", "x"], [7, 8, 7])
+    )
+    path = _parquet(tmp_path / "rows.parquet", {"a": words, "b": numbers})
+    assert read(path, ("b",)).T.tolist() == [[7, 8, 7]]
+    with pytest.raises(InputError, match="has string in column 'a'"):
+        read(path)
+
+
+def test_parquet_needs_its_column_once(tmp_path):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    path = _parquet(tmp_path / "rows.parquet", {"a": [1], "c": [{"d": 1}]})
+    for name in ("b", "c.d"):
+        with pytest.raises(InputError, match=f"has no column '{name}'"):
+            read(path, (name,))
+    twice = arrow.table([[1], [2]], names=["a", "a"])
+    arrow.parquet.write_table(twice, path)
+    with pytest.raises(InputError, match="'a' twice"):
+        read(path, ("a",))
