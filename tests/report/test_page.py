@@ -207,7 +207,7 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
     gaps = section(html, "gaps")
     assert "no guarantee: delta is 0.1 at epsilon 1" in gaps
     assert "skipped: &lt;b&gt;it&lt;/b&gt; answers covariance queries" in gaps
-    for name in ("MNIST", "CIFAR-10", "SVHN"):
+    for name in ("CIFAR-10", "SVHN"):
         assert name in gaps
     assert "not run; it would need the 60,000 images" in gaps
     provenance = section(html, "provenance")
