@@ -54,7 +54,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     asked = specification.read(path)
     try:
         choice(TASKS, query=asked.asked)
-        if asked.radius is not None or len(asked.columns) < 2:
+        if "radius" in asked.stated or len(asked.columns) < 2:
             raise InputError("a comparison needs the bounds of two columns or more, and no radius")
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
@@ -97,8 +97,7 @@ def recommended(asked: Specification) -> str:
 
 def _described(asked: Specification) -> dict[str, Any]:
     """Return the data set as an entry of datasets.yaml has it, with its file and status."""
-    lower, upper = np.array([*asked.bounds.values()], dtype=np.float64).T
-    sides = {"lower": lower, "upper": upper, "middle": asked.middle}
+    sides = {"lower": asked.box.lower, "upper": asked.box.upper, "middle": asked.middle}
     return {
         "file": os.fspath(asked.file),
         "status": "original" if asked.public else PRIVATE,
