@@ -63,6 +63,7 @@ def release(folder, out="out", **given):
         ("second_moments", (2, 3), ""),
         ("first_component", (1, 2), ""),
         ("regression", (1, 2), 'target = "income"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
     ],
 )
 def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):

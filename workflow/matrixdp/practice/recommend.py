@@ -129,9 +129,9 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 
 def _variances(release: Additive) -> Array:
-    """Return the variance of each entry of the noise, (m, 1) where columns are alike."""
+    """Return the variance of each entry of the noise, of records and means of a column's."""
     law, unit, _ = release.whitened
-    if law.columns_alike:
+    if release.query.yields == "matrix":
         law = replace(law, shape=(law.shape[0], 1))
     deviations: Array = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
     return deviations**2 * (2 if unit is safe.LAPLACE else 1)
