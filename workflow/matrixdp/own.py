@@ -104,7 +104,10 @@ def _described(asked: Specification) -> dict[str, Any]:
         "shape": [asked.query.records, len(asked.columns)],
         "columns": [*asked.columns],
         "scalings": {
-            "default": {"method": "bounds", **{name: side.tolist() for name, side in sides.items()}}
+            "default": {
+                "method": "bounds",
+                **{name: [*map(float, side)] for name, side in sides.items()},
+            }
         },
     }
 
