@@ -308,3 +308,15 @@ def test_jax_keeps_to_one_thread_of_the_processor():
     assert backend == "cpu"
     assert float(share) < 1.2
     assert found.stderr == ""
+
+
+def test_a_classifier_has_an_output_for_every_class():
+    """Ten classes on the axes of ten features: without privacy all are told apart."""
+    labels = np.arange(400, dtype=np.int8) % 10
+    values = np.eye(10, dtype=np.float32)[labels]
+    parts = {"train": slice(300), "test": slice(300, None)}
+    arrays = {f"{part}_features": values[rows] for part, rows in parts.items()}
+    arrays |= {f"{part}_labels": labels[rows] for part, rows in parts.items()}
+    data = LearningSet("mnist", arrays, "simulated")
+    rows = run(IMDB, "nonprivate", data, replace(SETTINGS, experiment="mnist_features"))
+    assert (rows["value"] == 1).all()

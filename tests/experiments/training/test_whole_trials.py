@@ -300,13 +300,14 @@ def test_groups_show_a_record_in_every_bth_step_at_most(monkeypatch):
 # The networks of the experiments, in one step on all records
 
 
-@pytest.mark.parametrize("experiment", ["adult", "cora"])
+@pytest.mark.parametrize("experiment", ["adult", "cora", "mnist"])
 def test_a_step_is_the_sum_of_clipped_gradients_with_noise_on_every_parameter(
-    experiment, table, graph, monkeypatch
+    experiment, table, graph, pictures, monkeypatch
 ):
     network, arrays = {
         "adult": (models.Perceptron, table),
         "cora": (models.GraphNetwork, graph),
+        "mnist": (models.LeNet, pictures),
     }[experiment]
     model = network.of(arrays)
     records = len(model.labels)
@@ -316,8 +317,13 @@ def test_a_step_is_the_sum_of_clipped_gradients_with_noise_on_every_parameter(
         one = jax.grad(lambda p, record: model.losses(p, record[None])[0])
         return jax.vmap(one, (None, 0))(params, jnp.arange(records))
 
-    clip = {"adult": 1.3, "cora": 0.5}[experiment]
-    settings = {"trials": 30, "lot": records, "epochs": 1, "clip": clip}
+    clip = {"adult": 1.3, "cora": 0.5, "mnist": 7.0}[experiment]
+    settings = {
+        "trials": 6 if experiment == "mnist" else 30,
+        "lot": records,
+        "epochs": 1,
+        "clip": clip,
+    }
     rows, ends, starts = trained(monkeypatch, network, arrays, "imgm", ["1000"], **settings)
     left, clipped = {name: [] for name in model.shapes}, []
     for end, start in zip(ends, starts, strict=True):

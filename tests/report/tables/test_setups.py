@@ -166,17 +166,43 @@ def test_table_1_has_all_six_data_sets_run_or_not(make):
     assert table.loc["type2_epochs", ["adult", "imdb"]].tolist() == ["-", "10, of the extractor 3"]
     assert table.loc["trials", "imdb"] == "6, from seed 7"
     assert table.loc["protected", "adult"] == catalogue.experiment("adult").protected
-    for name in ("mnist", "cifar10", "svhn"):
+    for name in ("cifar10", "svhn"):
         assert table.loc["lot", name] == "not run"
         assert "hours" in table.loc["needs", name]
     # One that was left out needs nothing but to be run.
-    assert table.loc["lot", "cora"] == "not run"
-    assert table.loc["needs", ["cora", "adult"]].tolist() == ["", ""]
+    assert table.loc["lot", ["cora", "mnist"]].tolist() == ["not run"] * 2
+    assert table.loc["needs", ["cora", "adult", "mnist"]].tolist() == [""] * 3
     names = ["MNIST", "CIFAR-10", "Cora", "Adult", "SVHN", "IMDB"]
     assert [markdown.index(f"| **{name}** |") for name in names] == sorted(
         markdown.index(f"| **{name}** |") for name in names
     )
     assert "| What it would need |  | the 60,000 images" in markdown
+
+
+def test_a_data_set_that_is_trained_both_ways_says_both(make):
+    about = ADULT | {
+        "name": "mnist",
+        "title": "Digits",
+        "arrays": {"test_images": {"shape": [5000, 28]}, "train_images": {"shape": [55000, 28]}},
+    }
+    given = TRAINING["training"]
+    ways = {
+        "mnist": {**given["adult"], "records": None, "lot": 1024, "dataset": "mnist"},
+        "mnist_features": {**given["imdb"], "trials": 5, "dataset": "mnist"},
+    }
+    table, _, _ = make(about, number=1, config={**TRAINING, "training": ways})
+    found = table["mnist"]
+    in_batches = "gradients: 1024, for the authors' code in batches of 256"
+    assert found["lot"] == f"{in_batches}; features: 256"
+    assert found[["type1_epochs", "type2_epochs"]].tolist() == ["50", "10, of the extractor 3"]
+    assert found[["training", "testing", "trials"]].tolist() == [
+        "55,000",
+        "5,000",
+        "5, from seed 7",
+    ]
+    assert found["epsilon"] == "gradients: 0.1, 1; features: 1"
+    assert found["clip"] == "1.5"
+    assert table.loc["lot", "adult"] == "not run"
 
 
 def test_table_1_shouts_and_names_what_is_missing(make):
@@ -194,10 +220,13 @@ def numbers(text):
 
 def test_table_1_says_what_the_training_does():
     from matrixdp.data import cora
-    from matrixdp.experiments.training import extractor, features, gradients, models
+    from matrixdp.experiments.training import extractor, features, gradients, lstm, models
 
     optimisers, networks = (
-        {name: numbers(catalogue.experiment(name).setup[row]) for name in ("adult", "cora", "imdb")}
+        {
+            name: numbers(catalogue.experiment(name).setup[row])
+            for name in ("adult", "cora", "imdb", "mnist")
+        }
         for row in ("optimiser", "model")
     )
     sgd = {gradients.RATE, gradients.DECAY, gradients.DECAY_STEPS, gradients.MOMENTUM}
@@ -207,7 +236,9 @@ def test_table_1_says_what_the_training_does():
     assert optimisers["cora"] == {planetoid, cora._VALIDATION, cora._NEXT}
     assert networks["adult"] == {105, models.SIGMOID_UNITS, 2}
     assert networks["cora"] == {1433, models.GRAPH_UNITS, 7}
-    assert networks["imdb"] == {extractor.EMBEDDING, 2, extractor.UNITS, extractor.FEATURES}
+    lenet = {shape[1] for shape in models.shapes(models.LENET).values()} - {1}
+    assert networks["mnist"] == lenet | {5, 2}
+    assert networks["imdb"] == {lstm.EMBEDDING, 2, lstm.UNITS, lstm.FEATURES}
 
 
 def test_every_training_says_what_is_protected_and_of_which_kind_it_is():

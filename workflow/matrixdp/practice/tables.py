@@ -112,7 +112,8 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
 def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
     for column in columns:
         if column not in header:
-            raise InputError(f"{path} has no column {column!r}; {nearest(column, header)}")
+            known = nearest(column, header) if header else "it is empty"
+            raise InputError(f"{path} has no column {column!r}; {known}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]

@@ -41,22 +41,37 @@ def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.D
     cells = printed.pivot(index="item", columns="experiment", values="value")
     table = pd.DataFrame({"item": items})
     for experiment in printed["experiment"].unique():
-        about, own = catalogue.experiment(experiment), settings.get(section, {}).get(experiment)
-        ours: Mapping[str, str] = dict.fromkeys(items, NOT_RUN) | {"needs": about.needs}
-        if own is not None:
-            source = own.get("dataset", experiment)
+        needs = catalogue.experiment(experiment).needs
+        # A data set that networks are trained on both ways is two experiments.
+        ways = {}
+        for name, own in settings.get(section, {}).items():
+            if experiment not in (name, own.get("dataset")):
+                continue
+            about, source = catalogue.experiment(name), own.get("dataset", experiment)
             if (facts := tables.get(f"data/{source}")) is None:
                 raise InputError(
                     f"there is no provenance of the data set {source}; run `snakemake data`"
                 )
             try:
-                ours = as_run(own, about, facts, settings)
+                ways[about.kind] = as_run(own, about, facts, settings)
             except KeyError as error:
                 why = f"the provenance of {source} lacks {error}; {DATA_AGAIN}"
                 raise InputError(why) from error
+        ours = _joined(ways) or dict.fromkeys(items, NOT_RUN) | {"needs": needs}
         table[f"{experiment}_published"] = [cells[experiment].get(item, "") for item in items]
         table[experiment] = [ours.get(item, "") for item in items]
     return table
+
+
+def _joined(ways: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the cells of ways to run one set-up, each once; where they differ, with its kind."""
+    found = {}
+    for item in dict.fromkeys(item for cells in ways.values() for item in cells):
+        told = {kind: cells.get(item, "") for kind, cells in ways.items()}
+        told = {kind: cell for kind, cell in told.items() if cell not in ("", "-")} or told
+        several = "; ".join(f"{kind}: {cell}" for kind, cell in told.items())
+        found[item] = several if len({*told.values()}) > 1 else next(iter(told.values()))
+    return found
 
 
 def words(table: pd.DataFrame) -> dict[str, int]:
@@ -169,7 +184,7 @@ TABLES = {
         title="Table 1",
         words=words,
         inputs=("published/table1", "settings"),
-        optional=("data/adult", "data/cora", "data/imdb"),
+        optional=("data/adult", "data/cora", "data/imdb", "data/mnist"),
         data=partial(side_by_side, "table1", "training", _trained),
         grid=grid1,
     ),

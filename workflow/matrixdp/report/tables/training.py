@@ -1,4 +1,4 @@
-"""Adult, Cora and IMDB: what every scheme of the IMGM paper gives, and how private it really is."""
+"""Private training: what every scheme of the IMGM paper gives, and how private it really is."""
 
 from __future__ import annotations
 
