@@ -25,6 +25,20 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/targets.smk"
 
 
+if MATRIX:
+
+    # The same rules on a matrix of one's own, apart from what the papers are judged by.
+    module matrix:
+        snakefile:
+            "Snakefile"
+        config:
+            MATRIX
+        replace_prefix:
+            {"results/": "results/my_matrix/"}
+
+    use rule * from matrix as matrix_*
+
+
 rule all:
     """Every table, every figure, the report, and all that these are made from."""
     default_target: True
@@ -52,7 +66,9 @@ onstart:
 
 onsuccess:
     # The results are there: a table of run times that cannot be made must not fail the run.
-    shell("python -m matrixdp timing --results results > /dev/null || true")
+    shell(
+        "[ ! -d results/benchmarks ] || python -m matrixdp timing --results results > /dev/null || true"
+    )
     shell(STAND_INS)
 
 

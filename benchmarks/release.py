@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
-from matrixdp import laws
+from matrixdp import gamma_laws, laws
 from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
@@ -103,7 +103,7 @@ def bimodal(trials: int, m: int, n: int) -> Case:
 
 def generalized_gamma(trials: int, m: int, n: int, target: float | None = None) -> Case:
     """Noise of power 1.25 against the normals that it is made from; symmetric where m is n."""
-    kind = laws.SymmetricGeneralizedGamma if m == n else laws.GeneralizedGamma
+    kind = gamma_laws.SymmetricGeneralizedGamma if m == n else gamma_laws.GeneralizedGamma
     law, each, out = kind((m, n), 2.0, 1.25), streams(trials), np.empty((trials, m, n))
     return Case(
         f"generalized gamma, {trials} x {m} x {n}",

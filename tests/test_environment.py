@@ -1,6 +1,9 @@
 """pyproject.toml, the lock and environment.yml describe one environment."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,6 +22,7 @@ LOCK = (ROOT / "workflow" / "requirements.lock").read_text()
 NAMED = [
     *PROJECT["project"]["dependencies"],
     *PROJECT["project"]["optional-dependencies"]["workflow"],
+    *PROJECT["project"]["optional-dependencies"]["training"],
     *PROJECT["dependency-groups"]["dev"],
 ]
 DIRECT = list({one.name: one for one in map(Requirement, NAMED)}.values())
@@ -91,6 +95,33 @@ def test_all_places_name_the_same_oldest_python():
 def test_snakemake_stays_below_its_next_major_version():
     (snakemake,) = (one for one in DIRECT if one.name == "snakemake")
     assert str(Version(pins()["snakemake"]).major + 1) not in snakemake.specifier
+
+
+def test_only_neural_experiments_need_jax():
+    program = """
+import importlib, pkgutil, sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("jax", "jaxlib", "optax"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Refuse())
+import matrixdp
+for module in pkgutil.walk_packages(matrixdp.__path__, "matrixdp.", lambda name: None):
+    if not module.name.endswith(("__main__", ".training")):
+        importlib.import_module(module.name)
+try:
+    importlib.import_module("matrixdp.experiments.training")
+except matrixdp.InputError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("jax cannot be imported (jax), but neural experiments need it")
 
 
 def test_the_citation_is_complete():

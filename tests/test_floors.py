@@ -10,7 +10,7 @@ import pytest
 import matrixdp
 
 GROUND = ["checks", "discovery", "files", "seeds", "stamps", "trials"]
-MECHANISMS = [*GROUND, "laws", "bingham", "safe", "privacy*", "mechanisms*"]
+MECHANISMS = [*GROUND, "laws", "gamma_laws", "bingham", "safe", "privacy*", "mechanisms*"]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
 SCHEMES = ["experiments", "experiments.readings", "experiments.schemes*"]
@@ -27,6 +27,7 @@ FLOORS = {
     "files": ["checks", "stamps"],
     "stamps": ["checks", "places"],
     "laws": ["checks"],
+    "gamma_laws": ["checks", "laws"],
     "bingham": ["checks", "laws"],
     "safe": [],
     "version": [],
@@ -55,6 +56,8 @@ FLOORS = {
         *("checks", "experiments.readings", "files", "places", "sources", "stamps", "strict"),
         "trials",
     ],
+    # A person's own matrix goes from what a release would ask to what the experiments run.
+    "own": [*MECHANISMS, "config", "data*", "practice*", "sources"],
     "strict": ["checks"],
     "templates": ["catalogue"],
     "products": ["catalogue", "config", "places", "sources", "templates"],

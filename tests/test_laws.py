@@ -12,6 +12,7 @@ from scipy import stats
 from matrixdp import laws
 from matrixdp.bingham import Bingham
 from matrixdp.checks import InputError
+from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.theory import samplers
 
 # Chance of a false alarm, for samplers that are right: seeds are fixed, so it is met once or never.
@@ -193,8 +194,8 @@ LARGE = {
     "frobenius": laws.FrobeniusExponential((40, 400), 0.5),
     "record_l2": laws.ColumnL2Exponential((40, 400), 0.5),
     "record_linf": laws.ColumnLinfExponential((40, 400), 0.5, np.linspace(1, 2, 40)),
-    "gamma": laws.GeneralizedGamma((40, 400), 0.5, 1.25),
-    "symmetric gamma": laws.SymmetricGeneralizedGamma((180, 180), 0.5, 1.25),
+    "gamma": GeneralizedGamma((40, 400), 0.5, 1.25),
+    "symmetric gamma": SymmetricGeneralizedGamma((180, 180), 0.5, 1.25),
 }
 #: Its norm, written out; of generalized gamma noise that to the power, and over the scale to it.
 NORMS = {
@@ -315,8 +316,8 @@ LAWS = {
     "frobenius": laws.FrobeniusExponential((3, 5), 2.0),
     "record_l2": laws.ColumnL2Exponential((3, 5), 2.0),
     "record_linf": laws.ColumnLinfExponential((3, 5), 2.0, [1.0, 2.0, 3.0]),
-    "gamma": laws.GeneralizedGamma((3, 5), 2.0, 1.25),
-    "symmetric gamma": laws.SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
+    "gamma": GeneralizedGamma((3, 5), 2.0, 1.25),
+    "symmetric gamma": SymmetricGeneralizedGamma((4, 4), 2.0, 1.25),
 }
 SAMPLERS = {
     "normals": partial(laws.normals, shape=(3, 5)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matrixdp import laws
+from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.generalized_gamma import POWERS, SphericalGamma
 from matrixdp.privacy import generalized_gamma
@@ -23,7 +23,7 @@ def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> 
     drawn = release.noise.sample(streams)
     assert np.sqrt((drawn**2).mean()) == pytest.approx(release.noise_std, rel=5e-3)
     law = release.noise
-    assert isinstance(law, laws.GeneralizedGamma)
+    assert isinstance(law, GeneralizedGamma)
     if query is MOVEMENT:
         assert np.array_equal(drawn, np.swapaxes(drawn, 1, 2))
         assert law.dimension == 10

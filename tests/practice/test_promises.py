@@ -53,7 +53,7 @@ def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
     assert np.ptp(values) == query.l2
 
 
-def test_rounding_is_paid_for_in_every_entry_that_a_record_changes():
+def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
     box = mdp.Box.cube(50, 0.0, 1.0)
     moments = calibrated(mdp.SecondMoments(box, 100))
     assert moments.noise.columns_alike
@@ -61,6 +61,12 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes():
         release = calibrated(query)
         paid = 2 * safe.STEP * np.sqrt(changed) / release.mu
         assert release.stretch == pytest.approx(1 / (1 - paid), rel=1e-12)
+        # Whitened values are as much closer together as the noise is larger.
+        monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.zeros(count, np.int64))
+        value = np.ones(query.shape)
+        assert release.add_once(value) == pytest.approx(
+            value if changed == 2500 else value.T, abs=2 * safe.STEP * release.noise_std
+        )
 
 
 def test_a_refusal_depends_on_bounds_and_never_on_the_value():

@@ -63,6 +63,7 @@ def release(folder, out="out", **given):
         ("second_moments", (2, 3), ""),
         ("first_component", (1, 2), ""),
         ("regression", (1, 2), 'target = "income"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
     ],
 )
 def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):
@@ -134,7 +135,7 @@ BAD_FILES = {
     "infinite": ("age,income\n1,1e999\n", "no finite number"),
     "short line": ("age,income\n1,2\n3\n", "no finite number in record 2, column 'income'"),
     "too few": ("age,income\n1,2\n", "there are 1 records; the query was stated for 400"),
-    "empty": ("", "has no column 'age'"),
+    "empty": ("", "has no column 'age'; it is empty"),
     "no column": ("age,incom\n1,2\n", "did you mean 'incom'"),
     "column twice": ("age,income,age\n1,2,3\n", "has the column 'age' twice"),
     "latin": ("age,income\n1,2\n\xe9,1\n".encode("latin-1"), "save it as UTF-8"),

@@ -13,7 +13,7 @@ from samplerun import CONFIG, SVG, put, regression, settle, write
 
 from matrixdp import catalogue, cli, config, templates
 from matrixdp.checks import InputError
-from matrixdp.report import figures, markup, page, tables
+from matrixdp.report import figures, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -175,7 +175,7 @@ def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path
     html = make(write(tmp_path / "results", status="simulated"))
     assert "<title>SIMULATED DATA:" in html
     assert 'role="alert"><strong>Simulated data: liver.</strong>' in html
-    assert html.count(markup.SIMULATED) >= 2
+    assert html.count(catalogue.mark("simulated").text) >= 2
     assert "Nothing that rests on simulated data is compared with the papers." in html
     assert "nothing is compared with the paper" in section(html, "regression")
     assert 'class="card"' not in html

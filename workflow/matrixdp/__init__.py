@@ -7,8 +7,7 @@ For a matrix of your own, one record per row, whose number and bounds are public
 >>> query = mdp.SecondMoments(mdp.Box((0, 0), (120, 200_000)), records=400)
 >>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
 >>> release = mechanism.calibrate(query, epsilon=1, delta=1e-6)
->>> private = release.sample_once(records)
->>> private.shape
+>>> release.sample_once(records).shape
 (2, 2)
 
 Inside, records are columns: a data matrix is m features by n records. Whatever is out of its range

@@ -60,6 +60,16 @@ class SchemeWords:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What results are marked with that rest on data of a status; see the file for the fields."""
+
+    name: str = ""
+    stamp: str = ""
+    line: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Experiment:
     """An experiment for a reader; see the file for the fields."""
 
@@ -112,6 +122,11 @@ def metrics() -> dict[str, Metric]:
 def metric(name: str) -> Metric:
     """Return a metric; one without an entry goes by its name in trial files."""
     return metrics().get(name) or Metric(name, name)
+
+
+def mark(status: str) -> Mark:
+    """Return the mark of data of a status, all of it empty for one that needs none."""
+    return Mark(**section("marks").get(status, {}))
 
 
 @functools.cache

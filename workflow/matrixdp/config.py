@@ -26,15 +26,18 @@ from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 if TYPE_CHECKING:
     import jsonschema
 
-#: Holds the stamp of the configuration that a job was planned with, where Snakemake started it.
+#: Holds the stamps of the configurations that jobs were planned with, where Snakemake started them.
 PLANNED = "MATRIXDP_SETTINGS"
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
 
+#: The data set of a run on a matrix of one's own, described in the configuration itself.
+OWN = "my_matrix"
+
 
 #: What changes no result: where originals are looked for, and how long the audit may run.
-_ASIDE = ("data", "audit_runs")
+_ASIDE = ("data", "audit_runs", "matrix")
 
 #: What only the trials that claims are judged by depend on.
 _CLAIMS = ("claim_trials", "table_epsilon")
@@ -108,7 +111,7 @@ def resolve(config: dict[str, Any], files: Iterable[str | os.PathLike] = ()) -> 
 def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     import jsonschema
 
-    schema = _schema()
+    schema = _schema(datasets(config))
     resolved = _completed(config, schema)
     # What a section's entries are called by, where they leave it out: their own names.
     for section, key in (("experiments", "task"), ("training", "dataset")):
@@ -128,7 +131,7 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     try:
         resolved["reading"] = readings.find(resolved["reading"]).name
         for name, experiment in resolved["experiments"].items():
-            _check_experiment(f"experiments.{name}", experiment)
+            _check_experiment(f"experiments.{name}", experiment, datasets(resolved))
         for name, training in resolved["training"].items():
             _check_training(f"training.{name}", training)
         _check_shown(resolved)
@@ -139,15 +142,23 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what workflow/datasets.yaml says, by data set, and settings of a matrix of one's own.
+
+    See :mod:`matrixdp.own`.
+    """
+    own = settings.get("matrix")
+    return _datasets() | ({OWN: own} if isinstance(own, dict) else {})
+
+
 @functools.cache
-def datasets() -> dict[str, Any]:
-    """Return what workflow/datasets.yaml says, by data set."""
+def _datasets() -> dict[str, Any]:
     return _mapping(load(DATASETS), DATASETS)
 
 
-def entry(dataset: str) -> str:
+def entry(settings: Mapping[str, Any], dataset: str) -> str:
     """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
-    found = datasets()[dataset]
+    found = datasets(settings)[dataset]
     return sources.stamp({key: found[key] for key in found if key not in stamps.WORDS})
 
 
@@ -173,7 +184,8 @@ def read(results: str | os.PathLike = "results") -> dict[str, Any]:
         settings = load(file)
     if not isinstance(settings, dict) or "experiments" not in settings:
         raise InputError(f"{file} is damaged; delete it and run again")
-    if os.environ.get(PLANNED, "") not in ("", sources.stamp(settings)):
+    known = os.environ.get(PLANNED, "").split()
+    if known and sources.stamp(settings) not in known:
         raise InputError(
             f"{file} is not the configuration that this job was planned with, as another run has "
             "replaced it; run again, one run at a time"
@@ -371,15 +383,15 @@ def _chosen(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: source[key] for key in keys if key in source}
 
 
-def _schema() -> dict[str, Any]:
+def _schema(known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with the names that the sources and datasets.yaml have."""
     schema: dict[str, Any] = load(SCHEMA)
     experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
     experiment["task"]["enum"] = [*sources.tasks()]
-    experiment["dataset"]["enum"] = [name for name, d in datasets().items() if "scalings" in d]
+    experiment["dataset"]["enum"] = [name for name, d in known.items() if "scalings" in d]
     experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *sources.mechanisms()]
     trainings = schema["properties"]["training"]["properties"] = {}
-    learning = [name for name, entry in datasets().items() if "scalings" not in entry]
+    learning = [name for name, entry in known.items() if "scalings" not in entry]
     for name in sources.trainings():
         trainings[name] = copy.deepcopy(schema["$defs"][sources.kind(name)])
         properties = trainings[name]["properties"]
@@ -393,7 +405,7 @@ def _token(value: object) -> str:
     return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
-def _check_experiment(where: str, experiment: Mapping[str, Any]) -> None:
+def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Raise InputError unless the data set has the features and the task has what it needs."""
     needs = sources.tasks()[experiment["task"]].words.get("needs", ())
     for key in needs:
@@ -402,7 +414,7 @@ def _check_experiment(where: str, experiment: Mapping[str, Any]) -> None:
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
     if ZERO in experiment["mechanisms"] and "target" not in needs:
         raise InputError(f"{where}.mechanisms has {ZERO}, which predicts a target; leave it out")
-    dataset = datasets()[experiment["dataset"]]
+    dataset = known[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:
         raise InputError(
@@ -425,7 +437,7 @@ def _check_experiment(where: str, experiment: Mapping[str, Any]) -> None:
 
 def _check_training(where: str, training: Mapping[str, Any]) -> None:
     """Raise InputError if a lot has more records than there are, or a batch more than a lot."""
-    total = datasets()[training["dataset"]]["shape"][0]
+    total = _datasets()[training["dataset"]]["shape"][0]
     for part, whole, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
         ("batch", "the lot", training["lot"]),

@@ -180,7 +180,7 @@ class SymmetricNormal(GaussianLaw):
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
         stack *= self._deviations
-        _mirror_upper(stack)
+        mirror_upper(stack)
 
     def whiten(self, z: Array) -> Array:
         """Return the upper triangle with the diagonal over its standard deviations."""
@@ -191,7 +191,7 @@ class SymmetricNormal(GaussianLaw):
         """Return the symmetric matrix of this upper triangle, rescaled."""
         noise, upper = np.empty(self.shape), np.triu_indices(self.shape[0])
         noise[upper] = white * self._deviations[upper]
-        return _mirror_upper(noise)
+        return mirror_upper(noise)
 
     @property
     def _deviations(self) -> Array:
@@ -255,7 +255,7 @@ class SymmetricLaplace(Laplace):
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         super()._fill(stream, trial)
-        _mirror_upper(trial)
+        mirror_upper(trial)
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
@@ -304,7 +304,7 @@ class ColumnL2Exponential(NormLaw):
 
     def _fill(self, stream: np.random.Generator, trial: Array) -> None:
         stream.standard_normal(out=trial)
-        _stretch(trial, self.scale * stream.standard_gamma(self.shape[0], size=self.shape[1]))
+        stretch(trial, self.scale * stream.standard_gamma(self.shape[0], size=self.shape[1]))
 
     def norm(self, z: Array) -> Array:
         """Return sum_j |z_j|_2."""
@@ -342,72 +342,6 @@ class ColumnLinfExponential(NormLaw):
         return (np.abs(z) / self._sides).max(axis=-2).sum(axis=-1)
 
 
-@dataclass(frozen=True, eq=False)
-class GeneralizedGamma(SizedLaw):
-    """Independent columns of density proportional to exp(-(|z| / scale)^power).
-
-    A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
-    The power is at least 1; 2 is Gaussian noise, 1 that of :class:`ColumnL2Exponential`.
-    """
-
-    power: float
-    columns_alike = True
-
-    @property
-    def dimension(self) -> int:
-        """Entries of what has one radius."""
-        return self.shape[0]
-
-    @property
-    def free(self) -> float:
-        """Entries over the power."""
-        return super().free / self.power
-
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        rows, columns = self.shape
-        step = max(1, BLOCK // (rows * columns))
-        for start in range(0, len(streams), step):
-            block = slice(start, start + step)
-            drawn, radius = stack[block], np.empty((len(stack[block]), columns))
-            for stream, trial, row in zip(streams[block], drawn, radius, strict=True):
-                stream.standard_normal(out=trial)
-                stream.standard_gamma(self.dimension / self.power, out=row)
-            radius **= 1 / self.power
-            _stretch(drawn, self.scale * radius)
-
-    def size(self, z: Array) -> Array:
-        """Return sum_j (|z_j| / scale)^power."""
-        return (((z / self.scale) ** 2).sum(axis=-2) ** (self.power / 2)).sum(axis=-1)
-
-
-class SymmetricGeneralizedGamma(GeneralizedGamma):
-    """Symmetric matrices whose upper triangle with the diagonal is one such column."""
-
-    columns_alike = False
-
-    @property
-    def dimension(self) -> int:
-        """Entries of the upper triangle with the diagonal."""
-        return self.shape[0] * (self.shape[0] + 1) // 2
-
-    @property
-    def free(self) -> float:
-        """Those entries over the power."""
-        return self.dimension / self.power
-
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        normals(streams, self.shape, stack)
-        stack *= np.triu(np.ones(self.shape))
-        radius = np.array([stream.standard_gamma(self.free) for stream in streams])
-        radius **= 1 / self.power
-        stack *= (self.scale * radius / np.linalg.norm(stack, axis=(1, 2)))[:, None, None]
-        _mirror_upper(stack)
-
-    def size(self, z: Array) -> Array:
-        """Return (|upper triangle| / scale)^power."""
-        return ((np.triu(z) / self.scale) ** 2).sum(axis=(-2, -1)) ** (self.power / 2)
-
-
 def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array | None:
     """Return diagonals (T or 1, size or 1, 1) or matrices (T or 1, size, size)."""
     if value is None:
@@ -438,19 +372,6 @@ def _both_sides(
     return z
 
 
-def _stretch(drawn: Array, lengths: Array) -> None:
-    """Give the columns of an array (..., m, n) these lengths (..., n), in place."""
-    lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", drawn, drawn))
-    drawn *= lengths[..., None, :]
-
-
-def _mirror_upper(stack: Array) -> Array:
-    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
-    row, column = np.tril_indices(stack.shape[-1], -1)
-    stack[..., row, column] = stack[..., column, row]
-    return stack
-
-
 def _dense(factor: Array) -> bool:
     return min(factor.shape[1:]) > 1
 
@@ -469,6 +390,19 @@ def stacked(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
             f"out is {out.dtype} of shape {out.shape}; it must be C-contiguous float64 of {wanted}"
         )
     return out
+
+
+def stretch(drawn: Array, lengths: Array) -> None:
+    """Give the columns of an array (..., m, n) these lengths (..., n), in place."""
+    lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", drawn, drawn))
+    drawn *= lengths[..., None, :]
+
+
+def mirror_upper(stack: Array) -> Array:
+    """Copy the upper triangle of each square matrix of a stack to the lower, in place."""
+    row, column = np.tril_indices(stack.shape[-1], -1)
+    stack[..., row, column] = stack[..., column, row]
+    return stack
 
 
 def _signs(stream: np.random.Generator, count: int) -> NDArray[np.int8]:

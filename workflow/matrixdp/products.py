@@ -173,11 +173,17 @@ def products(settings: Mapping[str, Any]) -> list[Product]:
         "tables": {product.name for product in found if product.verb == "table"},
         "theory": {*sources.theory()},
     }
+    if isinstance(settings.get("matrix"), dict):
+        # A matrix of one's own says nothing on the papers.
+        made |= {folder: set() for folder in ("claims", "errata", "readings", "theory")}
+        made |= {"audit": made["audit"] - {"canaries"}, "published": {*settings["experiments"]}}
 
     def there(name: str) -> bool:
         folder, _, stem = name.partition("/")
         return stem in made.get(folder, [stem])
 
+    found = [one for one in found if one.inputs and all(map(there, one.inputs))]
+    made["tables"] = {product.name for product in found if product.verb == "table"}
     return [
         replace(product, inputs=(*product.inputs, *filter(there, product.optional)))
         for product in found

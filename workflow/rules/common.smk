@@ -16,6 +16,12 @@ MAIN = workflow.modifier.is_main_snakefile()
 
 try:
     config = configuration.resolve(config, workflow.configfiles if MAIN else ())
+    if MAIN and config["matrix"]:
+        from matrixdp import own
+
+        MATRIX = own.configured(config)
+    else:
+        MATRIX = {}
     if os.path.lexists("results") and not os.access("results/.", os.W_OK):
         raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:
@@ -27,7 +33,11 @@ os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
     PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
-    **({configuration.PLANNED: sources.stamp(config)} if MAIN else {}),
+    **{
+        # A run on a matrix of one's own is planned beside that of the papers.
+        configuration.PLANNED: ("" if MAIN else os.environ.get(configuration.PLANNED, "") + " ")
+        + sources.stamp(config)
+    },
 )
 
 # Warns of stand-ins for originals that were wanted; Python starts only where there are any.
@@ -37,7 +47,7 @@ STAND_INS = (
 )
 
 # Below the prefix that a module may have been given.
-ROOT = workflow.modifier.path_modifier.replace_prefix("results")
+ROOT = os.path.dirname(workflow.modifier.path_modifier.replace_prefix("results/any"))
 
 
 def root(wildcards):
@@ -48,6 +58,8 @@ def root(wildcards):
 if not MAIN:
     # The handlers of a module's Snakefile are never called.
     configuration.write(config, ROOT)
+# Whether this is the run on a matrix of one's own.
+OWN = isinstance(config["matrix"], dict)
 EXPERIMENTS = config["experiments"]
 DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
 TRAINING = config["training"]

@@ -1,7 +1,13 @@
 # Data sets: downloaded, or from a mirror, or simulated stand-ins; checked, prepared, described.
 
 
+# A matrix of one's own is read from its own file.
+FILES = {configuration.OWN: os.path.abspath(config["matrix"]["file"])} if OWN else {}
+
+
 rule dataset:
+    input:
+        lambda wildcards: FILES.get(wildcards[0], []),
     output:
         matrix="results/data/{dataset}/matrix.npy",
         provenance="results/data/{dataset}/provenance.json",
@@ -16,7 +22,7 @@ rule dataset:
         name=lambda wildcards: wildcards[0],
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=lambda wildcards: configuration.entry(wildcards[0]),
+        entry=lambda wildcards: configuration.entry(config, wildcards[0]),
         code=lambda wildcards: sources.digest(
             "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
         ),

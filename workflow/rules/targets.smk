@@ -70,6 +70,25 @@ for target, (about, wanted) in TARGETS.items():
         described(target, about)
 
 
+rule my_matrix:
+    """Every mechanism on a matrix of your own, which config.yaml names: one page"""
+    input:
+        lambda wildcards: (
+            "results/my_matrix/report.html"
+            if MATRIX
+            else sys.exit(
+                "config.yaml: matrix names no file; write one, see README, and give it as in "
+                "`snakemake my_matrix --config matrix=people.toml`"
+            )
+        ),
+
+
+# Empty where the records are public.
+MARKED = MATRIX and products.catalogue.mark(MATRIX["matrix"]["status"]).text
+if MARKED and workflow.is_main_process:
+    print(f"note: results/my_matrix: {MARKED}", file=sys.stderr)
+
+
 # Settings that a person has given, and what they do not act on.
 ASIDE = {
     "reading": "the reading acts on the tables of results (mvg, table3 to table5) alone; figures, "

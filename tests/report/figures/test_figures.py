@@ -12,7 +12,7 @@ import synthetic
 from matplotlib.text import Text
 from PIL import Image
 
-from matrixdp import sources
+from matrixdp import catalogue, sources
 from matrixdp.checks import InputError
 from matrixdp.discovery import collect
 from matrixdp.report import figures
@@ -61,7 +61,7 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
     assert "<text" not in svg, "letters are outlines"
     assert "<image" not in svg, "nothing is a bitmap"
     assert "dc:date" not in svg
-    assert style.SIMULATED not in svg
+    assert catalogue.mark("simulated").line not in svg
 
 
 def test_the_same_data_give_the_same_bytes_in_another_process(results, saved, tmp_path):
@@ -99,7 +99,7 @@ def test_simulated_data_are_marked_in_the_figure_and_its_caption(name, tmp_path,
         drawing.draw_without_rendering()
     texts = [text for text in drawn if text.get_text()]
     shown = [text.get_text() for text in texts]
-    assert any(text.startswith(style.SIMULATED) for text in shown)
+    assert any(text.startswith(catalogue.mark("simulated").line) for text in shown)
     assert "SIMULATED" in shown
     assert figure.describe(frame).startswith("SIMULATED DATA")
     # The mark across the figure is the only text that may lie on others.

@@ -10,7 +10,8 @@ from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
-from matrixdp.laws import GeneralizedGamma, SizedLaw
+from matrixdp.gamma_laws import GeneralizedGamma
+from matrixdp.laws import SizedLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.quadrature import integrated_radial_delta

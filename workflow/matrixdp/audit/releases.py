@@ -15,7 +15,8 @@ from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
 from matrixdp.experiments.study import Settings, calibrated
-from matrixdp.laws import GaussianLaw, GeneralizedGamma, NormLaw
+from matrixdp.gamma_laws import GeneralizedGamma
+from matrixdp.laws import GaussianLaw, NormLaw
 from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import Additive, Release

@@ -12,7 +12,8 @@ import numpy as np
 
 from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
-from matrixdp.laws import GaussianLaw, GeneralizedGamma, Law, NormLaw
+from matrixdp.gamma_laws import GeneralizedGamma
+from matrixdp.laws import GaussianLaw, Law, NormLaw
 from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 
 def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: str = "") -> None:
@@ -12,7 +13,14 @@ def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: 
         source: auto, original, fallback or simulated (default: auto)
         out: folder for the arrays and provenance.json
     """
-    from matrixdp.data import store
+    from matrixdp import config
 
-    mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)
+    if dataset == config.OWN:
+        from matrixdp import own
+
+        own.prepare(config.read(Path(out).parents[1])["matrix"], out)
+    else:
+        from matrixdp.data import store
+
+        mirror = mirror or os.environ.get("DATA_MIRROR", "")
+        store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -93,16 +93,37 @@ def min_max_centre(records: Array) -> Scaled:
     )
 
 
-METHODS: dict[str, Callable[[Array], Scaled]] = {
+def bounds(
+    records: Array, *, lower: Sequence[float], upper: Sequence[float], middle: Sequence[float]
+) -> Scaled:
+    """Clip to public bounds; subtract ``middle``, and divide by the largest value then possible.
+
+    The box holds zero, as a record that is left out counts in the audit.
+    """
+    sides = np.array([lower, upper]) - middle
+    half = np.abs(sides).max(axis=0)
+    low, high = sides / half
+    scaled = _clipped(
+        (records - middle) / half,
+        "each feature clipped to its public bounds and divided by its largest possible value",
+        {"middle": [*middle], "largest": half.tolist()},
+        (low, high),
+    )
+    return replace(scaled, lower=np.minimum(low, 0), upper=np.maximum(high, 0))
+
+
+METHODS: dict[str, Callable[..., Scaled]] = {
     method.__name__: method
-    for method in (centre_max_abs, centre_clip, clip, min_max, min_max_centre)
+    for method in (centre_max_abs, centre_clip, clip, min_max, min_max_centre, bounds)
 }
 
 
 def scale(
-    records: Array, columns: Sequence[str], *, method: str, rows: int | None = None
+    records: Array, columns: Sequence[str], *, method: str, rows: int | None = None, **given: Any
 ) -> Scaled:
     """Return the matrix of the first ``rows`` records (None: of all) by one of ``METHODS``.
+
+    ``given`` is what the method needs besides.
 
     Raises:
         InputError: the method is unknown, there are fewer records, or a feature is constant.
@@ -115,7 +136,7 @@ def scale(
         raise InputError(
             f"feature {columns[int(i)]} is {used[0, i]} in every record; leave it out of the data"
         )
-    return METHODS[method](used)
+    return METHODS[method](used, **given)
 
 
 def _mean(records: Array) -> Array:
@@ -124,18 +145,27 @@ def _mean(records: Array) -> Array:
 
 
 def _boxed(
-    values: Array, box: tuple[float, float], description: str, constants: Constants, **facts: Any
+    values: Array,
+    box: tuple[float | Array, float | Array],
+    description: str,
+    constants: Constants,
+    **facts: Any,
 ) -> Scaled:
-    lower, upper = (np.full(values.shape[1], float(bound)) for bound in box)
+    lower, upper = (np.broadcast_to(np.float64(bound), values.shape[1]) for bound in box)
     return Scaled(np.ascontiguousarray(values.T), lower, upper, description, constants, facts)
 
 
-def _clipped(values: Array, description: str, constants: Constants) -> Scaled:
-    outside = np.abs(values) > 1
+def _clipped(
+    values: Array,
+    description: str,
+    constants: Constants,
+    box: tuple[float | Array, float | Array] = (-1, 1),
+) -> Scaled:
+    outside = (values < box[0]) | (values > box[1])
     touched = int(outside.any(axis=1).sum())
     facts = {
         "records_clipped": touched,
         "share_of_records_clipped": touched / len(values),
         "entries_clipped": int(outside.sum()),
     }
-    return _boxed(np.clip(values, -1, 1), (-1, 1), description, constants, **facts)
+    return _boxed(np.clip(values, *box), box, description, constants, **facts)

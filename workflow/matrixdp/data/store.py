@@ -119,7 +119,7 @@ def prepare(
             _warn([name], f"{error}; so ")
     # Stand-ins for want of originals are looked for by this word.
     requested = "auto" if source == "fallback" else source
-    _write(Path(out), spec, requested, made or _stand_in(spec, seed))
+    write(Path(out), spec, requested, made or _stand_in(spec, seed))
 
 
 def refresh(
@@ -157,7 +157,7 @@ def refresh(
         except InputError as error:
             reason = f"{error}; so "
             break
-        _write(folder, spec, "auto", made)
+        write(folder, spec, "auto", made)
         replaced.append(spec.name)
     if replaced:
         print(f"originals have replaced the stand-ins of {', '.join(replaced)}", file=sys.stderr)
@@ -192,7 +192,7 @@ def _stand_in(spec: Spec, seed: int) -> Made:
     return maker.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
-def _write(out: Path, spec: Spec, requested: str, made: Made) -> None:
+def write(out: Path, spec: Spec, requested: str, made: Made) -> None:
     """Write the numbers of every scaling, and then their provenance, which has their checksum."""
     records, origin = made
     written = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX

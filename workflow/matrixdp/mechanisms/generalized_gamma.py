@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from matrixdp import laws
+from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Covariance, Query
@@ -45,7 +45,7 @@ class SphericalGamma(Mechanism):
         deviations = generalized_gamma.deviation(units, powers, dimension)
         best = int(np.argmin(deviations))
         shift = query.l2_upper if isinstance(query, Covariance) else query.l2
-        law = laws.SymmetricGeneralizedGamma if symmetric else laws.GeneralizedGamma
+        law = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return Additive(
             query=query,
             epsilon=epsilon,

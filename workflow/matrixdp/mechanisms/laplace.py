@@ -18,8 +18,7 @@ class Laplace(Mechanism):
     Second moments get noise on the upper triangle with the diagonal, mirrored, calibrated to the
     l1 sensitivity of that triangle: half the noise of perturbing all entries.
 
-    >>> query = mdp.Mean(mdp.Box((0.0,), (1.0,)), records=100)
-    >>> mdp.Laplace().calibrate(query, epsilon=0.5).noise.scale
+    >>> mdp.Laplace().calibrate(mdp.Mean(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
     0.02
     """
 

@@ -30,16 +30,14 @@ from matrixdp import checks, files, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
-
-#: What is computed in float64 from mu may fall short by less.
-_UPWARDS = 1 + 1e-12
+from matrixdp.privacy.quadratic import UPWARDS
 
 
 def cost(release: Additive) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
-        return release.mu * _UPWARDS
-    return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * _UPWARDS
+        return release.mu * UPWARDS
+    return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * UPWARDS
 
 
 def spend(path: Path, entry: dict[str, Any], release: Additive, limit: dict[str, float]) -> float:
@@ -98,7 +96,7 @@ def _spent(account: dict[str, Any]) -> float:
         bounds.append(added)
     if left > 0 and (added <= reserved or not reserved):
         squared = [one["mu"] for one in releases if not (reserved and one["pure_epsilon"])]
-        mu = float(np.linalg.norm(squared)) * _UPWARDS
+        mu = float(np.linalg.norm(squared)) * UPWARDS
         bounds.append(reserved + gaussian.epsilon(left, mu))
     return float(min(bounds))
 

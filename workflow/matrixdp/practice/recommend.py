@@ -32,8 +32,7 @@ class Option:
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
 
-    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
-    >>> mdp.options(query, epsilon=1, delta=1e-6)[0].name
+    >>> mdp.options(mdp.Mean(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
@@ -114,8 +113,7 @@ def options(
 def recommend(query: Query, **asked: Any) -> Mechanism:
     """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
-    >>> query = mdp.Records(mdp.Ball(1.0, features=50), records=400)
-    >>> mdp.recommend(query, epsilon=1, delta=1e-6)
+    >>> mdp.recommend(mdp.Records(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
     return options(query, **asked)[0].mechanism
@@ -131,9 +129,9 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 
 def _variances(release: Additive) -> Array:
-    """Return the variance of each entry of the noise, (m, 1) where columns are alike."""
+    """Return the variance of each entry of the noise, of records and means of a column's."""
     law, unit, _ = release.whitened
-    if law.columns_alike:
+    if release.query.yields == "matrix":
         law = replace(law, shape=(law.shape[0], 1))
     deviations: Array = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
     return deviations**2 * (2 if unit is safe.LAPLACE else 1)

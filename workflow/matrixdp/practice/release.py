@@ -105,17 +105,11 @@ def compare(asked: Specification, times: int = 20) -> dict[str, float]:
 
 def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
     """Return what may be told of a release: all of it is public, nothing depends on the data."""
-    release, query = best.release, asked.query
-    extra = release.extra_delta
+    release, extra = best.release, best.release.extra_delta
     stated = {
-        "query": asked.asked,
-        "columns": list(asked.columns),
-        "bounds": asked.bounds,
-        "radius": asked.radius,
-        "records": query.records,
-        "neighbours": _NEIGHBOURS[query.adjacency],
+        **asked.stated,
+        "neighbours": _NEIGHBOURS[asked.query.adjacency],
         "mechanism": best.name,
-        "epsilon": asked.epsilon,
         "delta": asked.delta or extra,
     }
     text = json.dumps(stated, sort_keys=True)
@@ -200,10 +194,9 @@ def page(described: dict[str, Any]) -> str:
     lines = ["# Receipt of a private release", "", described["says"] + ".", ""]
     for key, value in described.items():
         if key not in ("says", "curve") and value is not None:
-            told = value
             if isinstance(value, dict):
-                told = ", ".join(f"{name} {one}" for name, one in value.items())
-            lines.append(f"- {key.replace('_', ' ')}: {told}")
+                value = ", ".join(f"{name} {one}" for name, one in value.items())
+            lines.append(f"- {key.replace('_', ' ')}: {value}")
     lines += [f"- delta at epsilon {e:g}: {delta:.3g}" for e, delta in described["curve"]]
     return "\n".join(lines) + "\n"
 

@@ -35,7 +35,7 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
-_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total")
+_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total", "public")
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Specification:
     asked: str
     #: Of the file, in the order of the bounds, but a target last.
     columns: tuple[str, ...]
-    #: Lowest and highest value of each column, and the largest norm of a record within them, if
-    #: there is one: all public.
-    bounds: Mapping[str, list[float]]
-    radius: float | None
+    #: The public bounds of these columns.
+    box: Box
+    #: What the file says, but for the name of the records' file: all of it is public.
+    stated: Mapping[str, Any]
     #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
     #: so, (m,) each, see :meth:`scaled`.
     query: Query
@@ -67,12 +67,14 @@ class Specification:
     target: str
     #: Epsilon and delta of all releases of the file together, and ``pure``, a part of epsilon.
     total: Mapping[str, float]
+    #: Whether the records are known to all, as those of a textbook.
+    public: bool = False
 
     def scaled(self, rows: Array) -> Array:
         """Return records, one per row, as the query has them; a regression's with a constant."""
         # Clipped first, so that no value is too large for what follows.
-        lower, upper = np.array(list(self.bounds.values())).T
-        records: Array = (np.clip(rows, lower, upper) - self.middle) / self.half
+        clipped = np.clip(rows, self.box.lower, self.box.upper)
+        records: Array = (clipped - self.middle) / self.half
         return np.insert(records, -1, 1.0, axis=1) if self.target else records
 
 
@@ -82,10 +84,8 @@ def read(path: Path) -> Specification:
     Raises:
         InputError: the file is not TOML, or a key is missing, unknown or out of range.
     """
-    try:
+    with checks.said(f"{path} cannot be read as TOML ({{why}}); correct it"):
         asked = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path} cannot be read as TOML ({error}); correct it") from None
     for key in asked:
         if key not in (*_NEEDED, *_OPTIONAL):
             raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
@@ -145,13 +145,16 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     for name, value in total.items():
         if name == "epsilon" or value != 0:
             (checks.open_unit if name == "delta" else checks.positive)(**{f"total.{name}": value})
+    public = asked.get("public", False)
+    if not isinstance(public, bool):
+        raise InputError(f"public is {public!r}; it must be true or false")
     mechanism = asked.get("mechanism", RECOMMENDED)
     return Specification(
         file=path.parent / str(asked["file"]),
         asked=kind,
         columns=tuple(names),
-        bounds={name: bounds[name] for name in names},
-        radius=asked.get("radius"),
+        box=box,
+        stated={key: value for key, value in asked.items() if key != "file"},
         query=query,
         middle=middle,
         half=half,
@@ -161,4 +164,5 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         importance=importance,
         target=target,
         total=total,
+        public=public,
     )

@@ -94,7 +94,8 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         raise InputError(
             f"{path} needs the package pyarrow; install it, or save the file as CSV"
         ) from None
-    with parquet.ParquetFile(path) as file:
+    # A row group at a time: otherwise the whole file is read ahead.
+    with parquet.ParquetFile(path, pre_buffer=False) as file:
         _places(path, file.schema_arrow.names, columns)
         for column in columns:
             kind = file.schema_arrow.field(column).type
@@ -112,7 +113,8 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
 def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
     for column in columns:
         if column not in header:
-            raise InputError(f"{path} has no column {column!r}; {nearest(column, header)}")
+            known = nearest(column, header) if header else "it is empty"
+            raise InputError(f"{path} has no column {column!r}; {known}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]

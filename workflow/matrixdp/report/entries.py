@@ -19,7 +19,7 @@ import pandas as pd
 
 from matrixdp import catalogue, templates
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, markup, summary
+from matrixdp.report import inputs
 from matrixdp.report.statistics import ENOUGH
 
 #: From the name of an input to what :func:`matrixdp.report.inputs.read` returns.
@@ -68,7 +68,7 @@ class Entry:
     def collect(
         self, results: str | os.PathLike, reading: str = "default"
     ) -> tuple[pd.DataFrame, str]:
-        """Return the frame, and what its data are: ``simulated``, ``original`` or ``computed``.
+        """Return the frame, and the status of its data; ``computed`` for none.
 
         Without rows, the frame has a column ``note`` alone, whose one entry says what is missing.
 
@@ -173,11 +173,6 @@ def is_empty(frame: pd.DataFrame) -> bool:
     return list(frame.columns.drop("data_status", errors="ignore")) == ["note"]
 
 
-def warning(status: str) -> str:
-    """Return what stands first where data of this status are shown."""
-    return markup.SIMULATED if status == summary.SIMULATED else ""
-
-
 def _nothing(note: str) -> pd.DataFrame:
     return pd.DataFrame({"note": [note]}, dtype=str)
 
@@ -187,4 +182,4 @@ def _status(tables: Tables) -> str:
     found = {one.get("status") for one in tables.values() if isinstance(one, dict)}
     for one in tables.values():
         found |= {*one.get("data_status", ())} if isinstance(one, pd.DataFrame) else set()
-    return next((s for s in (summary.SIMULATED, "original") if s in found), COMPUTED)
+    return next((s for s in (*catalogue.section("marks"), "original") if s in found), COMPUTED)

@@ -30,12 +30,6 @@ PLAIN = 1e-3, 1e7
 #: Cells of more letters than these are broken in LaTeX.
 WIDE = 30
 
-#: Stands first wherever a result on stand-in data is shown.
-SIMULATED = (
-    "SIMULATED DATA. This was run on a generated stand-in, not on the data set of the paper: "
-    "nothing here can be compared with the paper."
-)
-
 _LATEX = {
     **{character: "\\" + character for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",

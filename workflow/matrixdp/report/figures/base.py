@@ -27,8 +27,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from matrixdp import files
-from matrixdp.report import entries, summary
+from matrixdp import catalogue, files
+from matrixdp.report import entries
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures import style
 
@@ -58,19 +58,19 @@ class Figure(Entry):
         return frame.assign(data_status=status)
 
     def describe(self, frame: pd.DataFrame) -> str:
-        """Return the caption for a frame; simulated data and missing data come first."""
+        """Return the caption for a frame; the mark of its data and missing data come first."""
         text = super().describe(frame)
-        return " ".join(filter(None, (entries.warning(frame["data_status"].iloc[0]), text)))
+        return " ".join(filter(None, (catalogue.mark(frame["data_status"].iloc[0]).text, text)))
 
     def render(self, frame: pd.DataFrame) -> matplotlib.figure.Figure:
-        """Return the drawing of a frame under its finding and topic, marked where simulated.
+        """Return the drawing of a frame under its finding and topic, with the mark of its data.
 
         Call it inside :func:`style.context`, and save the drawing there too.
         """
         empty = entries.is_empty(frame)
         drawing = style.message(frame["note"].iloc[0]) if empty else self.draw(frame)
-        simulated = bool(frame["data_status"].eq(summary.SIMULATED).any())
-        style.headline(drawing, self.headline(frame), self.title, simulated)
+        mark = catalogue.mark(frame["data_status"].iloc[0])
+        style.headline(drawing, self.headline(frame), self.title, mark)
         return drawing
 
 

@@ -59,11 +59,11 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     height = 0.4 + sum(heights)
     figure, grid = style.canvas(height, len(heights), 2, height_ratios=heights, **BESIDE)
     overview, *rest = grid[:, 0]
-    overview.set_title("All together, with published values")
     for name, part in frames.ordered(ours):
         style.curve(overview, part["epsilon"], part["mean"], as_=catalogue.look(name), marker="")
     _finish(overview, frame, scaled_to=frame, named=True)
     theirs = frame[frame["kind"].eq("published")]
+    overview.set_title("All together" + ", with published values" * (not theirs.empty))
     _published(overview, theirs)
     for axes, name in zip(rest, families, strict=True):
         axes.set_title(name)

@@ -25,7 +25,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from matrixdp import catalogue
-from matrixdp.catalogue import Look, Named, look
+from matrixdp.catalogue import Look, Mark, Named, look
 
 WIDTH = 9.0
 #: Letters in a line of a headline.
@@ -36,7 +36,7 @@ DPI = 200
 BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
-SIMULATED = "SIMULATED DATA: a generated stand-in, not the paper's data set"
+NO_MARK = Mark()
 
 
 @contextlib.contextmanager
@@ -301,16 +301,16 @@ def message(text: str) -> Drawing:
     return figure
 
 
-def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False) -> None:
+def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) -> None:
     """Write what is found above all panels, and under it, smaller, what the figure is about.
 
-    The figure grows by what is written. Simulated data are named first, in red, and across.
+    The figure grows by what is written. What marks its data comes first, in red, and across.
     """
     # Two lines of about one length, if one is not enough.
     letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)
     lines = [(line, 12.5, "bold", INK) for line in textwrap.wrap(finding, letters)]
-    if simulated:
-        lines.insert(0, (SIMULATED, 11.5, "bold", ALARM))
+    if mark.line:
+        lines.insert(0, (mark.line, 11.5, "bold", ALARM))
     if topic != finding:
         lines.append((topic, 9.5, "normal", "#555555"))
     width, height = figure.get_size_inches()
@@ -323,8 +323,8 @@ def headline(figure: Drawing, finding: str, topic: str, simulated: bool = False)
         words: dict[str, Any] = {"fontsize": size, "fontweight": weight, "color": colour}
         figure.text(0.01, top / height, text, va="top", **words)
         top -= size * 1.4 / 72
-    if simulated:
+    if mark.stamp:
         style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
         style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
         angle = float(np.degrees(np.arctan2(height, width)))
-        figure.text(0.5, 0.5, "SIMULATED", rotation=angle, **style)
+        figure.text(0.5, 0.5, mark.stamp, rotation=angle, **style)

@@ -44,6 +44,10 @@ FOLDER = Path(__file__).parent
 FIRST = ("cards", "glossary", "html")
 FIGURES = (*FIRST, "figure")
 
+#: What stands on the page of a matrix of one's own: first its results in this order.
+MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
+OF_OWN = ("chooser", "price_of_privacy", "explorer", "choices", "audit", "gaps", "provenance")
+
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
 
@@ -80,12 +84,17 @@ def build(
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
     sections, commands = layout.read(FOLDER / "layout.yaml")
-    command = functools.partial(layout.command, commands=commands, arguments=arguments)
     told, experiments, environment = (
         answers.Run(root, config),
         templates.kinds(config),
         _environment(),
     )
+    if own := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
+        commands = {"*": "snakemake my_matrix"}
+        titles = [(name, catalogue.experiment(name).title) for name in experiments]
+        mine = [layout.Section(*one, part="Answers", show=MINE, open=True) for one in titles]
+        sections = mine + [one for one in sections if one.id in (*OF_OWN, "glossary")]
+    command = functools.partial(layout.command, commands=commands, arguments=arguments)
     known: dict[str, Entry] = {
         f"{kind}/{name}": entry
         for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
@@ -108,14 +117,13 @@ def build(
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(names)}
     builtins = _builtins(told, compared, data, facts)
     for name, view in _views(told, experiments, command).items():
-        shared = {"places": places, "warning": markup.SIMULATED}
-        html = environment.get_template(f"{name}.html.j2").render(view | shared)
+        html = environment.get_template(f"{name}.html.j2").render(view | {"places": places})
         builtins[name] = [{"kind": "html", "html": Markup(html)}]
     filled = []
     for one in placed:
         about, text = one.section, f"texts/{one.section.id}.md"
         if there := (FOLDER / text).is_file():
-            text = plain.get_template(text).render(config=config, arguments=arguments)
+            text = plain.get_template(text).render(config=config, arguments=arguments, own=own)
         first = next((name for name in about.claims if name in compared), "")
         source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
         with inputs.whole(root / f"{source}.csv"):
@@ -138,11 +146,14 @@ def build(
                     item for item in folded if item.get("topic", item["title"]) != item["title"]
                 ],
                 # Patterns stand for results that may come; only names are promises.
-                "missing": [name for name in one.missing if "*" not in name],
+                "missing": [name for name in one.missing if not (own or "*" in name)],
                 "bare": bool(one.missing) and not one.found,
             }
         )
-    simulated = {one["name"] for one in provenance if one.get("status") == summary.SIMULATED}
+    statuses: dict[str, list[str]] = {}
+    for known_as in provenance:
+        statuses.setdefault(str(known_as.get("status")), []).append(known_as["name"])
+    marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
     return environment.get_template("page.html.j2").render(
         sections=filled,
         places=places,
@@ -152,8 +163,9 @@ def build(
         trials=told.trials(),
         enough=ENOUGH,
         data=sorted({one["name"] for one in provenance}),
-        simulated=sorted(simulated),
-        warning=markup.SIMULATED,
+        own=own,
+        statuses=sorted(statuses),
+        marks=[(mark, names) for mark, names in marks if mark.text],
         timing=_timing(root) if facts else {},
         style=_together("style.css", "interaction.css"),
         script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
@@ -213,6 +225,9 @@ def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str,
         frame = entry.frame(root)
         said = {"title": entry.headline(frame), "caption": entry.describe(frame)}
         said["topic"] = entry.title
+        if catalogue.mark(frame["data_status"].iloc[0]).text:
+            # What is marked is for nobody to cite.
+            said["cite"] = ""
     # Escaped for its place by `pictures`; escaping again would double its size.
     drawn = vars(picture) | {"source": Markup(picture.source)}
     return {"kind": "figure", "cite": machine.citation(f"figures/{name}")} | drawn | said
@@ -238,7 +253,7 @@ def _builtins(
     return {
         "cards": [drawn | ends] if drawn["cards"] else [],
         "privacy": [_own(appendix.delivered(compared))],
-        "gaps": [_own(appendix.gaps(summaries))],
+        "gaps": [_own(appendix.gaps(summaries, isinstance(settings.get("matrix"), dict)))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [
             _own(data),

@@ -31,10 +31,10 @@ def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
     return grouped(groups, name="What the rows deliver", caption=catalogue.caption("delivered"))
 
 
-def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
+def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
     """Return the cells that were not run and why, one row per mechanism and kind of reason.
 
-    Last come the papers' experiments that cannot be run here.
+    Last come the papers' experiments that cannot be run here, but for a matrix of one's own.
     """
     rows = []
     for results in summaries:
@@ -49,7 +49,7 @@ def gaps(summaries: Iterable[pd.DataFrame]) -> Grid:
     rows += [
         (about.name, "all", "all", f"not run; it would need {about.needs}")
         for about in catalogue.experiments().values()
-        if about.needs
+        if about.needs and not own
     ]
     header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), catalogue.caption("gaps")
     return Grid(header, [("", rows)], name="Not run", caption=words)
@@ -115,6 +115,6 @@ def _match(facts: Mapping[str, Any]) -> str:
     if facts.get("status") == summary.SIMULATED:
         return "a stand-in"
     content = facts.get("content_sha256") or {}
-    if content.get("expected") is None:
+    if not content.get("expected"):
         return "none"
     return "matches" if content["expected"] == content.get("found") else "differs"

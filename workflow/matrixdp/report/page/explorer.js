@@ -175,7 +175,8 @@ document.querySelectorAll("#explore").forEach((form) => {
       label.append(box, key, one.label);
       return label;
     }));
-    form.querySelector(".alarm").hidden = !about.simulated;
+    const alarm = form.querySelector(".alarm");
+    alarm.hidden = !(alarm.textContent = about.warning);
     const means = about.series.flatMap((one) => one.points.map((point) => point[MEAN])).filter((one) => one > NOTHING);
     form.elements.y.value = Math.max(...means) > 10 * Math.min(...means) ? "log" : "linear";
     draw();

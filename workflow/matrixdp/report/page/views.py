@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import inputs, summary
+from matrixdp.report import inputs
 from matrixdp.report.claims.findings import word
 from matrixdp.report.claims.judge import EXPERIMENT
 from matrixdp.report.figures import frames
@@ -116,7 +116,7 @@ def _curves(name: str, table: pd.DataFrame) -> dict[str, Any]:
         "id": name,
         "title": catalogue.experiment(name).title,
         "axis": metric.axis,
-        "simulated": bool(rows["data_status"].eq(summary.SIMULATED).any()),
+        "warning": catalogue.mark(str(rows["data_status"].iloc[0])).text,
         "levels": [
             {"label": catalogue.label(one), "mean": _number(mean)}
             for one, mean in zip(levels["mechanism"], means, strict=True)

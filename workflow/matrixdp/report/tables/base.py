@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.report import entries, markup
 from matrixdp.report.entries import Entry
 
@@ -36,9 +37,9 @@ class Table(Entry):
     grid: Callable[[pd.DataFrame], markup.Grid]
 
     def show(self, frame: pd.DataFrame, status: str) -> markup.Grid:
-        """Return the grid of a frame, with its words and, if so, the mark of simulated data."""
+        """Return the grid of a frame, with its words and the mark of its data."""
         grid = markup.Grid() if entries.is_empty(frame) else self.grid(frame)
-        warnings = filter(None, (entries.warning(status), grid.warning))
+        warnings = filter(None, (catalogue.mark(status).text, grid.warning))
         headline = self.headline(frame)
         return dataclasses.replace(
             grid,

@@ -95,7 +95,8 @@ def comparison(
     gets rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
-    simulated = bool(results["data_status"].eq(summary.SIMULATED).any())
+    status = results["data_status"].iloc[0]
+    simulated = status == summary.SIMULATED
     results = _shown(results, reading)
     results = results[summary.in_first_direction(results)]
     scale = level.mean / level.published if about.conjecture else 1.0
@@ -120,7 +121,8 @@ def comparison(
         rows.append(found | ours)
     rows += _further_rows(results, printed, epsilon, f"tau={settings['public_tau']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
-    table["data_status"] = summary.SIMULATED if simulated else "original"
+    table["data_status"] = status
+    table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")
     table["reading"], table["base"] = reading, level.mechanism
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
@@ -178,13 +180,14 @@ def caption(table: pd.DataFrame) -> str:
         "reading": first["reading"]
         + ("" if first["reading"] == readings.DEFAULT else ", not the default one"),
     }
-    of_paper = table["published"].ne("").any()
+    of_paper, named = table["published"].ne("").any(), first["_recommended"]
     parts = [
         f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
         catalogue.caption("comparison", **words),
         about.differences,
         catalogue.caption("comparison_differences" if of_paper else "comparison_ours"),
         verdicts(table),
+        named and catalogue.caption("comparison_recommended", mechanism=catalogue.label(named)),
     ]
     return " ".join(filter(None, parts))
 

@@ -1,0 +1,188 @@
+"""Every mechanism on a matrix of one's own: README's example, its marks, what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tinyproject import ROOT, TINY
+
+from matrixdp import catalogue, config, own, products, sources
+from matrixdp.checks import InputError
+from matrixdp.data import load
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+(WINE,) = re.findall(r"^```toml\n(# wine.toml\n.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+(MAKE,) = re.findall(r"^\.venv/bin/python (-c '.*?')$", TEXT, re.MULTILINE | re.DOTALL)
+(RUN,) = re.findall(r"^\.venv/bin/snakemake (my_matrix .*)$", TEXT, re.MULTILINE)
+MARK = catalogue.mark("private")
+
+SPECIFICATION = """
+file = "people.csv"
+query = {query}
+records = 4
+epsilon = 2
+
+[bounds]
+age = [20, 120]
+income = [-10, 40]
+"""
+RECORDS = "income,age\n50,30\n-10,20\n40,120\n0,10\n"
+
+
+@pytest.fixture
+def described(tmp_path):
+    """Return a function that writes a specification and returns the configuration of its run."""
+
+    def write(query='"second_moments"', records=RECORDS, **changes):
+        (tmp_path / "people.csv").write_text(records)
+        text = SPECIFICATION.format(query=query)
+        for old, new in changes.items():
+            text = re.sub(rf"^{old} =.*", new, text, flags=re.M)
+        (tmp_path / "people.toml").write_text(text)
+        papers = config.resolve({**TINY, "matrix": str(tmp_path / "people.toml")})
+        return config.resolve(own.configured(papers))
+
+    return write
+
+
+def prepared(settings, folder):
+    own.prepare(settings["matrix"], folder)
+    return load(folder)
+
+
+def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described):
+    settings = described()
+    ((name, experiment),) = settings["experiments"].items()
+    assert (name, experiment["task"]) == ("my_second_moments", "covariance")
+    assert experiment["mechanisms"] == ["nonprivate", "random", *sources.mechanisms()]
+    assert experiment["recommended"] == "laplace", "a pure guarantee is asked for"
+    assert settings["training"] == {}
+    assert (settings["table_epsilon"], settings["epsilons"]) == ("2", ["0.1", "1", "2"])
+    assert settings["delta"] == "1/n"
+    with_delta = described(epsilon="epsilon = 2\ndelta = 1e-5\nimportance = {income = 2}")
+    assert with_delta["delta"] == "0.00001"
+    (experiment,) = with_delta["experiments"].values()
+    assert experiment["directions"] == {"a": ["income"]}
+
+
+def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_path):
+    data = prepared(described(), tmp_path / "data")
+    assert (data.features, data.status) == (("age", "income"), "private")
+    np.testing.assert_allclose(data.matrix[0] * 120, [30, 20, 120, 20])
+    np.testing.assert_allclose(data.matrix[1] * 40, [40, -10, 40, 0])
+    # The audit leaves records out: the box holds zero.
+    assert (data.lower, data.upper) == ((0, -0.25), (1, 1))
+    public = described(epsilon="epsilon = 2\npublic = true")
+    assert prepared(public, tmp_path / "data").status == "original"
+
+
+def test_a_regression_guesses_the_middle_of_the_bounds(described, tmp_path):
+    settings = described('"regression"\ntarget = "income"\nimportance = {age = 2}')
+    (experiment,) = settings["experiments"].values()
+    assert (experiment["target"], experiment["train"]) == ("income", 3)
+    assert "zero" in experiment["mechanisms"]
+    assert experiment["directions"] == {"a": ["age"]}
+    data = prepared(settings, tmp_path / "data")
+    assert (data.lower, data.upper) == ((-1, -1), (1, 1))
+    np.testing.assert_allclose(data.matrix[1], [1, -1, 1, -0.6])
+
+
+def test_nothing_on_the_papers_is_made(described):
+    made = {product.name for product in products.products(described())}
+    assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
+    assert not {"table1", "table2", "claims", "errata", "canaries", "nominal", "explainer"} & made
+
+
+@pytest.mark.parametrize(
+    ("query", "changes", "sentence"),
+    [
+        ('"mean"', {}, "query is 'mean'"),
+        ('"second_moments"\nradius = 1.0', {}, "no radius"),
+        ('"second_moments"', {"income": ""}, "two columns or more"),
+        (
+            '"second_moments"',
+            {"epsilon": 'epsilon = 1\npublic = "yes"'},
+            "it must be true or false",
+        ),
+        ('"second_moments', {}, "cannot be read as TOML"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_one_sentence(described, query, changes, sentence):
+    with pytest.raises(InputError, match=sentence) as error:
+        described(query, **changes)
+    assert "people.toml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "sentence"),
+    [
+        (RECORDS + "1,2\n", "has 5 records where 4 are stated"),
+        ("", "has no column 'age'"),
+        (RECORDS.replace("30", "old"), "no finite number in record 1"),
+        (RECORDS.replace("30", "nan"), "no finite number in record 1"),
+        ("age,income\n" + "30,1\n" * 4, "feature age is 30.0 in every record"),
+    ],
+)
+def test_a_bad_file_is_said_in_one_sentence(described, tmp_path, records, sentence):
+    settings = described(records=records)
+    with pytest.raises(InputError, match=sentence):
+        own.prepare(settings["matrix"], tmp_path / "data")
+
+
+def test_all_is_planned_as_without_a_matrix(unrun, tmp_path):
+    (tmp_path / "wine.toml").write_text(WINE)
+    plain = unrun.plan("all")
+    named = unrun.plan("all", "--config", f"matrix={tmp_path / 'wine.toml'}")
+    assert plain.jobs == named.jobs
+    assert plain.counts == named.counts
+    assert "my_matrix" not in plain.output
+    asked = unrun.snakemake("my_matrix", "--dry-run")
+    assert asked.code != 0
+    assert asked.output.strip().splitlines()[-1].startswith("config.yaml: matrix names no file;")
+
+
+@pytest.mark.slow
+def test_the_example_of_readme(fresh):
+    fresh.configure(audit_runs=2000)
+    fresh.run(sys.executable, *shlex.split(MAKE))
+    (fresh.folder / "wine.toml").write_text(WINE.replace("public = true", "#"))
+    words = shlex.split(RUN)
+    done = fresh.make(*words, "-c2")
+    assert f"note: results/my_matrix: {MARK.text}" in done.output
+    assert {file.name for file in (fresh.folder / "results").iterdir()} <= {
+        *("my_matrix", "metadata", "settings.yaml", "stamps")
+    }
+    results = fresh.folder / "results" / "my_matrix"
+    table = pd.read_csv(results / "tables" / "my_second_moments.csv")
+    assert {"nonprivate", "random", "laplace", "goe", "mvg_binary"} <= {*table["mechanism"]}
+    assert {*table["data_status"]} == {"private"}
+    text = (results / "tables" / "my_second_moments.md").read_text()
+    assert text.startswith(f"> **{MARK.text}**")
+    assert "Gaussian orthogonal ensemble is what `matrixdp recommend` takes" in text
+    audit = pd.read_csv(results / "tables" / "audit.csv")
+    assert {*audit["experiment"]} == {"my_second_moments"}
+    assert audit["verdict"].str.startswith("private").all()
+    assert {*pd.read_csv(results / "tables" / "advice.csv")["experiment"]} == {"my_second_moments"}
+    page = (results / "report.html").read_text()
+    assert "<title>NOT PRIVATE:" in page
+    assert 'role="alert"><strong>Not private: my_matrix.</strong>' in page
+    assert 'id="figures-curves-my-second-moments"' in page
+    assert "Table 3" not in page
+    assert "Cite this figure" not in page
+    drawn = pd.read_csv(results / "figures" / "data" / "curves_my_second_moments.csv")
+    assert {*drawn["data_status"]} == {"private"}
+    assert fresh.make(*words).idle
+
+    (fresh.folder / "wine.toml").write_text(WINE)
+    done = fresh.make("results/my_matrix/data/my_matrix/provenance.json", *words[1:], "-c1")
+    provenance = json.loads((results / "data" / "my_matrix" / "provenance.json").read_text())
+    assert provenance["status"] == "original"
+    assert catalogue.mark("original").text == ""
+    assert MARK.stamp not in done.output

@@ -1,0 +1,77 @@
+"""Generalized gamma noise: laws between the l2 law of a K-norm and the Gaussian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.laws import BLOCK, SizedLaw, Streams, mirror_upper, normals, stretch
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedGamma(SizedLaw):
+    """Independent columns of density proportional to exp(-(|z| / scale)^power).
+
+    A column's direction is uniform, and its radius scale Q^(1 / power) with Q of Gamma(m / power).
+    The power is at least 1; 2 is Gaussian noise, 1 that of
+    :class:`~matrixdp.laws.ColumnL2Exponential`.
+    """
+
+    power: float
+    columns_alike = True
+
+    @property
+    def dimension(self) -> int:
+        """Entries of what has one radius."""
+        return self.shape[0]
+
+    @property
+    def free(self) -> float:
+        """Entries over the power."""
+        return super().free / self.power
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        rows, columns = self.shape
+        step = max(1, BLOCK // (rows * columns))
+        for start in range(0, len(streams), step):
+            block = slice(start, start + step)
+            drawn, radius = stack[block], np.empty((len(stack[block]), columns))
+            for stream, trial, row in zip(streams[block], drawn, radius, strict=True):
+                stream.standard_normal(out=trial)
+                stream.standard_gamma(self.dimension / self.power, out=row)
+            radius **= 1 / self.power
+            stretch(drawn, self.scale * radius)
+
+    def size(self, z: Array) -> Array:
+        """Return sum_j (|z_j| / scale)^power."""
+        return (((z / self.scale) ** 2).sum(axis=-2) ** (self.power / 2)).sum(axis=-1)
+
+
+class SymmetricGeneralizedGamma(GeneralizedGamma):
+    """Symmetric matrices whose upper triangle with the diagonal is one such column."""
+
+    columns_alike = False
+
+    @property
+    def dimension(self) -> int:
+        """Entries of the upper triangle with the diagonal."""
+        return self.shape[0] * (self.shape[0] + 1) // 2
+
+    @property
+    def free(self) -> float:
+        """Those entries over the power."""
+        return self.dimension / self.power
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        normals(streams, self.shape, stack)
+        stack *= np.triu(np.ones(self.shape))
+        radius = np.array([stream.standard_gamma(self.free) for stream in streams])
+        radius **= 1 / self.power
+        stack *= (self.scale * radius / np.linalg.norm(stack, axis=(1, 2)))[:, None, None]
+        mirror_upper(stack)
+
+    def size(self, z: Array) -> Array:
+        """Return (|upper triangle| / scale)^power."""
+        return ((np.triu(z) / self.scale) ** 2).sum(axis=(-2, -1)) ** (self.power / 2)
