@@ -5,7 +5,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from matrixdp import config, sources
+from matrixdp import config, dependence, sources
 from matrixdp.checks import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -155,27 +155,29 @@ CLAIMED = {"claim_trials", "table_epsilon"}
     ],
 )
 def test_a_part_holds_what_rows_may_depend_on(experiment, mechanism, keys):
-    assert config.part(RESOLVED, experiment, mechanism).keys() == keys
+    assert dependence.part(RESOLVED, experiment, mechanism).keys() == keys
 
 
 def test_claims_are_judged_in_the_default_reading_alone():
-    other = config.part({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
+    other = dependence.part({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
     assert not CLAIMED & other.keys()
 
 
 def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
-    both = config.part(RESOLVED, "covariance", "jl_exact", "mvg_binary")
-    one, other = (config.part(RESOLVED, "covariance", name) for name in ("jl_exact", "mvg_binary"))
+    both = dependence.part(RESOLVED, "covariance", "jl_exact", "mvg_binary")
+    names = "jl_exact", "mvg_binary"
+    one, other = (dependence.part(RESOLVED, "covariance", name) for name in names)
     assert both == one | other
 
 
 def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
     with pytest.raises(InputError, match="experiment is 'regresion'; did you mean 'regression'"):
-        config.part(RESOLVED, "regresion", "zero")
+        dependence.part(RESOLVED, "regresion", "zero")
 
 
 def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
-    swept, audited = config.swept(RESOLVED, "regression"), config.audited(RESOLVED, "regression")
+    swept = dependence.swept(RESOLVED, "regression")
+    audited = dependence.audited(RESOLVED, "regression")
     assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
     assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["public_tau"]], ["a"])
     assert (swept["trials"], audited["trials"]) == (RESOLVED["trials"], 1)
@@ -200,7 +202,7 @@ def test_jobs_read_what_was_resolved(tmp_path):
 def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     changed = {**SHIPPED, "experiments": {"my_matrix": own}}
-    assert config.part(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
+    assert dependence.part(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
     own["task"] = "covarianc"
     with pytest.raises(InputError, match="my_matrix.task is 'covarianc'; did you mean 'covarianc"):
         config.resolve(changed)

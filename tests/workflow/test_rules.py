@@ -44,6 +44,7 @@ RUNS = {
     "cli/__init__.py": set(),
     "sources.py": set(),
     "config.py": set(),
+    "dependence.py": set(),
     "experiments/tasks/regression.py": {"trials", "sweep", "audit_experiment"}
     | {"references_regression"},
     "experiments/study.py": TASKS,

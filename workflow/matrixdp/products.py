@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from matrixdp import catalogue, sources, templates
-from matrixdp import config as configuration
+from matrixdp import catalogue, dependence, sources, templates
 from matrixdp.places import place
 
 #: Inputs that stand in the project, and those that no job of a run makes.
@@ -125,7 +124,7 @@ class Group:
         known = {*config["experiments"], *config["training"]}
         if not self.reading:
             config = {**config, "reading": "default"}
-        return sources.stamp(configuration.shown(config, self.origins & known))
+        return sources.stamp(dependence.shown(config, self.origins & known))
 
     @property
     def digest(self) -> str:

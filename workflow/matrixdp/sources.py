@@ -41,7 +41,8 @@ TABLES = (
 WORDS = {"catalogue.yaml", "readings.yaml"}
 
 #: Modules and files that are in no digest: what a job gets from them is in its parameters itself.
-BY_VALUE = {"config.py", "sources.py", "datasets.yaml", "errata.yaml", "config.schema.yaml"}
+BY_VALUE = {"config.py", "dependence.py", "sources.py"}
+BY_VALUE |= {"datasets.yaml", "errata.yaml", "config.schema.yaml"}
 
 #: Packages that change no result: bars of progress, limits of threads, readers of settings.
 HARMLESS = {"tqdm", "threadpoolctl", "yaml", "jsonschema"} | sys.stdlib_module_names

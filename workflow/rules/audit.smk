@@ -7,26 +7,26 @@ STEPS = {
         ["results/audit/{experiment}.csv", "results/audit/{experiment}_sensitivities.csv"],
         ["audit", "audit", "audit"],
         lambda name: [
-            configuration.audited(config, name),
+            dependence.audited(config, name),
             configuration.rows(config, name),
             config["audit_runs"],
         ],
-        lambda name: configuration.code_of(config, ("cli/audit.py", "experiment"), name),
+        lambda name: dependence.code_of(config, ("cli/audit.py", "experiment"), name),
     ],
     "sweep": [
         ["results/readings/{experiment}.csv", "results/readings/{experiment}_trials.csv.gz"],
         ["sweep", "readings", "readings/{experiment}.csv"],
         lambda name: [
-            configuration.swept(config, name),
+            dependence.swept(config, name),
             configuration.rows(config, name),
-            configuration.choices(),
+            dependence.choices(),
         ],
-        lambda name: configuration.code_of(config, "cli/sweep.py", name),
+        lambda name: dependence.code_of(config, "cli/sweep.py", name),
     ],
     "features": [
         ["results/features/{training}.npz"],
         ["extract", "features", "features/{training}.npz"],
-        lambda name: configuration.extraction(config, name),
+        lambda name: dependence.extraction(config, name),
         lambda name: sources.digest("cli/extract.py", sources.extractors()[name]),
     ],
 }

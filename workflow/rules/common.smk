@@ -7,7 +7,7 @@ import sys
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
-from matrixdp import config as configuration, products, sources, stamps
+from matrixdp import config as configuration, dependence, products, sources, stamps
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
@@ -69,7 +69,7 @@ SWEPT = products.swept(config)
 TIMED = ["sampler_times"]
 THEORY = [name for name in sources.theory() if name not in TIMED]
 SHOWN = products.grouped(config)
-SETTINGS_SHOWN = sources.stamp(configuration.shown({**config, "reading": readings.DEFAULT}, []))
+SETTINGS_SHOWN = sources.stamp(dependence.shown({**config, "reading": readings.DEFAULT}, []))
 METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
 # What training may take: memory in MB, minutes; for all else the profiles' defaults. Twice the memory
 # that a full run was seen to take, and ten times its time; `--set-resources` where trials are many.
@@ -90,7 +90,7 @@ wildcard_constraints:
 @functools.cache
 def made_from(experiment, reading, *rows, code=True):
     """Return digests of what the rows of mechanisms or schemes depend on."""
-    return configuration.made_from({**config, "reading": reading}, experiment, *rows, code=code)
+    return dependence.made_from({**config, "reading": reading}, experiment, *rows, code=code)
 
 
 def filled(names, wildcards):

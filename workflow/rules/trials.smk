@@ -34,7 +34,7 @@ for job, name, rows in JOBS:
             made=functools.partial(made_by, [name, *rows]),
             verb="train" if name in TRAINING else "trials",
             under="" if name in TRAINING else " --reading {reading}",
-            choices=lambda wildcards: configuration.choices(wildcards.reading),
+            choices=lambda wildcards: dependence.choices(wildcards.reading),
         message:
             "Trials: {params.rows}, {wildcards.reading}"
         shell:

@@ -32,15 +32,15 @@ def canaries(seed: int, out: Path) -> None:
 
 def experiment(name: str, results: str, out: Path) -> None:
     """Judge the mechanisms of an experiment, and its sensitivities."""
-    from matrixdp import config, data, files, sources, stamps, trials
+    from matrixdp import config, data, dependence, files, sources, stamps, trials
     from matrixdp.audit import releases, sensitivities
     from matrixdp.experiments import study
 
     settings = config.read(results)
-    part = config.audited(settings, name)
+    part = dependence.audited(settings, name)
     folder, runs = Path(results, "data", part["dataset"]), settings["audit_runs"]
     places = [out / f"{name}.csv", out / f"{name}_sensitivities.csv"]
-    code = config.code_of(settings, ("cli/audit.py", "experiment"), name)
+    code = dependence.code_of(settings, ("cli/audit.py", "experiment"), name)
     made = sources.stamp([part, runs, stamps.of_data(folder), code, config.rows(settings, name)])
     if files.restored(made, *places):
         return

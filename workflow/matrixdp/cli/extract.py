@@ -11,10 +11,10 @@ def run(experiment: str, *, results: str = "results", out: str) -> None:
     Args:
         out: features, labels and settings, npz
     """
-    from matrixdp import config, files, sources, stamps
+    from matrixdp import config, dependence, files, sources, stamps
     from matrixdp.experiments.training import extractor
 
-    part = config.extraction(config.read(results), experiment)
+    part = dependence.extraction(config.read(results), experiment)
     folder = Path(results, "data", part["dataset"])
     code = sources.digest("cli/extract.py", sources.extractors()[experiment])
     made = sources.stamp([part, stamps.of_data(folder), code])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def run(*, results: str = "results") -> None:
     """Run the verb."""
-    from matrixdp import catalogue, config, products, sources, templates
+    from matrixdp import catalogue, config, dependence, products, sources, templates
     from matrixdp.report import claims
     from matrixdp.report.claims.ledger import Known
     from matrixdp.theory import exact
@@ -14,7 +14,7 @@ def run(*, results: str = "results") -> None:
     described = [name for name, one in catalogue.experiments().items() if not one.needs]
     kinds = dict.fromkeys([*described, *sources.tasks()], templates.RELEASES)
     settings = config.read(results)
-    config.check_summaries(settings, results)
+    dependence.check_summaries(settings, results)
     kinds |= templates.kinds(settings)
     kinds |= dict.fromkeys(sources.trainings(), templates.TRAINING)
     shown = [f"theory/{name}" for name in sources.theory()]

@@ -12,14 +12,14 @@ def run(*, results: str = "results", arguments: str = "", out: str = "") -> None
         arguments: what the page's commands end with
         out: the HTML file (default: results/page.html, of the kept results)
     """
-    from matrixdp import config
+    from matrixdp import config, dependence
     from matrixdp.report import page
     from matrixdp.report.page import crate
 
     if out:
         # Tables of another reading lie apart; the page is on the default one.
         settings = {**config.read(results), "reading": "default"}
-        config.check_summaries(settings, results)
+        dependence.check_summaries(settings, results)
         page.write(results, out, config=settings, arguments=arguments)
         crate.write(results)
     else:

@@ -11,16 +11,16 @@ def run(experiment: str, *, results: str = "results", out: str) -> None:
     Args:
         out: one row per mechanism and reading, CSV; the trials behind them go beside it
     """
-    from matrixdp import config, files, sources, stamps, trials
+    from matrixdp import config, dependence, files, sources, stamps, trials
     from matrixdp.experiments import study
     from matrixdp.report import specifications
 
     settings = config.read(results)
-    part = config.swept(settings, experiment)
+    part = dependence.swept(settings, experiment)
     folder = Path(results, "data", part["dataset"])
     file = specifications.trials_of(out)
-    code = config.code_of(settings, "cli/sweep.py", experiment)
-    made = sources.stamp([part, stamps.of_data(folder), code, config.choices()])
+    code = dependence.code_of(settings, "cli/sweep.py", experiment)
+    made = sources.stamp([part, stamps.of_data(folder), code, dependence.choices()])
     if not files.restored(made, file):
         trials.write(study.specifications(part, config.rows(settings, experiment), folder), file)
         files.keep(made, file)

@@ -20,16 +20,16 @@ def run(
         mechanisms: or nonprivate, random or zero
         out: folder for MECHANISM.csv.gz, tidy rows
     """
-    from matrixdp import config, trials
+    from matrixdp import config, dependence, trials
     from matrixdp.experiments import readings, study
 
     settings = {**config.read(results), "reading": readings.find(reading).name}
-    part = config.part(settings, experiment, *mechanisms)
+    part = dependence.part(settings, experiment, *mechanisms)
     folder = Path(results, "data", part["dataset"])
-    parts = config.parts(settings, experiment, mechanisms, folder)
+    parts = dependence.parts(settings, experiment, mechanisms, folder)
     found = trials.made(
         out, lambda names, more: study.trials({**part, **more}, names, folder), parts
     )
     for mechanism, rows in found.items():
-        made = config.made_from(settings, experiment, mechanism)
+        made = dependence.made_from(settings, experiment, mechanism)
         trials.write(rows, Path(out, f"{mechanism}.csv.gz"), parts[mechanism], **made)
