@@ -83,7 +83,12 @@ class Release(abc.ABC):
         return self.query.yields
 
     def explain(self) -> str:
-        """Return in a sentence what is promised to whom, what is delivered, and the noise."""
+        """Return in a sentence what is promised, what is delivered, and the noise.
+
+        >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+        >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
+        'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
+        """
         sides = "replaced" if self.query.adjacency == "replace" else "set to 0"
         at = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
