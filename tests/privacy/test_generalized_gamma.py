@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, special
@@ -95,6 +96,56 @@ def test_smaller_shifts_have_smaller_delta(power: float, epsilon: float) -> None
         scale = gamma.scale(epsilon, 1e-3, power, dimension)
         deltas = gamma.delta(epsilon, scale / np.linspace(0.05, 1, 40), power, dimension)
         assert (np.diff(deltas) >= -1e-15).all()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "power", "dimension"),
+    [(1e-6, 1e-15, 1, 2), (3e-6, 1e-15, 1, 2), (1e-5, 1e-15, 1, 3), (1e-6, 1e-15, 1.01, 1)],
+)
+def test_a_small_epsilon_is_kept_to_50_digits(
+    epsilon: float, delta: float, power: float, dimension: int
+) -> None:
+    """Delta is what two terms leave that agree in up to twelve digits of sixteen."""
+    scale = float(gamma.scale(epsilon, delta, power, dimension))
+    exact = exact_delta(epsilon, scale, power, dimension)
+    assert 0.9 * delta < exact <= delta
+    # A noise that is too small by twice what rounding would have it.
+    assert exact_delta(epsilon, scale * (1 - 2e-6), power, dimension) > delta
+
+
+def exact_delta(epsilon: float, scale: float, power: float, dimension: int) -> float:
+    """Return delta in 50 digits, in up to 3 dimensions."""
+    laws = {
+        1: lambda x: (mpmath.sign(x) + mpmath.floor(x)) / 2,
+        2: lambda x: 2 * mpmath.asin(mpmath.sqrt(x)) / mpmath.pi,
+        3: lambda x: x,
+    }
+    with mpmath.workdps(50):
+        e, a, p = (mpmath.mpf(number) for number in (epsilon, scale, power))
+        k = dimension / p
+
+        def gain(t: mpmath.mpf) -> mpmath.mpf:
+            r, rho = a * t ** (1 / p), a * (t + e) ** (1 / p)
+            first = (1 - rho + r) * (1 + rho + r) / (4 * r)
+            second = (1 - rho + r) * (rho + r - 1) / (4 * rho)
+            first, second = (laws[dimension](min(max(x, 0), 1)) for x in (first, second))
+            return mpmath.exp(-t) * (t ** (k - 1) * first - (t + e) ** (k - 1) * second)
+
+        # Where triangles start: they need no shorter sides, and no sides that are further apart.
+        ends = [mpmath.mpf(0), mpmath.mpf(1000)]
+        short = e * a**p < 1
+
+        def past(t: mpmath.mpf) -> bool:
+            r, rho = a * t ** (1 / p), a * (t + e) ** (1 / p)
+            return bool(rho + r > 1 if short else rho - r < 1)
+
+        for _ in range(200):
+            middle = (ends[0] + ends[1]) / 2
+            ends[past(middle)] = middle
+        nodes = [mpmath.mpf(10) ** n for n in (-9, -6, -4, -2, -1)] + [1, 4, 16, 40, 90]
+        whole = mpmath.gammainc(k, 0, ends[1]) if short else 0
+        total = mpmath.quad(gain, [ends[1], *(ends[1] + node for node in nodes)])
+        return float((whole + total) / mpmath.gamma(k))
 
 
 def test_epsilon_undoes_scale() -> None:

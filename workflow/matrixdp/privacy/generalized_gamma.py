@@ -39,9 +39,12 @@ from matrixdp.privacy import gaussian
 TAIL = 1e-40
 #: Smallest delta that is calibrated to: far above ``TAIL`` and what rounding leaves.
 SMALLEST = 1e-15
-#: Relative error of delta that calibration allows for: a hundred times the largest one found
-#: against 50 digits.
+#: Relative error of delta that calibration allows for, at least: a hundred times the largest one
+#: found against 50 digits where rounding leaves delta its digits.
 SLACK = 1e-8
+#: Rounding error of either term of the integrand, in units of 1 + k times it: delta is what their
+#: difference leaves, little where epsilon is small, or the scale of p = 1 nearly 1 / epsilon.
+TERM = 2.0**-49
 #: Relative error of a scale, which is rounded up.
 CLOSE = 1e-10
 
@@ -63,12 +66,13 @@ _WEIGHTS = np.pi * np.cosh(_STEPS) * _NODES / (1 + np.exp(_SINH)) * (_STEPS[1] -
 def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return delta(epsilon) of a shift by 1, elementwise.
 
-    Its relative error is below ``SLACK`` / 100 down to ``SMALLEST``. Epsilon is at least 0, the
-    scale above 0, the power at least 1.
+    Its relative error is below ``SLACK`` / 100 down to ``SMALLEST``, or, where that is more, below
+    (1 + k) ``TERM`` times the probability of the event over delta. Epsilon is at least 0, the scale
+    above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
     return gaussian.elementwise(
-        lambda epsilon, scale, power: _delta(epsilon, np.log(scale), power, size),
+        lambda epsilon, scale, power: _delta(epsilon, np.log(scale), power, size)[0],
         epsilon=gaussian.at_least_0(epsilon=epsilon),
         scale=_positive(scale=scale),
         power=_powers(power),
@@ -96,7 +100,7 @@ def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int
 
 
 def epsilon(delta: float, scale: float, power: float, dimension: int) -> float:
-    """Return the smallest epsilon of a shift by 1, rounded up by ``SLACK`` of delta.
+    """Return the smallest epsilon of a shift by 1, rounded up by the error of delta.
 
     Arguments and errors are those of :func:`delta`, one number each.
     """
@@ -104,7 +108,8 @@ def epsilon(delta: float, scale: float, power: float, dimension: int) -> float:
     fixed = (np.log([checks.positive(scale=scale)]), _powers([power]), int(dimension))
 
     def unused(guess: float) -> float:
-        return float(np.log(_delta(np.array([guess]), *fixed)[0] / delta)) + SLACK
+        found, error = _delta(np.array([guess]), *fixed)
+        return float(np.log(found[0] / delta) + error[0])
 
     if unused(0.0) <= 0:
         return 0.0
@@ -121,7 +126,10 @@ def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     return np.asarray(scale) * np.exp(ratio / 2) / np.sqrt(dimension)
 
 
-def _delta(epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1) -> Array:
+def _delta(
+    epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1
+) -> tuple[Array, Array]:
+    """Return delta, and the relative error of it that calibration allows for."""
     k, a = dimension / power, np.exp(log_scale)
     low, high = gammaincinv(k, TAIL), gammainccinv(k, TAIL)
     start = np.clip(_start(epsilon, 1 / a, power), low, high)
@@ -137,7 +145,11 @@ def _delta(epsilon: Array, log_scale: Array, power: Array, dimension: int, every
     first = np.exp((k - 1) * np.log(t) - constant + _log_beta((1 + both) / (4 * r), gap, dimension))
     far = (both - 1) / (4 * (r + gap))
     second = np.exp((k - 1) * np.log(t + epsilon) - constant + _log_beta(far, gap, dimension))
-    return inside + width * ((first - second) @ _WEIGHTS[::every]) * every + TAIL
+    weights = _WEIGHTS[::every]
+    found = inside + width * ((first - second) @ weights) * every + TAIL
+    lost = TERM * (1 + k[:, 0]) * width * ((first + second) @ weights) * every
+    # Where rounding leaves nothing, the scale must grow.
+    return np.maximum(found, TAIL), np.maximum(SLACK, lost / np.maximum(found, TAIL))
 
 
 def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
@@ -171,10 +183,11 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
 
 
 def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
-    goal = np.log(delta) - SLACK
+    goal = np.log(delta)
 
     def excess(log_scale: Array, every: int = 1) -> Array:
-        return np.log(_delta(epsilon, log_scale, power, dimension, every)) - goal
+        found, error = _delta(epsilon, log_scale, power, dimension, every)
+        return np.log(found) - (goal - error)
 
     # From near the Gaussian's standard deviation.
     near = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
