@@ -1,10 +1,10 @@
 """Time of a private training step, as a ratio to the same step without privacy.
 
 Run it as ``python benchmarks/training.py``; it takes about a minute, on one thread. Data are random
-numbers of the shapes of Adult and Cora. The limit is one run of the same network by plain SGD on
-the mean of the same lots, compiled in the same way; other rows are what our run is instead of:
-gradients of single examples that are written out, and steps that Python calls one by one. Ratios
-are medians of interleaved repeats, of CPU time.
+numbers of the shapes of Adult, Cora and MNIST. The limit is one run of the same network by plain
+SGD on the mean of the same lots, compiled in the same way; other rows are what our run is instead
+of: gradients of single examples that are written out, and steps that Python calls one by one.
+Ratios are medians of interleaved repeats, of CPU time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 import matrixdp.experiments.training  # noqa: F401  (sets jax up)
 from matrixdp.experiments.training import batches, gradients
-from matrixdp.experiments.training.models import GraphNetwork, Model, Params, Perceptron
+from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
@@ -34,11 +34,12 @@ STEPS = 150
 
 @dataclass
 class Case:
-    """One way to take ``STEPS`` steps, as a ratio to the limit of the same network."""
+    """One way to take ``steps`` steps, as a ratio to the limit of the same network."""
 
     name: str
     run: Callable[[], object]
     limit: Callable[[], object]
+    steps: int
     target: float | None = None
 
 
@@ -64,6 +65,17 @@ def cora() -> GraphNetwork:
             "labels": np.arange(2708) % 7,
             "train": np.arange(1140),
             "test": np.arange(1708, 2708),
+        }
+    )
+
+
+def mnist() -> LeNet:
+    rng = np.random.default_rng(0)
+    return LeNet.of(
+        {
+            f"{part}_{name}": rng.integers(0, most, (count, *shape), dtype=np.uint8)
+            for part, count in (("train", 55_000), ("test", 1))
+            for name, most, shape in (("images", 256, (28, 28)), ("labels", 10, ()))
         }
     )
 
@@ -104,30 +116,30 @@ def written_out(
     return jax.lax.scan(step, jax.tree.map(jnp.zeros_like, params), (lots, sizes))[0]
 
 
-def cases(name: str, model: Model, lot: int) -> list[Case]:
+def cases(name: str, model: Model, lot: int, steps: int, target: float) -> list[Case]:
     rng = np.random.default_rng(1)
     initial = model.initial(rng)
     examples = len(model.labels)
-    lots, sizes = batches.poisson(rng, examples, lot / examples, STEPS)
+    lots, sizes = batches.poisson(rng, examples, lot / examples, steps)
     deviations = dict.fromkeys(model.shapes, np.float32(3))
-    key = jax.random.key(0)
+    key, bands = jax.random.key(0), np.ones(1, np.float32)
 
     def private(lots: np.ndarray, sizes: np.ndarray) -> Params:
-        return gradients.descend(model, initial, lots, sizes, 1.0, lot, deviations, key)
+        return gradients.descend(model, initial, lots, sizes, 1.0, lot, deviations, bands, key)
 
     def loop() -> None:
-        for t in range(STEPS):
+        for t in range(steps):
             jax.block_until_ready(private(lots[t : t + 1], sizes[t : t + 1]))
 
     limit = partial(plain, model, initial, lots, sizes)
     found = [
-        Case(f"{name}, private, compiled", partial(private, lots, sizes), limit, 1.5),
-        Case(f"{name}, private, step by step from Python", loop, limit),
+        Case(f"{name}, private, compiled", partial(private, lots, sizes), limit, steps, target),
+        Case(f"{name}, private, step by step from Python", loop, limit, steps),
     ]
     if isinstance(model, Perceptron):
         # A graph network would need gigabytes.
         out = partial(written_out, model, initial, lots, sizes, 1.0)
-        found.append(Case(f"{name}, single gradients written out (sums alone)", out, limit))
+        found.append(Case(f"{name}, single gradients written out (sums alone)", out, limit, steps))
     return found
 
 
@@ -139,12 +151,16 @@ def seconds(run: Callable[[], object]) -> float:
 
 def main() -> int:
     """Print the table; return 1 if a target is missed."""
-    rows = [*cases("Adult", adult(), 512), *cases("Cora", cora(), 200)]
+    rows = [
+        *cases("Adult", adult(), 512, STEPS, 1.5),
+        *cases("Cora", cora(), 200, STEPS, 1.5),
+        *cases("MNIST", mnist(), 1024, 10, 2),
+    ]
     for case in rows:
         seconds(case.run)
         seconds(case.limit)
     times = np.array([[(seconds(c.limit), seconds(c.run)) for c in rows] for _ in range(REPEATS)])
-    each = np.median(times[:, :, 1], axis=0) / STEPS
+    each = np.median(times[:, :, 1], axis=0) / [case.steps for case in rows]
     ratios = np.median(times[:, :, 1] / times[:, :, 0], axis=0)
     print(f"{'training':52} {'ms/step':>10} {'ratio':>8} {'target':>7}  met")
     missed = 0

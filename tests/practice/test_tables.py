@@ -111,3 +111,14 @@ def test_parquet_needs_its_column_once(tmp_path):
     arrow.parquet.write_table(twice, path)
     with pytest.raises(InputError, match="'a' twice"):
         read(path, ("a",))
+
+
+def test_parquet_is_not_read_ahead(tmp_path):
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+    values = np.random.default_rng(1).uniform(size=(400_000, 2)).T
+    columns = {"a": values[0], "b": values[1]}
+    path = _parquet(tmp_path / "rows.parquet", columns, row_group_size=20_000)
+    before, most = arrow.total_allocated_bytes(), 0
+    for _ in tables.blocks(path, ("a", "b")):
+        most = max(most, arrow.total_allocated_bytes() - before)
+    assert most < path.stat().st_size / 4

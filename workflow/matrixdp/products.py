@@ -5,6 +5,7 @@ Names and inputs are read from the text (see :mod:`matrixdp.sources`): nothing h
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -244,6 +245,57 @@ def grouped(settings: Mapping[str, Any]) -> list[Group]:
             name += "_too"
         named[name] = Group(name, tuple(members))
     return list(named.values())
+
+
+def targets(
+    settings: Mapping[str, Any], groups: Iterable[Group]
+) -> dict[str, tuple[str, list[str]]]:
+    """Return the words on what a person may name after ``snakemake``, and its files, by name.
+
+    Args:
+        settings: a resolved configuration; tables of results are those of its reading.
+        groups: see :func:`grouped`.
+    """
+    sets = [
+        own["dataset"] for kind in ("experiments", "training") for own in settings[kind].values()
+    ]
+    files = {f"data/{name}": place(f"data/{name}") for name in sorted({*sets})}
+    files |= {name: place(name) for name in ("claims", *(f"readings/{n}" for n in swept(settings)))}
+    for group in groups:
+        reading = settings["reading"] if under([group], "", settings["experiments"]) else "default"
+        for name in group.names("table"):
+            files[f"tables/{name}"] = place(f"tables/{name}", reading=reading)
+        for name in group.names("figure"):
+            files[f"figures/{name}"] = place(f"figures/{name}").with_suffix(".svg")
+    found = {}
+    for target, (about, *patterns) in catalogue.section("targets").items():
+        made = {name for one in patterns for name in fnmatch.filter(files, one)}
+        for one in patterns:
+            made -= {*fnmatch.filter(files, one[1:])} if one.startswith("!") else set()
+        found[target] = about, sorted(str(files[name]) for name in made)
+    return found
+
+
+def notes(
+    settings: Mapping[str, Any], given: Iterable[str], matrix: Mapping[str, Any]
+) -> list[str]:
+    """Return what to say before a run: what a given setting does not act on, what is not private.
+
+    Args:
+        settings: a resolved configuration.
+        given: settings of the command line, ``NAME=VALUE``.
+        matrix: the configuration of a run on a matrix of one's own, or empty.
+    """
+    named = {one.partition("=")[0] for one in given}
+    own = "private training has {0} of its own, training.NAME.{0}"
+    said = [own.format(n) for n in ("trials", "epsilons") if n in named and settings["training"]]
+    if "reading" in named and settings["reading"] != "default":
+        said.append(
+            "the reading acts on the tables of results (mvg, table3 to table5) alone; figures, "
+            "training, claims and the report are those of the default reading"
+        )
+    mark = catalogue.mark(matrix["matrix"]["status"]).text if matrix else ""
+    return [*said, f"results/my_matrix: {mark}"] if mark else said
 
 
 def under(groups: Iterable[Group], reading: str, experiments: Collection[str]) -> list[Group]:

@@ -74,8 +74,6 @@ METRICS = {name: one.larger for name, one in products.catalogue.metrics().items(
 # What training may take: memory in MB, minutes; for all else the profiles' defaults. Twice the memory
 # that a full run was seen to take, and ten times its time; `--set-resources` where trials are many.
 LARGE = {"mem_mb": 2000, "runtime": 60}
-# Where tables of results go: those of the default reading are never replaced by those of another.
-RESULTS = os.path.dirname(products.place("tables/any", "results", config["reading"]))
 
 
 wildcard_constraints:
@@ -139,20 +137,3 @@ def trials_of(experiment, reading=readings.DEFAULT):
     """Return the trial files of an experiment, one per mechanism or scheme."""
     rows = configuration.rows(config, experiment)
     return [f"results/trials/{experiment}/{reading}/{row}.csv.gz" for row in rows]
-
-
-def tables(*names, folder="results/tables"):
-    """Return the tables of these names that this configuration has."""
-    known = [name for group in SHOWN for name in group.names("table")]
-    return [f"{folder}/{name}.csv" for name in known if name in names]
-
-
-def figures(*starts, of_readings=False):
-    """Return the figures whose names start so; those of readings are a target apart."""
-    return [
-        f"results/figures/{name}.svg"
-        for group in SHOWN
-        if ("readings" in group.origins) == of_readings
-        for name in group.names("figure")
-        if name.startswith(starts)
-    ]

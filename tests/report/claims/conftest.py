@@ -36,7 +36,8 @@ def run(tmp_path):
             )
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        judge = Judge(tmp_path, experiments=[experiment, "section10_2"])
+        there = [folder.name for folder in (tmp_path / "trials").glob("*")]
+        judge = Judge(tmp_path, experiments=[*there, experiment, "section10_2"])
         table, comparisons = judge.judge(ledger.read(KNOWN, path))
         return table.set_index("id"), comparisons
 

@@ -55,6 +55,15 @@ def test_rows_that_do_not_share_trials_are_two_samples(run):
     assert found["liver"]["evidence"] == "100 paired trials"
 
 
+def test_two_trainings_on_one_data_set_draw_trials_of_their_own(run):
+    for experiment in ("mnist", "mnist_features"):
+        fields = {"experiment": experiment, "dataset": "mnist", "metric": "accuracy"}
+        run.put({"imgm": trials("imgm", shared(), **fields)}, experiment)
+    test = {"metric": "accuracy", "compare": ["mnist:imgm beats mnist_features:imgm"]}
+    found = run([{**entry("laplace beats ppca"), "test": test}])[0].loc["M0"]
+    assert (found["test"], found["evidence"]) == ("Welch t, Holm", "100 trials"), found["reason"]
+
+
 def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run):
     rows = ordered(goe=0.9, jl_exact=1.0)
     found = verdict(run, "laplace beats ppca", "laplace beats goe", rows=rows)

@@ -16,6 +16,7 @@ from matrixdp.report.figures import style
 from matrixdp.report.tables import published_settings, training
 
 KIND = {"adult": "gradients", "cora": "gradients", "imdb": "features"}
+KIND |= {"mnist": "gradients", "mnist_features": "features"}
 TRAININGS = dict.fromkeys(KIND, "training")
 
 EPSILONS = ("0.1", "1")

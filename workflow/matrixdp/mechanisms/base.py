@@ -82,6 +82,22 @@ class Release(abc.ABC):
         """
         return self.query.yields
 
+    def explain(self) -> str:
+        """Return in a sentence what is promised, what is delivered, and the noise.
+
+        >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+        >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
+        'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
+        """
+        sides = "replaced" if self.query.adjacency == "replace" else "set to 0"
+        at = f" at delta {self.delta:g}" if self.delta else ""
+        mu = "" if self.mu is None else f", mu {self.mu:.4g}"
+        noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
+        return (
+            f"{self.kind}: epsilon {self.epsilon:g}{at} where one record is {sides}; really "
+            f"{self.epsilon_actual:.4g}{mu}{noise}"
+        )
+
     def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
         """Release the query's value once per stream.
 

@@ -94,7 +94,8 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         raise InputError(
             f"{path} needs the package pyarrow; install it, or save the file as CSV"
         ) from None
-    with parquet.ParquetFile(path) as file:
+    # A row group at a time: otherwise the whole file is read ahead.
+    with parquet.ParquetFile(path, pre_buffer=False) as file:
         _places(path, file.schema_arrow.names, columns)
         for column in columns:
             kind = file.schema_arrow.field(column).type

@@ -76,20 +76,20 @@ def gather(
     """
     rows = ledger.rows(comparisons)
     epsilons = _epsilons(claim, rows, book, epsilon)
-    # Trials on one data set are those that all of its rows have.
-    datasets = {row: book.dataset(row.experiment) for row in rows}
+    # Trials that are drawn for one name are those that all of its rows have.
+    names = {row: book.drawn_for(row.experiment) for row in rows}
     trials = {row: book.values(row, epsilons, claim.metrics) for row in rows}
     values = {}
-    for name in dict.fromkeys(datasets.values()):
-        own = {row: found for row, found in trials.items() if datasets[row] == name}
+    for name in dict.fromkeys(names.values()):
+        own = {row: found for row, found in trials.items() if names[row] == name}
         values[name] = pd.concat(own, axis=1, join="inner")
     if min(map(len, values.values())) < 2:
         raise NotRun("there are fewer than two trials, and so no interval")
     return [
         _evidence(
             one,
-            *(values[datasets[row]][row].to_numpy() for row in (one.first, one.second)),
-            paired=datasets[one.first] == datasets[one.second],
+            *(values[names[row]][row].to_numpy() for row in (one.first, one.second)),
+            paired=names[one.first] == names[one.second],
             larger=claim.larger,
         )
         for one in comparisons

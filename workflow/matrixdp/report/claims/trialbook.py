@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.claims.ledger import Row
 
@@ -31,9 +32,13 @@ class Trialbook:
         """Return ``original`` or ``simulated``."""
         return str(self._summary(experiment)["data_status"].iloc[0])
 
-    def dataset(self, experiment: str) -> str:
-        """Return the name of its data set: trials of one number on it share their split."""
-        return str(self._summary(experiment)["dataset"].iloc[0])
+    def drawn_for(self, experiment: str) -> str:
+        """Return what its trials are drawn for: trials of one number for one name share a split.
+
+        That is the data set, or an experiment of private training, which draws its own.
+        """
+        trained = catalogue.experiment(experiment).kind
+        return experiment if trained else str(self._summary(experiment)["dataset"].iloc[0])
 
     def metric(self, experiment: str) -> str:
         """Return the name of the experiment's metric."""
