@@ -2,21 +2,23 @@
 
 import ast
 import contextlib
+import functools
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import processes
 import pytest
 
 import bootstrap
 from bootstrap import Project, SetupError
 
 ROOT = Path(__file__).parents[1]
+process = functools.partial(processes.started, text=True)
 HOLDER = """
 import sys, time, pathlib, bootstrap
 with bootstrap.Project(pathlib.Path(sys.argv[1])).locked():
@@ -193,18 +195,6 @@ def test_a_second_start_is_refused_at_once(project):
         pass
     with project.locked():
         pass
-
-
-@contextlib.contextmanager
-def process(*command, **options):
-    """Start a process and kill it, with all that it started, at the end."""
-    started = subprocess.Popen(command, start_new_session=True, text=True, **options)
-    try:
-        yield started
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(started.pid, signal.SIGKILL)
-        started.communicate()
 
 
 def assert_locked(project, message="still at work"):

@@ -38,7 +38,7 @@ Mutation = tuple[str, dict[str, Any]]
 
 def from_schema() -> Iterator[Mutation]:
     """Yield what breaks the schema in one place, and where."""
-    yield from _of(SHIPPED, config._schema(), ())
+    yield from _of(SHIPPED, config._schema(config._datasets()), ())
 
 
 def _of(value: Any, schema: dict[str, Any], path: tuple) -> Iterator[Mutation]:
@@ -156,50 +156,55 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     "no known reading": ({**SHIPPED, "reading": "zeta=litral"}, "did you mean 'literal'"),
 }
 
-#: Files, not only what they mean: bytes, and a part of the sentence.
-FILES: dict[str, tuple[bytes, str]] = {
-    "latin-1": (b"trials: 3 # caf\xe9\n", "byte 15 is not UTF-8"),
-    "utf-16": ("trials: 3\n".encode("utf-16"), "is not UTF-8"),
-    "a zero byte": (b"trials: 3\x00\n", "not valid YAML"),
-    "a tab": (b"data:\n\tsource: auto\n", "line 2"),
-    "an open list": (b"epsilons: [1, 2\n", "not valid YAML"),
-    "an open quote": (b"reading: 'default\n", "not valid YAML"),
-    "a bad indent": (b"data:\n    source: auto\n  mirror: x\n", "line 3"),
-    "two documents": (b"trials: 3\n---\ntrials: 4\n", "not valid YAML"),
-    "a list": (b"- trials\n", r"is \['trials'\]; it must be a mapping"),
-    "a word": (b"trials\n", "is 'trials'; it must be a mapping"),
-    "nothing": (b"", "is None; it must be a mapping"),
-    "a key twice": (
-        b"trials: 3\nseed: 1\ntrials: 4\n",
-        "line 3: the key trials stands there twice",
-    ),
-    "a key twice below": (b"data: {source: auto, source: original}\n", "the key source stands"),
-    "an unknown tag": (b"trials: !three 3\n", "could not determine a constructor"),
-    "a call": (b"trials: !!python/object/apply:os.system [exit]\n", "could not determine a cons"),
-    "an unknown anchor": (b"trials: *three\n", "undefined alias"),
-    "itself": (b"data: &a {source: *a}\n", "refers to itself"),
-    "itself in a list": (b"epsilons: &a [*a]\n", "refers to itself"),
-    "itself at the top": (b"&a\nexperiments: *a\n", "refers to itself"),
-    "laughs": (
-        b"a: &a [1,1,1,1,1,1,1,1,1]\n"
+#: Files, not only what they mean: a part of the sentence, and by name the bytes that it is said of.
+_FILES: dict[str, dict[str, bytes]] = {
+    "not valid YAML": {
+        "a zero byte": b"trials: 3\x00\n",
+        "an open list": b"epsilons: [1, 2\n",
+        "an open quote": b"reading: 'default\n",
+        "two documents": b"trials: 3\n---\ntrials: 4\n",
+        "too many digits": b"trials: " + b"1" * 5000 + b"\n",
+        "JSON that ends early": b'{"trials": 3',
+    },
+    "byte 15 is not UTF-8": {"latin-1": b"trials: 3 # caf\xe9\n"},
+    "is not UTF-8": {"utf-16": "trials: 3\n".encode("utf-16")},
+    "line 2": {"a tab": b"data:\n\tsource: auto\n"},
+    "line 3": {"a bad indent": b"data:\n    source: auto\n  mirror: x\n"},
+    r"is \['trials'\]; it must be a mapping": {"a list": b"- trials\n"},
+    "is 'trials'; it must be a mapping": {"a word": b"trials\n"},
+    "is None; it must be a mapping": {"nothing": b""},
+    "line 3: the key trials stands there twice": {
+        "a key twice": b"trials: 3\nseed: 1\ntrials: 4\n"
+    },
+    "the key source stands": {"a key twice below": b"data: {source: auto, source: original}\n"},
+    "could not determine a constructor": {
+        "an unknown tag": b"trials: !three 3\n",
+        "a call": b"trials: !!python/object/apply:os.system [exit]\n",
+    },
+    "undefined alias": {"an unknown anchor": b"trials: *three\n"},
+    "refers to itself": {
+        "itself": b"data: &a {source: *a}\n",
+        "itself in a list": b"epsilons: &a [*a]\n",
+        "itself at the top": b"&a\nexperiments: *a\n",
+    },
+    "refers to itself, or holds too much": {
+        "laughs": b"a: &a [1,1,1,1,1,1,1,1,1]\n"
         + b"".join(
             b"%c: &%c [%s]\n" % (c, c, b",".join([b"*%c" % (c - 1)] * 9)) for c in b"bcdefghi"
         ),
-        "refers to itself, or holds too much",
-    ),
-    "base 60": (b"epsilons: [1:30]\n", "1:30 stands for 90; write it in decimal"),
-    "base 60 in a fraction": (b"epsilons: [1:30.5]\n", r"1:30\.5 stands for 90\.5"),
-    "base 8": (b"trials: 010\n", "line 1: 010 stands for 8; write it in decimal"),
-    "base 16": (b"trials: 0x10\n", "0x10 stands for 16"),
-    "base 2": (b"trials: 0b11\n", "0b11 stands for 3"),
-    "an underscore": (b"trials: 1_0\n", "1_0 stands for 10"),
-    "too many digits": (b"trials: " + b"1" * 5000 + b"\n", "not valid YAML"),
-    "deep": (b"a: " + b"[" * 5000 + b"]" * 5000 + b"\n", "recursion"),
-    "a date": (b"trials: 2018-01-01\n", "trials is datetime.date"),
-    "a set": (b"epsilons: !!set {1, 2}\n", "epsilons is {1, 2}"),
-    "bytes": (b"reading: !!binary aGVsbG8=\n", "reading is b'hello'"),
-    "JSON that ends early": (b'{"trials": 3', "not valid YAML"),
+    },
+    "1:30 stands for 90; write it in decimal": {"base 60": b"epsilons: [1:30]\n"},
+    r"1:30\.5 stands for 90\.5": {"base 60 in a fraction": b"epsilons: [1:30.5]\n"},
+    "line 1: 010 stands for 8; write it in decimal": {"base 8": b"trials: 010\n"},
+    "0x10 stands for 16": {"base 16": b"trials: 0x10\n"},
+    "0b11 stands for 3": {"base 2": b"trials: 0b11\n"},
+    "1_0 stands for 10": {"an underscore": b"trials: 1_0\n"},
+    "recursion": {"deep": b"a: " + b"[" * 5000 + b"]" * 5000 + b"\n"},
+    "trials is datetime.date": {"a date": b"trials: 2018-01-01\n"},
+    "epsilons is {1, 2}": {"a set": b"epsilons: !!set {1, 2}\n"},
+    "reading is b'hello'": {"bytes": b"reading: !!binary aGVsbG8=\n"},
 }
+FILES = {name: (text, said) for said, files in _FILES.items() for name, text in files.items()}
 
 #: Words after snakemake, and a part of the sentence.
 ARGUMENTS: dict[str, tuple[list[str], str]] = {

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import processes
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -190,24 +190,11 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
     return found
 
 
-@contextlib.contextmanager
-def started(project: TinyProject, *command: str) -> Iterator[subprocess.Popen]:
+def started(project: TinyProject, *command: str) -> AbstractContextManager[subprocess.Popen]:
     """Start a command in the project's folder; at the end, kill what is left of it."""
-    process = subprocess.Popen(
-        [sys.executable, *command],
-        cwd=project.folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    run = sys.executable, *command
+    return processes.started(*run, cwd=project.folder, env=environment(), **quiet)
 
 
 def wait_for(project: TinyProject, pattern: str, process: subprocess.Popen) -> None:
