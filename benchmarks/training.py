@@ -4,11 +4,13 @@ Run it as ``python benchmarks/training.py``; it takes about a minute, on one thr
 numbers of the shapes of Adult, Cora and MNIST. The limit is one run of the same network by plain
 SGD on the mean of the same lots, compiled in the same way; other rows are what our run is instead
 of: gradients of single examples that are written out, and steps that Python calls one by one.
-Ratios are medians of interleaved repeats, of CPU time.
+Ratios are medians of interleaved repeats, of CPU time. With the Python of an environment that has
+torch and opacus as its argument it also times benchmarks/opacus_step.py there.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -163,6 +165,7 @@ def main() -> int:
     each = np.median(times[:, :, 1], axis=0) / [case.steps for case in rows]
     ratios = np.median(times[:, :, 1] / times[:, :, 0], axis=0)
     print(f"{'training':52} {'ms/step':>10} {'ratio':>8} {'target':>7}  met")
+    ours = next(e for c, e in zip(rows, each, strict=True) if c.name == "MNIST, private, compiled")
     missed = 0
     for case, time_each, ratio in zip(rows, each, ratios, strict=True):
         verdict = "" if case.target is None else "yes" if ratio <= case.target else "no"
@@ -170,6 +173,12 @@ def main() -> int:
         target = "" if case.target is None else f"{case.target:g}"
         print(f"{case.name:52} {time_each * 1e3:10.3f} {ratio:8.2f} {target:>7}  {verdict}")
     print("Ratios are to the same steps without privacy, compiled.")
+    for peer in sys.argv[1:]:
+        script = str(Path(__file__).with_name("opacus_step.py"))
+        said = subprocess.check_output([peer, script], text=True).split()
+        for of, theirs in zip(("plain torch", "Opacus"), map(float, said), strict=True):
+            name = f"MNIST by {of}, to ours that is private"
+            print(f"{name:52} {theirs * 1e3:10.3f} {theirs / ours:8.2f}")
     return 1 if missed else 0
 
 
