@@ -134,7 +134,7 @@ def test_whatever_a_reader_of_archives_raises_is_damage(server, tmp_path, monkey
 
 
 def test_a_redirect_in_a_circle_is_left_for_the_next_address(server, tmp_path):
-    circle = server.gives("/a.gz", status=302, headers={"Location": "/a.gz"}), "gz"
+    circle = server.gives("/a.data.gz", status=302, headers={"Location": "/a.data.gz"}), "gz"
     good = server.gives("/a.data", DATA), "file"
     with pytest.raises(InputError, match="TooManyRedirects"):
         fetch(spec(circle), tmp_path, network=ONCE)

@@ -47,7 +47,7 @@ def prepared(nowhere, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "specs", lambda: {"adult": spec})
     monkeypatch.setattr(store, "_stand_in", lambda spec, seed: "a stand-in")
     made = []
-    monkeypatch.setattr(store, "_write", lambda out, spec, requested, what: made.append(what))
+    monkeypatch.setattr(store, "write", lambda out, spec, requested, what: made.append(what))
 
     def prepare(mirror, source="auto"):
         store.prepare("adult", out=tmp_path / "o", source=source, mirror=mirror, network=ONCE)

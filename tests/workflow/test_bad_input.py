@@ -70,7 +70,8 @@ def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_pat
 
 def test_the_log_of_a_failed_job_is_shown(again):
     (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
-    outcome = again.snakemake("table4", "-c1")
+    # Other trials: those of before would be taken over without a look at the data.
+    outcome = again.snakemake("table4", "-c1", "--config", "trials=7")
     assert_refused(outcome, "matrix.npy is damaged or of another run", noise=60)
     left = {file.name for file in (again.folder / "results" / "trials" / "first_pc").rglob("*.*")}
     assert len(left) == 1  # the old file of the other job, and no part of a new one

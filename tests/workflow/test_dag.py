@@ -37,7 +37,7 @@ def counted(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("data", {"dataset": DATASETS, "learning": len(TRAINING)}),
+        ("data", {"dataset": DATASETS, "learning": len(TRAINING) - 1}),
         ("table2", {"dataset": DATASETS, "tables_table2": 1}),
         ("table4", {**counted("first_pc"), "tables_first_pc": 1}),
         ("canaries", {"canaries": 1}),
@@ -80,7 +80,8 @@ def test_every_named_target_can_be_planned(shipped):
     names = [line.split(" (")[0] for line in lines]
     # Each says what it makes.
     assert not [line for line in lines if line.isidentifier()]
-    targets = [name for name in names if name.isidentifier()]
+    # Without a matrix there is nothing to compare on it.
+    targets = [name for name in names if name.isidentifier() and name != "my_matrix"]
     assert {"all", "data", "mvg", "imgm", "figure1", "table1", "table2", *TABLES} <= set(targets)
     outcome = shipped.plan(*targets)
     # A job is planned once, whoever asks for it.

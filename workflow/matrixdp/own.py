@@ -21,8 +21,9 @@ from matrixdp.config import OWN
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
-from matrixdp.practice import release, specification, tables
+from matrixdp.practice import release, specification
 from matrixdp.practice.specification import Specification
+from matrixdp.practice.tables import blocks
 from matrixdp.trials import OF_RELEASES, ZERO
 
 #: From what a release is asked for to the task that says what it is worth.
@@ -136,7 +137,7 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
         columns=columns,
         scalings=described["scalings"],
     )
-    records = np.concatenate([np.empty((0, len(columns))), *tables.blocks(file, columns)])
+    records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns)])
     if records.shape != spec.shape:
         raise InputError(
             f"{file} has {len(records)} records where {spec.shape[0]} are stated; correct one"

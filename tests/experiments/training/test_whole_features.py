@@ -77,9 +77,9 @@ def test_the_lengths_of_generalized_gamma_noise_follow_its_law(monkeypatch):
     monkeypatch.setattr(examples, "_features", lambda place: data)
     classify, seen = features.classify, []
 
-    def watched(private, labels, lots, deviation, key, radii=None):
+    def watched(private, labels, lots, deviation, key, radii, classes):
         seen.append(np.asarray(radii, np.float64))
-        return classify(private, labels, lots, deviation, key, radii)
+        return classify(private, labels, lots, deviation, key, radii, classes)
 
     monkeypatch.setattr(features, "classify", watched)
     part = {"experiment": "imdb", "dataset": "imdb", "seed": 4, "trials": 1, "lot": 20_000}
