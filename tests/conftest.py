@@ -1,7 +1,12 @@
+import hypothesis
 import numpy as np
 import pytest
 
 from matrixdp.data import Dataset
+
+# No test fails because a machine is busy.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
