@@ -210,7 +210,7 @@ class Additive(Release):
         if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
-                f"{largest.max():.3g}; choose an epsilon nearer to 1"
+                f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
             )
         return float(1 / (1 - moved / budget))
 
