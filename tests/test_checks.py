@@ -66,3 +66,8 @@ def test_orthonormal_rejects_a_stretched_basis():
     assert checks.orthonormal(directions=rotation) is not None
     with pytest.raises(InputError, match="directions is off an orthonormal basis"):
         checks.orthonormal(directions=1.001 * rotation)
+
+
+def test_a_name_of_before_is_answered_with_the_one_of_today():
+    with pytest.raises(InputError, match="'add_remove'; it is now called 'zero_out', and must be"):
+        checks.choice(("replace", "zero_out"), adjacency="add_remove")

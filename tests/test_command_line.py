@@ -36,7 +36,7 @@ EXPERIMENT = {
     "directions": {"a": ["sgpt"], "b": ["drinks", "mcv"], "iid": []},
 }
 #: l1 and l2 distance of two records in [-1, 1]^4, or of one and none.
-DISTANCES = {"replace": (2 * M, 2 * np.sqrt(M)), "add_remove": (M, np.sqrt(M))}
+DISTANCES = {"replace": (2 * M, 2 * np.sqrt(M)), "zero_out": (M, np.sqrt(M))}
 GAUSSIANS = ["analytic_gaussian", "imgm", "directional_gaussian", "mvg_binary"]
 MECHANISMS = ["nonprivate", "zero", *GAUSSIANS, "laplace", "knorm_frob", "jl_exact"]
 
@@ -55,7 +55,7 @@ def call(*words):
     assert cli.main([str(word) for word in words]) == 0
 
 
-@pytest.fixture(scope="module", params=["replace", "add_remove"])
+@pytest.fixture(scope="module", params=["replace", "zero_out"])
 def ran(request, tmp_path_factory):
     """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
     results = tmp_path_factory.mktemp("run") / "results"
@@ -313,8 +313,8 @@ def test_the_reading_and_the_seed_are_those_that_are_asked_for(ran, tmp_path):
 
     own = rows.loc[rows["mechanism"].eq(name), columns].reset_index(drop=True)
     pd.testing.assert_frame_equal(again(results), own)
-    other = again(results, "--reading", "add_remove")
-    expected = DISTANCES["add_remove"][1] / other["epsilon"].astype(float).map(mu)
+    other = again(results, "--reading", "zero_out")
+    expected = DISTANCES["zero_out"][1] / other["epsilon"].astype(float).map(mu)
     np.testing.assert_allclose(other["noise_std"], expected, rtol=1e-6)
     (tmp_path / "data").symlink_to(results / "data")
     config.write(config.read(results) | {"seed": 1}, tmp_path)

@@ -9,11 +9,11 @@ from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQ
 
 QUERIES = [
     IdentityQuery(Box((-1, 0, 2), (1, 3, 5)), 10),
-    IdentityQuery(Box.cube(4, 0, 1), 7, "add_remove"),
+    IdentityQuery(Box.cube(4, 0, 1), 7, "zero_out"),
     SecondMomentQuery(Box.cube(4, -1, 1), 10),
     SecondMomentQuery(Box.cube(5, -1, 1), 10),
     SecondMomentQuery(Box.cube(6, 0, 1), 10),
-    SecondMomentQuery(Box.cube(5, -2, 2), 10, "add_remove"),
+    SecondMomentQuery(Box.cube(5, -2, 2), 10, "zero_out"),
     IdentityQuery(Ball(2.0, 3), 5),
     SecondMomentQuery(Ball(2.0, 3), 5),
 ]
@@ -60,6 +60,6 @@ def test_a_removed_record_is_zero_and_neighbours_stay_in_the_domain():
     query = IdentityQuery(Ball(2.0, 3), 5)
     pair = worst(query, size, given()[0])
     assert max(np.linalg.norm(pair.record), np.linalg.norm(pair.other)) <= 2 * (1 + 1e-12)
-    pair = worst(replace(query, adjacency="add_remove"), size, given()[0])
+    pair = worst(replace(query, adjacency="zero_out"), size, given()[0])
     assert not pair.other.any()
     assert pair.size == pytest.approx(2)

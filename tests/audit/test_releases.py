@@ -61,16 +61,16 @@ def judged(mechanism, query, **changed):
         (AnalyzeGauss("analytic"), LIVER_MOMENTS),
         (GOE(), LIVER_MOMENTS),
         (DirectionalGaussian(), LIVER_MOMENTS),
-        (Gaussian(), IdentityQuery(LIVER.domain, 248, "add_remove")),
+        (Gaussian(), IdentityQuery(LIVER.domain, 248, "zero_out")),
         (JohnsonLindenstrauss(), LIVER_MOMENTS),
-        (JohnsonLindenstrauss(), replace(LIVER_MOMENTS, adjacency="add_remove")),
+        (JohnsonLindenstrauss(), replace(LIVER_MOMENTS, adjacency="zero_out")),
         (Laplace(), LIVER),
         (Laplace(), LIVER_MOMENTS),
         (KNorm("record_l2"), LIVER),
         (KNorm("record_linf"), LIVER),
         (KNorm("frobenius"), LIVER),
         (PPCA(), MOVEMENT),
-        (PPCA(), replace(MOVEMENT, adjacency="add_remove")),
+        (PPCA(), replace(MOVEMENT, adjacency="zero_out")),
     ],
     ids=lambda value: repr(value)[:50],
 )
@@ -327,7 +327,7 @@ def test_the_integral_of_the_gaussian_curve(mu):
 )
 def test_the_tails_of_a_sketch(s, rows, replaced, added):
     assert sketch.by_tails(1.0, s, rows, "replace") == pytest.approx(replaced, rel=1e-6)
-    assert sketch.by_tails(1.0, s, rows, "add_remove") == pytest.approx(added, rel=1e-6)
+    assert sketch.by_tails(1.0, s, rows, "zero_out") == pytest.approx(added, rel=1e-6)
     assert sketching.delta(1.0, s, rows) == pytest.approx(replaced, rel=1e-6)
 
 

@@ -15,9 +15,9 @@ from mechanisms.support import assert_standard, one_stream, streams
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
 QUERIES = [
     LIVER,
-    replace(LIVER, adjacency="add_remove"),
+    replace(LIVER, adjacency="zero_out"),
     NormalEquations(Box.cube(5, 0, 1), 30, target=0),
-    NormalEquations(Box.cube(5, 0, 1), 30, "add_remove", target=0),
+    NormalEquations(Box.cube(5, 0, 1), 30, "zero_out", target=0),
     NormalEquations(Box((-1.0, -2.0, -0.5), (1.0, 2.0, 0.5)), 30, target=1),
 ]
 
@@ -36,7 +36,7 @@ def test_a_search_attains_the_sensitivities_and_no_more(query):
 
 
 def test_a_search_in_a_ball_comes_close_to_the_sensitivities():
-    for adjacency in ("replace", "add_remove"):
+    for adjacency in ("replace", "zero_out"):
         query = NormalEquations(Ball(2.0, 4), 30, adjacency, target=1)
         for measure in sensitivities.measures(query):
             row = sensitivities.attack(query, measure, np.random.default_rng(0).spawn(2))
@@ -66,7 +66,7 @@ def test_three_equal_shares_add_up():
     # |x| <= sqrt(5), |y| <= 1, by hand.
     assert LIVER.l2_eigenvalue * 248 == pytest.approx(5)
     assert LIVER.l2_target * 248 == pytest.approx(2 * np.sqrt(5))
-    assert replace(LIVER, adjacency="add_remove").l2_target * 248 == pytest.approx(np.sqrt(5))
+    assert replace(LIVER, adjacency="zero_out").l2_target * 248 == pytest.approx(np.sqrt(5))
 
 
 @pytest.mark.parametrize("part", ["eigenvalue_std", "target_std", "explaining"])
@@ -123,7 +123,7 @@ def test_trials_depend_on_their_own_stream_and_value_alone():
 
 
 def test_other_queries_and_bad_targets_are_refused():
-    with pytest.raises(InputError, match="answers only normal_equations"):
+    with pytest.raises(InputError, match="serves only NormalEquations"):
         AdaSSP().calibrate(SecondMomentQuery(LIVER.domain, 248), epsilon=1, delta=0.01)
     with pytest.raises(InputError, match="target is 6 among 6 features"):
         replace(LIVER, target=6)

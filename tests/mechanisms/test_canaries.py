@@ -37,7 +37,7 @@ def test_the_sensitivity_search_catches_entrywise_laplace_with_2_sqrt_p():
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     found = np.abs(x[:, :, None] * x[:, None, :]).sum(axis=(1, 2)).max()
     assert found > 1.5 * 2 * np.sqrt(p)
-    assert found <= SecondMomentQuery(Ball(1, p), 1, "add_remove").l1 == p
+    assert found <= SecondMomentQuery(Ball(1, p), 1, "zero_out").l1 == p
 
 
 def test_the_constructor_catches_shares_that_sum_to_more_than_one():

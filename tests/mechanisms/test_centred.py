@@ -23,7 +23,7 @@ SIZES = [
     (LIVERS, 24, 24),
     (UNIT, 21, 21),
     (BALL, 16, 16),
-    (replace(LIVERS, adjacency="add_remove"), 24, 6),
+    (replace(LIVERS, adjacency="zero_out"), 24, 6),
 ]
 KINDS = [Centred(1 / 16), Centred()]
 
@@ -56,7 +56,7 @@ def test_both_parts_spend_half_and_all_is_the_budget(query, widest, moved, epsil
         assert spent == pytest.approx(mu / np.sqrt(2), rel=1e-9)
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
 def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
     """Clipped here once more; under removal a record becomes zero, which is far from a centre."""
     release = Centred(1 / 16).calibrate(
@@ -66,7 +66,7 @@ def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
     for _ in range(3000):
         centre = rng.choice([-1, 1, 0.5], 6)
         one, other = rng.choice([-1.0, 1.0], (2, 6))
-        other = np.zeros(6) if adjacency == "add_remove" else other
+        other = np.zeros(6) if adjacency == "zero_out" else other
         ends = []
         for record in (one, other):
             away = record - centre

@@ -28,7 +28,7 @@ from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, 
 
 MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 UNIT = SecondMomentQuery(CTG.domain, 2126)
-ZEROED = replace(MOMENTS, adjacency="add_remove")
+ZEROED = replace(MOMENTS, adjacency="zero_out")
 QUERIES = [MOMENTS, UNIT, ZEROED, SecondMomentQuery(Ball(2.0, 4), 50)]
 
 

@@ -245,7 +245,7 @@ def test_entries_and_input():
         KNorm("frobenius").calibrate(LIVER, epsilon=0)
     with pytest.raises(InputError, match="epsilon is nan"):
         PPCA().calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=float("nan"))
-    with pytest.raises(InputError, match="answers only identity"):
+    with pytest.raises(InputError, match="serves only IdentityQuery and MeanQuery"):
         KNorm("frobenius").calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=1)
-    with pytest.raises(InputError, match="answers only covariance"):
+    with pytest.raises(InputError, match="serves only SecondMomentQuery"):
         PPCA().calibrate(LIVER, epsilon=1)

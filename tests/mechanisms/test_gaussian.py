@@ -103,7 +103,7 @@ MECHANISMS = [
 )
 @settings(max_examples=60, deadline=None)
 def test_the_real_guarantee_is_never_worse_than_the_nominal_one(mechanism, query, epsilon, delta):
-    if query.name not in mechanism.queries:
+    if type(query) not in mechanism.queries:
         return
     release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
     assert gaussian.delta(epsilon, release.mu) <= delta * (1 + 1e-9)
@@ -126,7 +126,7 @@ def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta,
 def test_noise_scales_with_the_data(mechanism, k):
     for kind, power in ((IdentityQuery, 1), (SecondMomentQuery, 2)):
         small, large = (kind(Box.cube(3, -side, side), 50) for side in (1, k))
-        if small.name in mechanism.queries:
+        if type(small) in mechanism.queries:
             stds = [mechanism.calibrate(q, epsilon=1, delta=1e-3).noise_std for q in (small, large)]
             assert stds[1] == pytest.approx(k**power * stds[0])
 
@@ -264,9 +264,11 @@ def test_bad_budgets(mechanism, wrong, message):
 def test_bad_calibrations_and_queries():
     with pytest.raises(InputError, match="calibration is 'analitic'; did you mean 'analytic'?"):
         Gaussian("analitic").calibrate(LIVER, **budget(LIVER))
-    with pytest.raises(InputError, match="query is 'identity'; GOE answers only covariance"):
+    with pytest.raises(
+        InputError, match="query is of type IdentityQuery; GOE serves only SecondMomentQuery"
+    ):
         GOE().calibrate(LIVER, **budget(LIVER))
-    with pytest.raises(InputError, match="AnalyzeGauss answers only covariance"):
+    with pytest.raises(InputError, match="AnalyzeGauss serves only SecondMomentQuery"):
         AnalyzeGauss().calibrate(IdentityQuery(Ball(1, 2), 5), epsilon=1, delta=0.1)
 
 

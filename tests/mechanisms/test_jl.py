@@ -60,14 +60,14 @@ def test_lifts_follow_adjacency_and_scale():
         return mechanism.calibrate(query, epsilon=0.5, delta=1e-3).ridge
 
     cube, wide = Box.cube(6, -1.0, 1.0), Box.cube(6, -7.0, 7.0)
-    for adjacency in ("replace", "add_remove"):
+    for adjacency in ("replace", "zero_out"):
         for calibration in ("exact", "2012"):
             scaled = ridge(wide, adjacency, calibration)
             assert scaled == pytest.approx(49 * ridge(cube, adjacency, calibration), rel=1e-12)
         same = ridge(Ball(np.sqrt(6), 6), adjacency, "exact")
         assert same == pytest.approx(ridge(cube, adjacency, "exact"), rel=1e-12)
-    assert ridge(cube, "replace", "2012") == pytest.approx(4 * ridge(cube, "add_remove", "2012"))
-    assert ridge(cube, "replace", "exact") > 1.1 * ridge(cube, "add_remove", "exact")
+    assert ridge(cube, "replace", "2012") == pytest.approx(4 * ridge(cube, "zero_out", "2012"))
+    assert ridge(cube, "replace", "exact") > 1.1 * ridge(cube, "zero_out", "exact")
 
 
 def test_a_release_says_what_it_is():
@@ -80,7 +80,7 @@ def test_a_release_says_what_it_is():
 
 def test_the_constants_of_2012_are_refused_where_they_fail():
     mechanism = JohnsonLindenstrauss(1, "2012")
-    query = SecondMomentQuery(Ball(1.0, 3), 50, "add_remove")
+    query = SecondMomentQuery(Ball(1.0, 3), 50, "zero_out")
     # Real epsilon is far below nominal up to hundreds, then the lift vanishes.
     for epsilon in (0.1, 1.0, 10.0, 100.0):
         assert mechanism.calibrate(query, epsilon=epsilon, delta=1e-6).epsilon_actual < epsilon
@@ -182,7 +182,9 @@ def test_bad_parameters(arguments, words):
 
 def test_bad_queries_and_budgets():
     mechanism = JohnsonLindenstrauss(2)
-    with pytest.raises(InputError, match="query is 'identity'; .* answers only covariance"):
+    with pytest.raises(
+        InputError, match="query is of type IdentityQuery; .* serves only SecondMomentQuery"
+    ):
         mechanism.calibrate(IdentityQuery(LIVER.domain, 248), epsilon=1.0, delta=0.01)
     with pytest.raises(InputError, match="epsilon is 0"):
         mechanism.calibrate(LIVER, epsilon=0, delta=0.01)

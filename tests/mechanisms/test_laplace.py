@@ -15,7 +15,7 @@ from mechanisms.support import CTG, LIVER, MOVEMENT, one_stream, streams
         (CTG, 1, 21, "matrix"),
         (CTG, 0.1, 210, "matrix"),
         (MOVEMENT, 1, 9.827044, "second_moments"),
-        (IdentityQuery(Ball(1, 4), 10, "add_remove"), 1, 2, "matrix"),
+        (IdentityQuery(Ball(1, 4), 10, "zero_out"), 1, 2, "matrix"),
         # l1 over the triangle: half of sqrt(2) m over all entries and 2 on the diagonal
         (SecondMomentQuery(Ball(1, 4), 10), 1, (4 * np.sqrt(2) + 2) / 20, "second_moments"),
     ],

@@ -63,7 +63,7 @@ def built(entry):
 @pytest.mark.parametrize("name", registry())
 def test_noise_falls_with_epsilon(name):
     mechanism = built(registry()[name])
-    asked = [query for query in QUERIES.values() if query.name in mechanism.queries]
+    asked = [query for query in QUERIES.values() if type(query) in mechanism.queries]
     assert asked
     for query in asked:
         risen, compared = rises(mechanism, query)
@@ -72,6 +72,8 @@ def test_noise_falls_with_epsilon(name):
 
 class Switching(Mechanism):
     """Another formula from epsilon = 1 on, which asks for more noise there."""
+
+    queries = Gaussian.queries
 
     def calibrate(self, query, *, epsilon, delta):
         return Gaussian().calibrate(query, epsilon=epsilon / (1 + (epsilon > 1)), delta=delta)

@@ -86,7 +86,7 @@ def test_the_least_and_most_wasteful_shares_of_second_moments(theorem, important
 @st.composite
 def queries(draw):
     m = draw(st.integers(1, 6))
-    adjacency = draw(st.sampled_from(["replace", "add_remove"]))
+    adjacency = draw(st.sampled_from(["replace", "zero_out"]))
     side = draw(st.floats(1e-3, 1e3))
     domain = draw(
         st.sampled_from(
@@ -305,7 +305,7 @@ class TestPrivateDirections:
         (MVG(directions=BASIS[:, :4]), LIVER, r"directions has shape \(6, 4\).* square matrix"),
         (MVG(directions=2 * np.eye(6)), LIVER, "off an orthonormal basis by 3"),
         (MVG(directions=np.full((6, 6), np.inf)), LIVER, "directions is inf"),
-        (MVG(directions=PrivateDirections()), MOVEMENT, "MVG answers only identity"),
+        (MVG(directions=PrivateDirections()), MOVEMENT, "MVG serves only IdentityQuery"),
     ],
 )
 def test_bad_parameters(mechanism, query, message):

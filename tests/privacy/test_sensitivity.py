@@ -16,7 +16,7 @@ from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQ
 
 LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
 MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
-MOVEMENT_ZEROED = SecondMomentQuery(Box.cube(4, -100, 100), 10176, "add_remove")
+MOVEMENT_ZEROED = SecondMomentQuery(Box.cube(4, -100, 100), 10176, "zero_out")
 CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 
 
@@ -40,9 +40,9 @@ CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
         (MOVEMENT_ZEROED, "l2_upper", 3.107584),
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2", np.sqrt(2) * 0.4),
         (SecondMomentQuery(Ball(2.0, 5), 10), "l2_upper", np.sqrt(2) * 0.4),
-        (SecondMomentQuery(Ball(2.0, 5), 10, "add_remove"), "l1", 5 * 0.4),
+        (SecondMomentQuery(Ball(2.0, 5), 10, "zero_out"), "l1", 5 * 0.4),
         (IdentityQuery(Ball(2.0, 5), 10), "l2", 4),
-        (IdentityQuery(Ball(2.0, 5), 10, "add_remove"), "l1", 2 * np.sqrt(5)),
+        (IdentityQuery(Ball(2.0, 5), 10, "zero_out"), "l1", 2 * np.sqrt(5)),
     ],
 )
 def test_printed_values(query, attribute, expected):
@@ -106,7 +106,7 @@ def largest_change(query, norm, starts=4, seed=0):
     """Return the largest norm of a change found over neighbours: random, then optimised."""
     domain, m = query.domain, query.features
     rng = np.random.default_rng(seed)
-    zeroed = query.adjacency == "add_remove"
+    zeroed = query.adjacency == "zero_out"
     x = candidates(domain, rng, 1500)
     y = 0 * x if zeroed else rng.permutation(candidates(domain, rng, 1500))
     found = norm(query, shift(query, x, y))
@@ -137,7 +137,7 @@ BOXES = {
 }
 DOMAINS = BOXES | {f"ball{m}": Ball(1.5, m) for m in (1, 2, 3, 5)}
 each_domain = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
-each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
 
 
 @each_domain
@@ -157,7 +157,7 @@ def test_no_neighbours_change_second_moments_more(domain, adjacency, name):
     found, declared = largest_change(query, NORMS[name]), getattr(query, name)
     assert found <= (1 + 1e-12) * declared
     zero = not isinstance(domain, Box) or domain.contains_zero
-    l1 = adjacency == "add_remove" or (zero and isinstance(domain, Box))
+    l1 = adjacency == "zero_out" or (zero and isinstance(domain, Box))
     tight = {"l1": l1, "l1_upper": l1, "l2": query.l2_exact, "l2_upper": query.l2_upper_exact}
     if tight[name]:
         assert found >= (1 - 1e-6) * declared
@@ -167,12 +167,12 @@ def test_no_neighbours_change_second_moments_more(domain, adjacency, name):
     ("name", "adjacency", "exact", "upper"),
     [
         ("unequal", "replace", True, False),
-        ("unequal", "add_remove", True, True),
+        ("unequal", "zero_out", True, True),
         ("split", "replace", True, True),
         ("cube5", "replace", True, True),
         ("one-sided", "replace", True, True),
         ("off zero", "replace", False, False),
-        ("off zero", "add_remove", True, True),
+        ("off zero", "zero_out", True, True),
         ("general", "replace", False, False),
         ("interval off zero", "replace", False, False),
         ("ball3", "replace", True, True),
@@ -315,7 +315,7 @@ def test_beyond_enumeration_the_form_is_bounded_from_above():
 
 @given(
     st.sampled_from(sorted(BOXES)),
-    st.sampled_from(["replace", "add_remove"]),
+    st.sampled_from(["replace", "zero_out"]),
     st.floats(1e-3, 1e3),
 )
 @settings(max_examples=40, deadline=None)

@@ -31,21 +31,21 @@ def test_known_deltas(leverage, rows, added, removed, replaced):
     point = np.array(1.0), np.array(leverage), np.array(float(rows))
     assert np.exp(sketching._added(*point)) == pytest.approx(added, rel=4e-7)
     assert np.exp(sketching._removed(*point)) == pytest.approx(removed, rel=4e-7)
-    assert sketching.delta(1.0, leverage, rows, "add_remove") == pytest.approx(added, rel=4e-7)
+    assert sketching.delta(1.0, leverage, rows, "zero_out") == pytest.approx(added, rel=4e-7)
     assert sketching.delta(1.0, leverage, rows, "replace") == pytest.approx(replaced, rel=4e-7)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "rows", "adjacency", "expected"),
     [
-        (1.0, 1e-5, 10, "add_remove", 3.580398),
-        (1.0, 1e-5, 100, "add_remove", 5.537236),
-        (0.1, 1e-5, 100, "add_remove", 15.783596),
-        (1.0, 1 / 248, 12, "add_remove", 2.52701),
-        (1.0, 1 / 248, 120, "add_remove", 4.22366),
-        (1.0, 1 / 2126, 84, "add_remove", 4.49115),
-        (1.0, 1 / 2126, 1050, "add_remove", 8.11607),
-        (1.0, 1 / 10176, 80, "add_remove", 4.81212),
+        (1.0, 1e-5, 10, "zero_out", 3.580398),
+        (1.0, 1e-5, 100, "zero_out", 5.537236),
+        (0.1, 1e-5, 100, "zero_out", 15.783596),
+        (1.0, 1 / 248, 12, "zero_out", 2.52701),
+        (1.0, 1 / 248, 120, "zero_out", 4.22366),
+        (1.0, 1 / 2126, 84, "zero_out", 4.49115),
+        (1.0, 1 / 2126, 1050, "zero_out", 8.11607),
+        (1.0, 1 / 10176, 80, "zero_out", 4.81212),
         (1.0, 1 / 248, 12, "replace", 2.741853),
         (1.0, 1 / 248, 120, "replace", 4.836360),
         (1.0, 1 / 2126, 84, "replace", 5.050411),
@@ -111,7 +111,7 @@ def replaced(epsilon, leverage, rows):
 def test_one_more_or_less_against_60_digits(epsilon, leverage, rows):
     with mpmath.workdps(60):
         directions = added_and_removed(epsilon, leverage, rows)
-    found = sketching.delta(epsilon, leverage, rows, "add_remove")
+    found = sketching.delta(epsilon, leverage, rows, "zero_out")
     # Down to 1e-100 and below, and for the smaller direction as well.
     assert found == pytest.approx(float(max(directions)), rel=1e-10, abs=0)
     point = (np.array(float(x)) for x in (epsilon, leverage, rows))
@@ -222,7 +222,7 @@ def chi_square_rule(rows):
 def test_a_sketch_of_many_rows_is_a_gaussian_mechanism():
     for epsilon, delta in [(0.1, 1e-5), (1.0, 1e-5), (2.0, 1 / 248)]:
         mu = gaussian.mu(epsilon, delta)
-        for adjacency, factor in [("add_remove", 0.5), ("replace", 1.0)]:
+        for adjacency, factor in [("zero_out", 0.5), ("replace", 1.0)]:
             errors = [
                 sketching.leverage(epsilon, delta, rows, adjacency) * np.sqrt(factor * rows) / mu
                 - 1
@@ -311,7 +311,7 @@ def test_bad_points(arguments, words):
         (sketching.leverage, (0, 1e-5, 5), "epsilon is 0"),
         (sketching.leverage, (1, 1.0, 5), "delta is 1.0"),
         (sketching.leverage, (1, 1e-5, 0), "rows is 0"),
-        (sketching.leverage, (1, 1e-5, 5, "remove"), "did you mean 'add_remove'"),
+        (sketching.leverage, (1, 1e-5, 5, "remove"), "did you mean 'zero_out'"),
         (sketching.epsilon, (0, 0.1, 5), "delta is 0"),
         (sketching.epsilon, (1e-5, 1.0, 5), "leverage is 1.0"),
         (sketching.epsilon, (1e-5, 0.1, 1.5), "rows is 1.5"),

@@ -113,7 +113,7 @@ def test_second_moments_that_bring_their_ridge_get_none(matrix):
 
 def test_the_normal_equations_know_the_target():
     box = Box.cube(6, -1, 1)
-    query = Regression(target=3, train=40).query("normal_equations", box, 40, "add_remove")
-    assert query == NormalEquations(box, 40, "add_remove", target=3)
+    query = Regression(target=3, train=40).query("normal_equations", box, 40, "zero_out")
+    assert query == NormalEquations(box, 40, "zero_out", target=3)
     moments = Regression(target=3, train=40).query("covariance", box, 40, "replace")
     assert moments == SecondMomentQuery(box, 40)

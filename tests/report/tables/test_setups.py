@@ -15,7 +15,7 @@ CONFIG = {
     "trials": 50,
     "epsilons": ["0.1", "1"],
     "delta": "1/n",
-    "adjacency": "add_remove",
+    "adjacency": "zero_out",
     "experiments": {
         "regression": {
             "dataset": "liver",
@@ -90,7 +90,7 @@ def test_set_ups_as_run_stand_beside_the_papers(make):
     ]
     assert table.loc["epsilon", "regression"] == "0.1, 1"
     assert table.loc["trials", "regression"] == "50"
-    assert table.loc["adjacency", "regression"] == "add or remove one record"
+    assert table.loc["adjacency", "regression"] == "zero out one record"
     assert (table["covariance"] == "not run").all()
     assert table.loc["status":, "regression_published"].eq("").all()
     assert "SIMULATED" not in markdown + latex

@@ -260,7 +260,7 @@ class _TwoRootP(SecondMomentQuery):
 )
 def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
     kind = _TwoRootP if wrong else SecondMomentQuery
-    return _by_search(kind(Ball(1.0, 20), 100, "add_remove"), "l1", given)
+    return _by_search(kind(Ball(1.0, 20), 100, "zero_out"), "l1", given)
 
 
 class _Halved(IdentityQuery):

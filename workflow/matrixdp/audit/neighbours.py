@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: What is maximised: takes changes (searches, m, n') and returns one number each.
 Size = Callable[[Array], Array]
@@ -43,12 +43,19 @@ class Neighbours(NamedTuple):
 def changes(query: Query, records: Array, others: Array) -> Array:
     """Return f(X) - f(X') for pairs of a record (searches, m) and what takes its place.
 
-    Identity: the column that differs, (searches, m, 1). Second moments: (searches, m, m).
+    Identity and mean: the column that differs, (searches, m, 1). Second moments: (searches, m, m).
     """
-    if query.name == "identity":
-        return (records - others)[:, :, None]
-    outer = records[:, :, None] * records[:, None, :] - others[:, :, None] * others[:, None, :]
-    return outer / query.records
+    first, second = (contributions(query, side) for side in (records, others))
+    return (first - second) / (1 if isinstance(query, IdentityQuery) else query.records)
+
+
+def contributions(query: Query, records: Array) -> Array:
+    """Return what records (searches, m) add to f, but for the division by n of an average."""
+    columns = records[:, :, None]
+    if isinstance(query, IdentityQuery | MeanQuery):
+        return columns
+    assert isinstance(query, SecondMomentQuery)
+    return columns * np.swapaxes(columns, 1, 2)
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
@@ -57,17 +64,17 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     In a box, one coordinate at a time goes to its lower bound, its upper bound or 0, as long as
     that helps; the best pairs, and the starts once more, then move by smaller and smaller steps. In
     a ball, random moves are kept if they help. The result is attained, and so a lower bound on the
-    true supremum. ``add_remove`` compares with a record of zeros.
+    true supremum. ``zero_out`` compares with a record of zeros.
     """
-    removed = query.adjacency == "add_remove"
+    zeroed = query.adjacency == "zero_out"
     pair = _starts(query, stream)
-    if removed:
+    if zeroed:
         pair[1] = 0
 
     def value(candidate: Array) -> Array:
         return size(changes(query, *candidate))
 
-    sides = 1 if removed else 2
+    sides = 1 if zeroed else 2
     if isinstance(query.domain, Ball):
         found, values = _climb_ball(query.domain, pair, value, sides, stream)
     else:

@@ -15,6 +15,7 @@ from matrixdp.laws import SizedLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.quadrature import integrated_radial_delta
+from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Decimals that are kept of a privacy loss.
 DECIMALS = 9
@@ -38,13 +39,13 @@ class NormAudit(Audit):
         self.kappa = release.epsilon / self.bound
         m, n = release.query.shape
         # Where columns are independent, one is enough.
-        one = release.query.name == "identity" and law.columns_alike
+        one = isinstance(release.query, IdentityQuery) and law.columns_alike
         self.cost = float(m if one else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
         release, query, size = self.release, self.release.query, self._law.size
-        if query.name == "identity" and not self._law.columns_alike:
+        if isinstance(query, IdentityQuery) and not self._law.columns_alike:
             # One radius for all columns: all must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)

@@ -25,7 +25,7 @@ from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query
 from matrixdp.seeds import streams
 
 COLUMNS = (
@@ -71,7 +71,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
     if isinstance(release, Additive):
         noise = release.noise
         # The column that differs stands for all of them, where a matrix is released.
-        one_column = noise.columns_alike or release.query.name != "identity"
+        one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianLaw) and one_column:
             return GaussianAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):

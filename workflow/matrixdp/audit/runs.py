@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp.audit.neighbours import Neighbours
+from matrixdp.audit.neighbours import Neighbours, changes
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: Numbers that are drawn at once.
 PART = 2**20
@@ -26,7 +26,7 @@ PART = 2**20
 
 def value_of(query: Query, record: Array) -> Array:
     """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n."""
-    return record[:, None] if query.name == "identity" else np.outer(record, record) / query.records
+    return changes(query, record[None], np.zeros((1, len(record))))[0]
 
 
 def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
@@ -53,14 +53,14 @@ def runs(
     query = release.query
     before, after = values(query, pair)
     shift = before - after
-    if query.name != "identity":
+    if not isinstance(query, IdentityQuery):
         drawn = release.sample(after, [stream] * count)
         return drawn + shift, drawn
     if not release.noise.columns_alike:
         raise ValueError("columns of the noise are not alike")
     few = replace(
         release,
-        query=type(query)(query.domain, count, query.adjacency),
+        query=IdentityQuery(query.domain, count, query.adjacency),
         noise=replace(release.noise, shape=(query.features, count)),
     )
     drawn = few.sample(np.tile(pair.other[:, None], count), [stream])[0].T

@@ -40,7 +40,7 @@ class SketchAudit(Audit):
         self.leverage = squared / (release.ridge + squared)
         pair = worst(query, frobenius, stream)
         full = pair.size * query.records / squared
-        self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "add_remove"
+        self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "zero_out"
         self._records = pair.record, pair.other
         if self.adjacency != "replace":
             self._records = _longest(query.domain), np.zeros(query.features)
@@ -105,7 +105,7 @@ def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> floa
     Arguments as for :func:`matrixdp.privacy.sketching.delta`, which integrates another function.
     """
     s, r = leverage, rows
-    if adjacency == "add_remove":
+    if adjacency == "zero_out":
         t = epsilon - r / 2 * np.log1p(-s)
         above = special.chdtrc(r, [2 * t * (1 - s) / s, 2 * t / s])
         added = above[0] - np.exp(epsilon) * above[1]

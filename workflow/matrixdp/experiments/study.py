@@ -241,7 +241,8 @@ def calibrated(
     for variant, epsilon in itertools.product(
         variants(find(mechanism), settings), settings.epsilons
     ):
-        query = next((posed[name] for name in posed if name in variant.mechanism.queries), None)
+        served = variant.mechanism.queries
+        query = next((posed[name] for name in posed if type(posed[name]) in served), None)
         if query is None:
             continue
         delta = 1 / query.records if settings.delta is None else settings.delta
@@ -264,7 +265,7 @@ def _mechanism_rows(
     cells = calibrated(mechanism, queries(task, data, settings), settings, data)
     if not cells:
         known = variants(find(mechanism), settings)[0].mechanism.queries
-        answers = " and ".join(sorted(known))
+        answers = " and ".join(sorted(one.name for one in known))
         reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return

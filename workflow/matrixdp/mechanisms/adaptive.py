@@ -141,7 +141,7 @@ class AdaptiveCovariance(Mechanism):
     """
 
     failure: float = 0.1
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
         checks.open_unit(failure=self.failure)

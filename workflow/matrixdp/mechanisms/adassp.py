@@ -69,7 +69,7 @@ class AdaSSP(Mechanism):
     """
 
     failure: float = 0.05
-    queries = frozenset({"normal_equations"})
+    queries = frozenset({NormalEquations})
 
     def __post_init__(self) -> None:
         checks.open_unit(failure=self.failure)

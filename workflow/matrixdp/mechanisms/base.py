@@ -250,16 +250,16 @@ class Mechanism(abc.ABC):
     """Parameters of a mechanism; subclasses are frozen dataclasses."""
 
     @property
-    def queries(self) -> frozenset[str]:
-        """Names of the queries that the mechanism can answer."""
-        return frozenset({"identity", "covariance"})
+    @abc.abstractmethod
+    def queries(self) -> frozenset[type[Query]]:
+        """Types of the queries that the mechanism serves; a subclass of one is another query."""
 
     def _require(self, query: Query) -> None:
-        """Raise InputError if the mechanism cannot answer the query."""
-        if query.name not in self.queries:
+        """Raise InputError if the mechanism does not serve the query."""
+        if type(query) not in self.queries:
+            served = " and ".join(sorted(one.__name__ for one in self.queries))
             raise InputError(
-                f"query is {query.name!r}; {type(self).__name__} answers only "
-                f"{' and '.join(sorted(self.queries))}"
+                f"query is of type {type(query).__name__}; {type(self).__name__} serves only {served}"
             )
 
     def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:

@@ -83,7 +83,7 @@ class Centred(Mechanism):
     """
 
     share: float | None = None
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
         if self.share is not None and checks.positive(share=self.share) > 1:

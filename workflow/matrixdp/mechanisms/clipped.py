@@ -2,7 +2,7 @@
 
 Clipping shrinks long records and keeps their direction. The sensitivity falls with the square of
 the radius R, for C C^T / n to sqrt(2) R^2 / n under replacement (orthogonal records on the sphere)
-and R^2 / n under adding or removing; what is lost is the weight of long records, not where they
+and R^2 / n under zeroing one; what is lost is the weight of long records, not where they
 lie. The radius is public, or paid for.
 """
 
@@ -38,7 +38,7 @@ class ClippedMoments(Mechanism):
     """
 
     share: float = PUBLIC
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
         if checks.positive(share=self.share) > 1:
@@ -67,7 +67,7 @@ def attained(query: Query, radius: float) -> bool:
     is enough if the features fall into two halves that each reach the radius alone; ``False`` says
     only that a greedy search found none.
     """
-    if isinstance(query.domain, Ball) or query.adjacency == "add_remove":
+    if isinstance(query.domain, Ball) or query.adjacency == "zero_out":
         return radius <= query.domain.radius
     if query.features == 1:
         return query.domain.contains_zero and radius <= query.domain.radius
@@ -175,7 +175,7 @@ class PrivatelyClipped(Mechanism):
     share: float = 0.1
     tolerated: float = 0.05
     radii: int = 9
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
         checks.open_unit(share=self.share)

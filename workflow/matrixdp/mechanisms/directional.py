@@ -21,7 +21,7 @@ from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ class DirectionalGaussian(Mechanism):
     allocation: FixedShares = field(default_factory=Shares)
     weights: tuple[float, ...] | None = None
     directions: ArrayLike | None = None
+    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""

@@ -16,7 +16,7 @@ from matrixdp.bingham import Bingham
 from matrixdp.checks import Array
 from matrixdp.laws import NormLaw, Streams
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
-from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: Norms of a change D of the matrix, of which a neighbour changes one column (record) d: |D|_F, and
 #: sums over records of |d|_2, or of max_i |d_i| / w_i, w_i the largest change of feature i.
@@ -40,7 +40,7 @@ class KNorm(Mechanism):
 
     norm: str
     factor_two: bool = False
-    queries = frozenset({"identity"})
+    queries = frozenset({IdentityQuery, MeanQuery})
 
     def __post_init__(self) -> None:
         checks.choice(NORMS, norm=self.norm)
@@ -76,12 +76,12 @@ class PPCA(Mechanism):
 
     With R the largest norm of a record, n v^T S v changes by (v . x)^2 - (v . x')^2. That is
     within R^2 of 0 when a record is replaced, and so is the change of the log normaliser after
-    scaling by kappa / n: kappa = n epsilon / (2 R^2), the paper's value. When a record is added
-    or removed (n public and fixed), the change is in [0, R^2], the normaliser moves the same way,
-    and kappa = n epsilon / R^2 is already epsilon-DP. Boxes and balls differ in R alone.
+    scaling by kappa / n: kappa = n epsilon / (2 R^2), the paper's value. When a record is zeroed
+    out, the change is in [0, R^2] up to its sign, the normaliser moves the same way, and kappa =
+    n epsilon / R^2 is already epsilon-DP. Boxes and balls differ in R alone.
     """
 
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> PrincipalDirection:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

@@ -17,7 +17,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
 #: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
 CONSTANTS = {
@@ -63,6 +63,7 @@ class Gaussian(Mechanism):
     """
 
     calibration: str = "analytic"
+    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -89,6 +90,7 @@ class IMGM(Mechanism):
 
     row_factor: ArrayLike | None = None
     column_factor: ArrayLike | None = None
+    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""
@@ -118,7 +120,7 @@ class AnalyzeGauss(Mechanism):
     """
 
     calibration: str = "2014"
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -141,7 +143,7 @@ class GOE(Mechanism):
     '0.0129'
     """
 
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""

@@ -14,7 +14,7 @@ import numpy as np
 from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: What the power is chosen from, by the calibration alone.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
@@ -33,6 +33,7 @@ class SphericalGamma(Mechanism):
     """
 
     power: float | None = 1.25
+    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release."""

@@ -17,7 +17,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy import sketching
-from matrixdp.privacy.sensitivity import IdentityQuery, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class JohnsonLindenstrauss(Mechanism):
 
     rows: float = 2.0
     calibration: str = "exact"
-    queries = frozenset({"covariance"})
+    queries = frozenset({SecondMomentQuery})
 
     def __post_init__(self) -> None:
         if checks.positive(rows=self.rows) < 1:

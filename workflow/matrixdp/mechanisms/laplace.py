@@ -8,7 +8,7 @@ import numpy as np
 
 from matrixdp import checks, laws
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
-from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Laplace(Mechanism):
     >>> mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
     0.02
     """
+
+    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

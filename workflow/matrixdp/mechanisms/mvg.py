@@ -20,7 +20,7 @@ from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
-from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
 ZETAS = ("sqrt", "literal")
 
@@ -97,10 +97,11 @@ class MVG(Mechanism):
     gamma: float | None = None
 
     @property
-    def queries(self) -> frozenset[str]:
-        """The identity query, and second moments unless directions must first be released."""
-        private = isinstance(self.directions, PrivateDirections)
-        return frozenset({"identity"}) if private else super().queries
+    def queries(self) -> frozenset[type[Query]]:
+        """The identity query alone if directions are first released, for they need the records."""
+        if isinstance(self.directions, PrivateDirections):
+            return frozenset({IdentityQuery})
+        return frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
         """Return the (epsilon, delta)-DP release."""
@@ -138,8 +139,8 @@ class MVG(Mechanism):
     def _limit(self, query: Query, epsilon: float, delta: float) -> float:
         """Return the limit on the l2 norm of the precisions of Sigma."""
         phi = self.precision_budget(query, epsilon=epsilon, delta=delta)
-        # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I; for Psi = Sigma both norms are phi.
-        return phi if isinstance(query, SecondMomentQuery) else phi**2 / np.sqrt(query.records)
+        # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I, n x n; for Psi = Sigma both norms are phi.
+        return phi if isinstance(query, SecondMomentQuery) else phi**2 / np.sqrt(query.shape[1])
 
     def _with_private_directions(
         self, query: Query, private: PrivateDirections, budget: Budget

@@ -36,7 +36,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         InputError: a block is not of finite numbers with m columns, or there are not ``records``.
     """
     rows = _clipped(query, blocks)
-    if isinstance(query, IdentityQuery) and not isinstance(query, MeanQuery):
+    if isinstance(query, IdentityQuery):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes

@@ -3,8 +3,16 @@
 A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
 
-Records are columns: a data matrix X is m features by n records. ``replace`` changes one record,
-``add_remove`` adds, removes or zeroes one.
+Records are columns: a data matrix X is m features by n records, and n is public. Neighbours differ
+in one record: under ``replace`` by any other record, under ``zero_out`` by a null record.
+
+The null record is abstract. It need not lie in the domain, and every query maps it to zeros: it
+adds nothing to a mean or to second moments, and its column of the identity query is 0. So
+``zero_out`` means one relation for all queries, even if their units have different zeros. Let M_1
+and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2)
+is then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'),
+M_2's for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
+too. Nothing follows for data sets of n - 1 records: the relation is not that of adding or removing.
 
 For Gaussian noise the guarantee depends on ``mu``, the supremum over neighbours of the whitened
 shift (Dong, Roth & Su 2022), taken here over the *structured* set of shifts that neighbours can
@@ -24,7 +32,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
-ADJACENCIES = ("replace", "add_remove")
+ADJACENCIES = ("replace", "zero_out")
 
 #: Computed norms and moments may pass their bounds by this factor; bounds of entries are exact.
 ROUNDING = 1 + 1e-9
@@ -60,7 +68,7 @@ class _Query:
     Args:
         domain: public bounds of one record.
         records: public number of records, n.
-        adjacency: ``replace`` or ``add_remove``.
+        adjacency: ``replace`` or ``zero_out``, see the head of this file.
     """
 
     domain: Box | Ball
@@ -85,27 +93,23 @@ class _Query:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
 
 
-class IdentityQuery(_Query):
-    """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
+class _ShiftQuery(_Query):
+    """A query of which one record shifts a column, by itself over ``divisor``."""
 
-    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), records=400).shape
-    (2, 400)
-    """
-
-    name = "identity"
     yields = "matrix"
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """m x n."""
-        return self.features, self.records
+    def divisor(self) -> int:
+        """1, or for a mean the number of records."""
+        return 1
 
     @property
     def sides(self) -> Array:
-        """Largest change of each feature of the record that differs, shape (m,)."""
+        """Largest change of each feature of the column that changes, shape (m,)."""
         if isinstance(self.domain, Ball):
             return np.full(self.features, self.l2)
-        return self.domain.widths if self.adjacency == "replace" else self.domain.magnitudes
+        sides = self.domain.widths if self.adjacency == "replace" else self.domain.magnitudes
+        return sides / self.divisor
 
     @property
     def l1(self) -> float:
@@ -116,20 +120,15 @@ class IdentityQuery(_Query):
 
     @property
     def l2(self) -> float:
-        """Norm of the largest changes; for a ball its diameter (``replace``) or radius."""
+        """Norm of the largest changes; for a ball its diameter (``replace``) or radius, over n."""
         if isinstance(self.domain, Ball):
-            return (2 if self.adjacency == "replace" else 1) * self.domain.radius
+            return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self.divisor
         return float(np.linalg.norm(self.sides))
 
     @property
     def paper_l2(self) -> float:
-        """The paper's value is tight for the identity query."""
+        """The paper's value is tight for the identity query, and so for the mean."""
         return self.l2
-
-    @property
-    def gamma(self) -> float:
-        """sqrt(n) times the largest norm of a record."""
-        return float(np.sqrt(self.records) * self.domain.radius)
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Z = W diag(sqrt(t)) N: one column changes, by a vector of the box or ball.
@@ -146,45 +145,64 @@ class IdentityQuery(_Query):
         attained = directions is None or self.adjacency == "replace" or self.domain.symmetric
         return Mu(float(np.sqrt(square)), exact and attained)
 
-    def value(self, records: Array) -> Array:
-        """Return X."""
-        return self._clipped(records)
-
     def check(self, value: ArrayLike) -> Array:
-        """Return X, or a stack of such, if every record lies in the public domain."""
+        """Return the value, or a stack of such, if every column lies in the public domain."""
         matrix = checks.array(value=value, shape=self.shape)
         if isinstance(self.domain, Ball):
             norms = np.linalg.norm(matrix, axis=-2)
             _bounded("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
-            lower, upper = (np.array(side) for side in (self.domain.lower, self.domain.upper))
+            # A mean is rounded, records are not.
+            slack = (ROUNDING - 1) * self.domain.magnitudes * (self.divisor > 1)
+            lower, upper = self.domain.lower - slack, self.domain.upper + slack
             axes = tuple(axis for axis in range(matrix.ndim) if axis != matrix.ndim - 2)
             _bounded("the smallest value of a feature", matrix.min(axis=axes), lower, upper)
             _bounded("the largest value of a feature", matrix.max(axis=axes), lower, upper)
         return matrix
 
 
-class MeanQuery(IdentityQuery):
-    """The mean of the records, shape m x 1: the identity query of one record of widths / n.
+class IdentityQuery(_ShiftQuery):
+    """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
+
+    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), records=400).shape
+    (2, 400)
+    """
+
+    name = "identity"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """m x n."""
+        return self.features, self.records
+
+    @property
+    def gamma(self) -> float:
+        """sqrt(n) times the largest norm of a record."""
+        return float(np.sqrt(self.records) * self.domain.radius)
+
+    def value(self, records: Array) -> Array:
+        """Return X."""
+        return self._clipped(records)
+
+
+class MeanQuery(_ShiftQuery):
+    """The mean of the records, shape m x 1: a record shifts it by a part in n.
 
     >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2
     0.005
     """
 
+    name = "mean"
+
+    @property
+    def divisor(self) -> int:
+        """Number of records, n."""
+        return self.records
+
     @property
     def shape(self) -> tuple[int, int]:
         """m x 1."""
         return self.features, 1
-
-    @property
-    def sides(self) -> Array:
-        """Largest change of each feature's mean, shape (m,)."""
-        return super().sides / (1 if isinstance(self.domain, Ball) else self.records)
-
-    @property
-    def l2(self) -> float:
-        """That of one record over n."""
-        return super().l2 / (self.records if isinstance(self.domain, Ball) else 1)
 
     @property
     def gamma(self) -> float:
@@ -199,7 +217,7 @@ class MeanQuery(IdentityQuery):
 class SecondMomentQuery(_Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2).
 
-    >>> mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400, adjacency="add_remove").l2
+    >>> mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400, adjacency="zero_out").l2
     0.0025
     """
 
@@ -282,7 +300,7 @@ class SecondMomentQuery(_Query):
             return self.l2
         squares = self.domain.magnitudes**2
         total = squares.sum() ** 2
-        if self.adjacency == "add_remove" or self._one_sided:
+        if self.adjacency == "zero_out" or self._one_sided:
             square = (total + (squares**2).sum()) / 2
         else:
             square = (self.l2 * self.records) ** 2 / 2 if self._equal_cube else total
@@ -294,7 +312,7 @@ class SecondMomentQuery(_Query):
 
         The sign vectors of an ``l2`` change the diagonal by nothing, and so this by l2 / sqrt(2).
         """
-        if isinstance(self.domain, Ball) or self.adjacency == "add_remove" or self._one_sided:
+        if isinstance(self.domain, Ball) or self.adjacency == "zero_out" or self._one_sided:
             return self.l2_exact
         return self.l2_exact and self.l2_upper <= self.l2 / np.sqrt(2) * UPWARDS
 
@@ -313,7 +331,7 @@ class SecondMomentQuery(_Query):
 
         The variances t are those of the factor: in the basis W, entry (i, j) of Z has standard
         deviation sqrt(t_i t_j). With y = U^-1 x, mu^2 n^2 = sup |y|^4 + |y'|^4 - 2 (y . y')^2,
-        which is S^2 for ``add_remove`` and at most 2 S^2 for ``replace``, S = sup |y|^2. Without
+        which is S^2 for ``zero_out`` and at most 2 S^2 for ``replace``, S = sup |y|^2. Without
         directions ``replace`` has the supremum over [-c, c] (see
         :func:`~matrixdp.privacy.quadratic.largest_difference`), which a smaller box may not reach.
 
@@ -325,7 +343,7 @@ class SecondMomentQuery(_Query):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
             return Mu(float(np.linalg.norm(largest)) * self.gamma / self.records, True)
         form, exact = largest_form(precisions, directions, self.sides)
-        if self.adjacency == "add_remove":
+        if self.adjacency == "zero_out":
             return Mu(form / self.records, exact and (directions is None or self.domain.symmetric))
         if directions is not None:
             return Mu(float(np.sqrt(2)) * form / self.records, False)
@@ -406,8 +424,8 @@ class NormalEquations(SecondMomentQuery):
         return self.explaining.gamma / self.records
 
 
-#: Every query that there is; a mechanism says which of them it answers.
-Query = IdentityQuery | SecondMomentQuery
+#: Every query that there is; a mechanism states which of these types it serves.
+Query = IdentityQuery | MeanQuery | SecondMomentQuery | NormalEquations
 
 
 def second_moments(matrix: Array) -> Array:

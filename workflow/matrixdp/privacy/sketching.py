@@ -60,7 +60,7 @@ def delta(
 
     The exact worst case over all data sets for ``rows`` published combinations, where the
     regularised leverage of a record is at most ``leverage``, strictly between 0 and 1. For
-    ``replace`` (one record by another; else ``add_remove``) it is attained where two records of
+    ``replace`` (one record by another; else ``zero_out``) it is attained where two records of
     full norm can be orthogonal, and is an upper bound elsewhere.
     """
     checks.choice(ADJACENCIES, adjacency=adjacency)
@@ -81,7 +81,7 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
 
     Records of norm at most R have it if w^2 >= R^2 (1 - s) / s is added to their Gram matrix.
     As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows) for ``replace`` and
-    to sqrt(2) times that for ``add_remove``. It is never above 1 - 2.3e-6.
+    to sqrt(2) times that for ``zero_out``. It is never above 1 - 2.3e-6.
     """
     from scipy.optimize import brentq
 

@@ -122,7 +122,7 @@ def _released(
         "bounds": min(ends)
         if len(ends) == 1
         else f"{len(ends)} different intervals, one per feature",
-        "adjacency": settings["adjacency"].replace("_", " or ") + " one record",
+        "adjacency": settings["adjacency"].replace("_", " ") + " one record",
         "epsilon": ", ".join(settings["epsilons"]),
         "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
         "trials": str(settings["trials"]),
