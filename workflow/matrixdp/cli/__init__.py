@@ -22,7 +22,9 @@ from matrixdp.version import VERSION
 
 #: Those for a matrix of one's own, in the order of use.
 _OWN = ("recommend", "release")
-_FILES = sorted(Path(__file__).parent.glob("[!_]*.py"), key=lambda file: file.stem not in _OWN)
+_FILES = sorted(
+    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
+)
 
 #: What every verb does, from the first line of its module.
 VERBS = {

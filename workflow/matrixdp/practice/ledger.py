@@ -42,8 +42,8 @@ from matrixdp.privacy.quadratic import UPWARDS
 
 Account = dict[str, Any]
 
-#: Of the delta of a total, the part for the sampler unless another one is stated, and the most.
-_SAMPLER_SHARE, _SAMPLER = 0.01, 1e-6
+#: The sampler's part of a total's delta, unless another is stated: a hundredth, and 1e-6 at most.
+_SAMPLER_PART, _SAMPLER = 100, 1e-6
 
 #: More releases than these are not counted one by one.
 MANY = 1000
@@ -98,7 +98,7 @@ def total(stated: Mapping[str, Any]) -> dict[str, float]:
     if pure != 0 and checks.positive(**{"total.pure": pure}) >= epsilon:
         raise InputError(f"total.pure is {pure:g}; it must be below total.epsilon = {epsilon:g}")
     most = delta or _SAMPLER
-    sampler = stated.get("sampler", min(_SAMPLER, delta * _SAMPLER_SHARE) if delta else _SAMPLER)
+    sampler = stated.get("sampler", min(_SAMPLER, delta / _SAMPLER_PART) if delta else _SAMPLER)
     if checks.positive(**{"total.sampler": sampler}) > most or sampler == delta:
         raise InputError(f"total.sampler is {sampler:g}; it must be below {most:g}")
     return {"epsilon": epsilon, "delta": float(delta), "pure": float(pure), "sampler": sampler}

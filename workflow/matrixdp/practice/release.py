@@ -205,7 +205,7 @@ def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> R
         else:
             if charges:
                 notes.append(
-                    f"{len(charges)} earlier charge(s) for this request left no answer, and stay"
+                    "an earlier run of the same request ended before its answer; its charge stays"
                 )
             texts = _charged(asked, out, request, even_if_useless)
     described = json.loads(texts[f"{asked.asked}.receipt.json"])
