@@ -13,7 +13,6 @@ import pytest
 from matrixdp import safe
 from matrixdp.audit import evidence
 from matrixdp.cli import release
-from matrixdp.practice import ledger
 
 SPECIFICATION = """
 file = "{}.csv"
@@ -22,6 +21,7 @@ records = 20
 mechanism = "{}"
 epsilon = {}
 delta = {}
+total = {{epsilon = 4, delta = {}}}
 [bounds]
 x = [0, 1]
 """
@@ -33,12 +33,12 @@ CLAIMED = 1.0
 def proof(tmp_path, monkeypatch):
     """Return a function that releases so many pairs: whether they refute, and what they prove."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ledger.os, "fsync", lambda handle: None)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
     def released(mechanism, epsilon, first, seed):
         (tmp_path / f"{first}.csv").write_text(f"x\n{first}\n" + "0\n" * 19)
         (tmp_path / "s.toml").write_text(
-            SPECIFICATION.format(first, mechanism, epsilon, DELTA[mechanism])
+            SPECIFICATION.format(first, mechanism, epsilon, DELTA[mechanism], DELTA[mechanism])
         )
         monkeypatch.setattr(os, "urandom", np.random.default_rng(seed).bytes)
         release.run("s.toml", out=f"{first}-{seed}")

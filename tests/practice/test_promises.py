@@ -31,14 +31,15 @@ def folder(tmp_path):
 
 
 def run(folder, verb="release", more="", options=(), **replaced):
-    text = SPECIFICATION.format(more)
+    total = "" if "total" in more else "total = {epsilon = 1, delta = 1e-6}"
+    text = SPECIFICATION.format(f"{more}\n{total}")
     for old, new in replaced.items():
         text = "\n".join(
             f"{old} = {new}" if line.startswith(f"{old} =") else line for line in text.splitlines()
         )
     (folder / "s.toml").write_text(text)
-    words = options if verb == "recommend" else ("--out", str(folder / "out"))
-    return cli.main([verb, str(folder / "s.toml"), *words])
+    words = () if verb == "recommend" else ("--out", str(folder / "out"), "--even-if-useless")
+    return cli.main([verb, str(folder / "s.toml"), *words, *options])
 
 
 def calibrated(query, mechanism=None, epsilon=1.0, delta=1e-6):
@@ -106,27 +107,61 @@ def test_no_message_shows_a_value(folder, capsys, text):
     assert "secret" not in str(refused.value)
 
 
-def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total(tmp_path):
-    limit = {"epsilon": 20.0, "delta": 1e-6}
+def account(*releases, **total):
+    books = ledger.begun(ledger.total(total), "replace")
+    for one in releases:
+        books = ledger.with_release(books, ledger.entry(one))
+    return books
+
+
+def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total():
+    total = {"epsilon": 20.0, "delta": 2e-6, "sampler": 1e-6}
     one = calibrated(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=0.1, delta=1e-8)
     assert 2 * safe.extra_delta(20.0, 1) > 1e-6 > 1e5 * one.extra_delta
-    ledger.spend(tmp_path / "a.json", {}, one, limit)
-    with pytest.raises(mdp.InputError, match="allows epsilon 20"):
-        ledger.spend(tmp_path / "a.json", {}, one, limit)
+    assert not ledger.excess(account(one, **total))
+    assert "safe noise on so many numbers" in ledger.excess(account(one, one, **total))
 
 
-def test_pure_releases_add_up_beside_others_only_where_that_was_reserved(tmp_path):
+def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
+    query = mdp.IdentityQuery(mdp.Box.cube(10, 0.0, 1.0), 100_000)
+    one = calibrated(query, mdp.Laplace(), 4.0)
+    books = account(epsilon=100.0, delta=0, sampler=1e-6)
+    assert "delta at most 1e-06" in ledger.in_words(books["total"])
+    assert one.extra_delta < 1e-6
+    books = account(epsilon=5.0, delta=0)
+    entry = {**ledger.entry(one), "pure_epsilon": 0.01}
+    many = ledger.room(books, entry)
+    assert 0 < many < 10
+    assert ledger.sampler_delta(ledger.with_release(books, entry, many)) <= 1e-6
+    beyond = ledger.with_release(books, entry, many + 1)
+    assert ledger.sampler_delta(beyond) > 1e-6
+    assert ledger.excess(beyond)
+
+
+def test_what_is_reserved_for_the_sampler_does_not_depend_on_what_is_released():
+    """Nobody trades mu against numbers: both have limits of their own from the start."""
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
+    entry = ledger.entry(calibrated(query, epsilon=0.5))
+    books = account(epsilon=2.0, delta=1e-6, sampler=1e-7)
+    few = ledger.with_release(books, entry)
+    many = ledger.with_release(books, {**entry, "numbers": 10_000})
+    assert not ledger.excess(many)
+    assert ledger.spent(few) == ledger.spent(many)
+    assert ledger.spent(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
+
+
+def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
     pure, other = calibrated(query, mdp.Laplace(), 0.5), calibrated(query, epsilon=0.5)
-    limit = {"epsilon": 1.1, "delta": 1.1e-6}
-    ledger.spend(tmp_path / "a.json", {}, pure, limit)
-    with pytest.raises(mdp.InputError, match="allows epsilon"):
-        ledger.spend(tmp_path / "a.json", {}, other, limit)
-    reserved = {**limit, "pure": 0.55}
-    assert ledger.spend(tmp_path / "b.json", {}, other, reserved) <= 1.1
-    assert ledger.spend(tmp_path / "b.json", {}, pure, reserved) <= 1.1
-    with pytest.raises(mdp.InputError, match="allows epsilon"):
-        ledger.spend(tmp_path / "b.json", {}, calibrated(query, mdp.Laplace(), 0.1), reserved)
+    total = {"epsilon": 1.1, "delta": 1.1e-6}
+    assert not ledger.excess(account(pure, **total))
+    assert "would be spent of 1.1" in ledger.excess(account(pure, other, **total))
+    total["pure"] = 0.55
+    assert not ledger.excess(account(other, pure, **total))
+    less = calibrated(query, mdp.Laplace(), 0.1)
+    assert "spend epsilon 0.6 of the 0.55 reserved" in ledger.excess(
+        account(other, pure, less, **total)
+    )
 
 
 def test_to_mix_both_at_will_would_exceed_delta():
@@ -160,8 +195,23 @@ def test_a_link_leads_to_the_account_of_its_file(folder):
     (folder / "link.csv").symlink_to("people.csv")
     assert run(folder) == 0
     (folder / "out").rename(folder / "first")
-    assert run(folder, file='"link.csv"') == 2
+    assert run(folder, file='"link.csv"', query='"second_moments"') == 2
     assert not (folder / "link.csv.privacy.json").exists()
+
+
+def test_a_second_name_of_a_file_has_no_account_of_its_own(folder, capsys):
+    assert run(folder) == 0
+    (folder / "out").rename(folder / "first")
+    (folder / "second.csv").hardlink_to(folder / "people.csv")
+    assert run(folder, file='"second.csv"') == 2
+    assert "names (hard links) of the same file" in capsys.readouterr().err
+    other = 'account = "other.json"'
+    assert run(folder, more=other) == 2
+    assert "is the account of" in capsys.readouterr().err
+    shared = 'account = "people.csv.privacy.json"'
+    assert run(folder, more=shared, file='"second.csv"', query='"second_moments"') == 2
+    assert "would be spent of 1" in capsys.readouterr().err
+    assert len([*folder.glob("*.privacy.json")]) == 1
 
 
 def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):

@@ -14,7 +14,8 @@ from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.practice import ledger
+from matrixdp.practice import ledger, specification
+from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery
@@ -46,13 +47,18 @@ def written(folder, query="mean", more="", **replaced):
         text = "\n".join(
             f"{old} = {new}" if line.startswith(f"{old} =") else line for line in lines
         )
+    if "total" not in more:
+        values = {"epsilon": "2.0", "delta": "1e-6", **replaced}
+        total = f"total = {{epsilon = {values['epsilon']}, delta = {values['delta']}}}"
+        text = text.replace("[bounds]", f"{total}\n[bounds]")
     path = folder / "spec.toml"
     path.write_text(text)
     return path
 
 
-def release(folder, out="out", **given):
-    return cli.main(["release", str(written(folder, **given)), "--out", str(folder / out)])
+def release(folder, out="out", options=(), **given):
+    words = ["release", str(written(folder, **given)), "--out", str(folder / out)]
+    return cli.main([*words, *options])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def release(folder, out="out", **given):
     ],
 )
 def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):
-    assert release(folder, query=query, more=more) == 0
+    assert release(folder, query=query, more=more, options=["--even-if-useless"]) == 0
     lines = (folder / f"out/{query}.csv").read_text().splitlines()[1:]
     numbers = [line.split(",") for line in lines]
     assert (len(numbers), len(numbers[0])) == shape
@@ -96,9 +102,10 @@ def test_receipt_tells_nothing_of_the_data(folder):
 def test_second_release_beyond_the_total_is_refused(folder, capsys):
     assert release(folder) == 0
     before = (folder / "people.csv.privacy.json").read_text()
-    assert release(folder, out="second") == 2
+    assert release(folder, query="second_moments", out="second") == 2
     message = capsys.readouterr().err
-    assert "allows epsilon 2" in message
+    assert "allows (epsilon 2, delta 1e-06) in all" in message
+    assert "would be spent of 2; ask for nothing more" in message
     assert message.count("\n") == 1
     assert (folder / "people.csv.privacy.json").read_text() == before
     assert not (folder / "second/mean.csv").exists()
@@ -107,16 +114,22 @@ def test_second_release_beyond_the_total_is_refused(folder, capsys):
 def test_a_larger_total_allows_two_and_cannot_be_changed(folder, capsys):
     more = "total = {epsilon = 4.1, delta = 1e-5}"
     assert release(folder, more=more) == 0
-    assert release(folder, more=more, out="second") == 0
-    assert release(folder, more="total = {epsilon = 9, delta = 1e-5}", out="third") == 2
+    assert release(folder, query="second_moments", more=more, out="second") == 0
+    assert (
+        release(folder, more="label = 'b'\ntotal = {epsilon = 9, delta = 1e-5}", out="third") == 2
+    )
     assert "state the same" in capsys.readouterr().err
 
 
 def test_an_existing_release_stays(folder, capsys):
     assert release(folder) == 0
     kept = (folder / "out/mean.csv").read_text()
-    assert release(folder) == 2
+    assert release(folder, epsilon="3.0") == 2
+    assert "state the same" in capsys.readouterr().err
+    (folder / "people.csv.privacy.json").unlink()
+    assert release(folder, epsilon="3.0") == 2
     assert "is there already" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
     assert (folder / "out/mean.csv").read_text() == kept
 
 
@@ -129,14 +142,18 @@ def test_arrays_go_by_number(folder, suffix):
 
 
 BAD_FILES = {
-    "missing value": ("age,income\n1,\n", "no finite number in record 1, column 'income'"),
-    "text": ("age,income\n1,2\nten,3\n", "no finite number in record 2, column 'age'"),
-    "nan": ("age,income\n1,nan\n", "no finite number in record 1, column 'income'"),
-    "infinite": ("age,income\n1,1e999\n", "no finite number"),
-    "short line": ("age,income\n1,2\n3\n", "no finite number in record 2, column 'income'"),
-    "too few": ("age,income\n1,2\n", "there are 1 records; the query was stated for 400"),
-    "empty": ("", "has no column 'age'; it is empty"),
+    "text": ("age,income\n1,2\nten,3\n", "no number in record 2, column 'age'; turn dates and"),
+    "date": ("age,income\n2020-01-31,2\n", "no number in record 1, column 'age'; turn dates and"),
+    "short line": ("age,income\n1,2\n3\n", "has 1 of 2 values in record 2"),
+    "long line": ("age,income\n1,2\n3,4,5\n", "has 3 of 2 values in record 2"),
+    "too few": ("age,income\n1,2\n", "people.csv has 1 record, and the specification says rec"),
+    "too many": ("age,income\n" + "1,2\n" * 401 + "\n\n", "has 401 records, and the specif"),
+    "empty": ("", "people.csv is empty; give a file of records with the column 'age'"),
     "no column": ("age,incom\n1,2\n", "did you mean 'incom'"),
+    "other columns": ("smith,jones\n1,2\n", "no 'age' among 2 names in its first line; correct"),
+    "no header": ("71,52000\n1,2\n", "has numbers alone in its first line; write the names"),
+    "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; save it with com"),
+    "tabs": ("age\tincome\n1\t2\n", "has tabs between its columns; save it with commas"),
     "column twice": ("age,income,age\n1,2,3\n", "has the column 'age' twice"),
     "latin": ("age,income\n1,2\n\xe9,1\n".encode("latin-1"), "save it as UTF-8"),
 }
@@ -150,6 +167,7 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
+    assert not any(word in told for word in ("smith", "jones", "71", "52000", "2020", "ten,"))
     assert not (folder / "people.csv.privacy.json").exists()
 
 
@@ -161,7 +179,7 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"delta": "2"}, "delta is 2"),
         ({"delta": "1e-14"}, "safe noise on 2 numbers alone"),
         ({"records": "0"}, "records is 0"),
-        ({"age": "[120, 0]"}, "each lower bound must be below"),
+        ({"age": "[120, 0]"}, "bounds.age is [120, 0]; the lowest must be"),
         ({"age": "[0]"}, "bounds.age is [0]"),
         ({"more": "epsilonn = 1"}, "did you mean 'epsilon'"),
         ({"more": 'target = "age"'}, "target is 'age'"),
@@ -212,24 +230,26 @@ def mean(epsilon=1.0, mechanism=None):
     return (mechanism or Gaussian()).calibrate(query, epsilon=epsilon, delta=1e-6)
 
 
-def test_gaussian_budgets_add_in_squares(tmp_path):
-    limit = {"epsilon": 2.0, "delta": 1.1e-6}
-    total = gaussian.mu(2.0, 1e-6)
-    count = int((total / gaussian.mu(0.5, 1e-6)) ** 2)
-    for _ in range(count):
-        ledger.spend(tmp_path / "a.json", {}, mean(0.5), limit)
-    with pytest.raises(InputError, match="allows epsilon 2"):
-        for _ in range(3):
-            ledger.spend(tmp_path / "a.json", {}, mean(0.5), limit)
+def account(*releases, **total):
+    """Return an account of a total, and of these releases."""
+    books = ledger.begun(ledger.total(total), "replace")
+    for one in releases:
+        books = ledger.with_release(books, ledger.entry(one))
+    return books
 
 
-def test_pure_and_approximate_budgets_meet(tmp_path):
-    limit = {"epsilon": 2.0, "delta": 1e-5, "pure": 1.0}
-    path = tmp_path / "a.json"
-    assert ledger.spend(path, {}, mean(1.0, Laplace()), limit) == pytest.approx(1)
-    assert 1 < ledger.spend(path, {}, mean(0.9), limit) < 1.9
-    with pytest.raises(InputError):
-        ledger.spend(path, {}, mean(1.0, Laplace()), limit)
+def test_gaussian_budgets_add_in_squares():
+    books = account(epsilon=2.0, delta=1.1e-6)
+    count = int((gaussian.mu(2.0, 1e-6) / gaussian.mu(0.5, 1e-6)) ** 2)
+    assert count <= ledger.room(books, ledger.entry(mean(0.5))) <= count + 2
+
+
+def test_pure_and_approximate_budgets_meet():
+    total = {"epsilon": 2.0, "delta": 1e-5, "pure": 1.0}
+    pure = mean(1.0, Laplace())
+    assert ledger.spent(account(pure, **total)) == pytest.approx(1)
+    assert 1 < ledger.spent(account(pure, mean(0.9), **total)) < 1.9
+    assert "epsilon 2 of the 1 reserved" in ledger.excess(account(pure, mean(0.9), pure, **total))
 
 
 def test_pure_epsilon_as_mu_is_where_the_trade_offs_meet():
@@ -242,26 +262,31 @@ def test_pure_epsilon_as_mu_is_where_the_trade_offs_meet():
     assert (gaussian.delta(grid, 0.99 * mu) < pure - 1e-12).any()
 
 
-def test_of_many_at_once_only_as_many_pass_as_fit(tmp_path):
-    limit, passed = {"epsilon": 1.0, "delta": 0}, []
+def test_of_many_at_once_only_as_many_pass_as_fit(folder):
+    passed = []
 
-    def one():
+    def one(label):
+        text = SPECIFICATION.replace("QUERY", "mean").replace("epsilon = 2.0", "epsilon = 0.3")
+        text = text.replace("delta = 1e-6", "total = {epsilon = 1.0, delta = 0}")
+        (folder / f"{label}.toml").write_text(text.replace("MORE", f'label = "{label}"'))
         try:
-            ledger.spend(tmp_path / "a.json", {}, mean(0.3, Laplace()), limit)
-            passed.append(1)
+            make(specification.read(folder / f"{label}.toml"), folder / str(label))
+            passed.append(label)
         except InputError:
             pass
 
-    threads = [threading.Thread(target=one) for _ in range(8)]
+    threads = [threading.Thread(target=one, args=[label]) for label in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(passed) == 3
+    assert len(ledger.read(folder / "people.csv.privacy.json")["releases"]) == 3
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"total": {"epsilon": 1, "delta": 0}}'])
-def test_a_damaged_account_is_refused(tmp_path, text):
-    (tmp_path / "a.json").write_text(text)
-    with pytest.raises(InputError, match="no account of releases"):
-        ledger.spend(tmp_path / "a.json", {}, mean(), {"epsilon": 1.0, "delta": 1e-6})
+def test_a_damaged_account_is_refused(folder, capsys, text):
+    (folder / "people.csv.privacy.json").write_text(text)
+    assert release(folder) == 2
+    assert "no account of releases" in capsys.readouterr().err
+    assert (folder / "people.csv.privacy.json").read_text() == text

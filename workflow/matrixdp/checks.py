@@ -89,6 +89,11 @@ def positive(**named: object) -> float:
     return _number(named, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
+def finite(**named: object) -> float:
+    """Return the value if it is a finite number."""
+    return _number(named, "a finite number", lambda x: -np.inf < x < np.inf)
+
+
 def open_unit(**named: object) -> float:
     """Return the value if it lies strictly between 0 and 1."""
     return _number(named, "a number strictly between 0 and 1", lambda x: 0 < x < 1)

@@ -1,9 +1,9 @@
-"""The verbs that the workflow's rules call; each is also a person's command.
+"""Verbs: commands of people, and what the workflow's rules call.
 
-``python -m matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit
-status 2. A verb is the module of its name here, whose first line says what it does, with a function
-``run``: its parameters are the verb's arguments, those by keyword alone its options. Of the other
-modules nothing is imported, and what a verb needs only when it runs: every job starts quickly.
+``matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit status 2. A verb
+is the module of its name here, whose first line says what it does, with a function ``run``: its
+parameters are the verb's arguments, those by keyword alone its options. Of the other modules
+nothing is imported, and what a verb needs only when it runs: every job starts quickly.
 """
 
 from __future__ import annotations
@@ -18,13 +18,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from matrixdp.checks import InputError
+from matrixdp.version import VERSION
+
+#: Those for a matrix of one's own, in the order of use.
+_OWN = ("recommend", "release")
+_FILES = sorted(
+    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
+)
 
 #: What every verb does, from the first line of its module.
 VERBS = {
-    file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"')
-    for file in sorted(Path(__file__).parent.glob("[!_]*.py"))
+    file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"') for file in _FILES
 }
+
+_DESCRIPTION = """Release a matrix of your own with differential privacy:
+
+  matrixdp recommend people.toml   the mechanisms and their noise, from public facts alone
+  matrixdp release people.toml     the private numbers, a receipt, and a charge to the account
+
+people.toml says what is released; `matrixdp release --help` shows one, docs/own_matrix.md explains
+every key. The other verbs are the steps of the workflow, which `snakemake` calls.
+"""
 
 #: Options that several verbs have.
 _SHARED = {
@@ -37,8 +51,19 @@ _SHARED = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _Parser(prog="matrixdp", description=__doc__)
+    try:
+        return _run([*(sys.argv[1:] if arguments is None else arguments)])
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(words: list[str]) -> int:
+    parser = _Parser(
+        prog="matrixdp",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"matrixdp {VERSION}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, text in VERBS.items():
         added = verbs.add_parser(name, help=text, description=text)
@@ -49,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _add_arguments(added, run)
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
+    # Not before: an interrupt while numpy is imported ends as one at any other time does.
+    from matrixdp.checks import InputError
+
     try:
         # Parallelism is over jobs; BLAS threads on top of them only fight for the cores.
         with _one_thread():
@@ -56,8 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"matrixdp {verb}: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
     return 0
 
 

@@ -1,6 +1,7 @@
 """Rank the mechanisms for a query by their noise, from public facts alone.
 
-The specification is that of `matrixdp release`; its file of records is looked at only if asked for.
+The specification is that of `matrixdp release`. The account says what is left; the file of records
+is looked at only if you ask for it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,24 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
         specification: the TOML file that says what is released
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
+    import sys
+
     from matrixdp.checks import InputError
     from matrixdp.practice import release
     from matrixdp.practice.specification import read
 
     asked = read(Path(specification))
-    listed = release.options(asked)
+    for note in filter(None, [release.proposal(asked), *release.cautions(asked)]):
+        print(f"note: {note}", file=sys.stderr)
+    fitting = release.fitting(asked)
+    listed = [option for option, _ in fitting]
     width = max(len(one.name) for one in listed)
-    for one in listed:
-        print(f"{one.name:{width}}  {release.says(one)}")
+    for option, room in fitting:
+        further = "" if room == 1 else "s"
+        print(
+            f"{option.name:{width}}  {release.says(option)}; the account has room for {room} more "
+            f"such release{further} then"
+        )
     print(*release.in_words(asked, listed[0]), sep="\n")
     try:
         paid = f"epsilon {release.price(asked):.3g}"

@@ -8,29 +8,112 @@ all releases are pure their sum counts, if it is less. Beside others, pure ones 
 only within a part of epsilon that was reserved for them from the start: who could choose, after
 each release, which of the two to spend next would exceed delta.
 
-The law of safe noise is a distance T in total variation off the ideal one, over all numbers of all
-releases, which adds (1 + e^epsilon) T to delta at the epsilon of the total.
+The distribution of safe noise is at a distance T in total variation from the ideal one, over all
+numbers of all releases. This adds (1 + e^epsilon) T to delta at the epsilon of the total. A part of
+delta, ``sampler``, is reserved for it from the start and caps it for all releases together, so that
+nobody can trade mu against numbers. A pure total has this part as its whole delta.
+
+A release is a transaction under the account's lock. The charge is on the disk before noise is
+drawn, and the answer is on the disk, beside the account, before anybody sees it. An answer belongs
+to one charge; who asks for the same again gets the answer of the charge that was paid.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import glob
+import hashlib
 import json
 import math
-import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri_exp
 
-from matrixdp import checks, files, safe
+from matrixdp import checks, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Additive
+from matrixdp.practice import durable
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
+
+Account = dict[str, Any]
+
+#: The sampler's part of a total's delta, unless another is stated: a hundredth, and 1e-6 at most.
+_SAMPLER_PART, _SAMPLER = 100, 1e-6
+
+#: More releases than these are not counted one by one.
+MANY = 1000
+
+_REMEDY = (
+    'free some space, or state account = "..." in a folder that you may write to, of a disk with '
+    "locks"
+)
+
+
+def place(file: Path, account: Path | None) -> Path:
+    """Return the account of a file: the one stated, or the one beside what a link stands for.
+
+    Raises:
+        InputError: the file has several names (hard links) and no account is stated, or an account
+            beside it is not the one stated.
+    """
+    target = file.resolve()
+    beside = target.with_name(f"{target.name}.privacy.json")
+    if account is not None:
+        if beside.exists() and account.resolve() != beside.resolve():
+            raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
+        return account.resolve()
+    if target.is_file() and target.stat().st_nlink > 1 and not beside.exists():
+        raise InputError(
+            f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, and "
+            'each could begin an account; state account = "...", the same for all of them'
+        )
+    return beside
+
+
+def total(stated: Mapping[str, Any]) -> dict[str, float]:
+    """Return the total of an account with its parts.
+
+    Args:
+        stated: ``epsilon`` and ``delta`` of all releases together; ``pure``, the part of epsilon
+            that is reserved for pure releases beside others (0 unless stated); ``sampler``, the
+            part of delta for the distribution of safe noise (unless stated a hundredth of delta,
+            1e-6 at most; for a pure total 1e-6, beyond its delta of 0).
+
+    Raises:
+        InputError: a key is missing or unknown, or a value is out of range.
+    """
+    if not isinstance(stated, Mapping) or {"epsilon", "delta"} != {*stated} - {"pure", "sampler"}:
+        raise InputError(
+            f"total is {stated!r}; give {{epsilon = ..., delta = ...}}, and pure or sampler at need"
+        )
+    epsilon, delta = checks.positive(**{"total.epsilon": stated["epsilon"]}), stated["delta"]
+    if delta != 0:
+        delta = checks.open_unit(**{"total.delta": delta})
+    pure = stated.get("pure", 0)
+    if pure != 0 and checks.positive(**{"total.pure": pure}) >= epsilon:
+        raise InputError(f"total.pure is {pure:g}; it must be below total.epsilon = {epsilon:g}")
+    most = delta or _SAMPLER
+    sampler = stated.get("sampler", min(_SAMPLER, delta / _SAMPLER_PART) if delta else _SAMPLER)
+    if checks.positive(**{"total.sampler": sampler}) > most or sampler == delta:
+        raise InputError(f"total.sampler is {sampler:g}; it must be below {most:g}")
+    return {"epsilon": epsilon, "delta": float(delta), "pure": float(pure), "sampler": sampler}
+
+
+def in_words(total: Mapping[str, Any]) -> str:
+    """Return what a total allows; one without a delta has that of the sampler."""
+    if total["delta"]:
+        return f"(epsilon {total['epsilon']:g}, delta {total['delta']:g})"
+    return f"(epsilon {total['epsilon']:g}, delta at most {total['sampler']:g})"
+
+
+def usable_delta(total: Mapping[str, Any]) -> float:
+    """Return the delta of a total without the sampler's part; 0 where the total is pure."""
+    return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
 def cost(release: Additive) -> float:
@@ -40,60 +123,76 @@ def cost(release: Additive) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * UPWARDS
 
 
-def spend(path: Path, entry: dict[str, Any], release: Additive, limit: dict[str, float]) -> float:
-    """Write a release into the account before it is made, and return the epsilon of all.
+def entry(release: Additive) -> dict[str, Any]:
+    """Return what a release costs, as accounts have it."""
+    pure = release.epsilon_actual if release.mu is None else None
+    return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
 
-    Two at once cannot both pass: the account is locked while it is read and written. What was
-    written counts as spent, whatever happens to the release afterwards.
 
-    Args:
-        path: of the account, which is begun if it is not there.
-        entry: what is noted of the release.
-        release: the one to come.
-        limit: ``epsilon`` and ``delta`` of all releases together, and ``pure``, the part of epsilon
-            that is reserved; neither it nor what counts as neighbours can be changed later.
+def begun(total: Mapping[str, float], neighbours: str) -> Account:
+    """Return an account of no releases."""
+    return {"total": {**total, "neighbours": neighbours}, "releases": []}
+
+
+def read(path: Path) -> Account | None:
+    """Return an account, or None where there is none.
 
     Raises:
-        InputError: the total would be overspent, another total was stated before, or the file is
-            no account.
+        InputError: the file is no account.
     """
-    stated = {"pure": 0.0, **limit, "neighbours": release.query.adjacency}
-    with _locked(path):
-        account: dict[str, Any] = {"total": stated, "releases": []}
-        if path.exists():
-            account = _read(path)
-        if account["total"] != stated:
-            raise InputError(
-                f"{path} was begun with a total of {account['total']}, not {stated}; state the same"
-            )
-        pure = release.epsilon_actual if release.mu is None else None
-        noted = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
-        account["releases"].append({**entry, **noted})
-        spent = _spent(account)
-        if spent > limit["epsilon"]:
-            raise InputError(
-                f"{path} allows epsilon {limit['epsilon']:g} at delta {limit['delta']:g} in all, "
-                f"and with this release {spent:.4g} would be spent; ask for a smaller epsilon, or "
-                "for nothing more of this file"
-            )
-        files.write_text(path, json.dumps(account, indent=2) + "\n")
-        # Noise must not reach a disk that forgets this after a power cut.
-        for place in (path, path.parent):
-            handle = os.open(place, os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
-    return spent
+    try:
+        account = json.loads(path.read_text(encoding="utf-8"))
+        stated = dict(account["total"])
+        neighbours = stated.pop("neighbours")
+        releases = [
+            {
+                **one,
+                "mu": checks.positive(mu=one["mu"]),
+                "pure_epsilon": one["pure_epsilon"]
+                and checks.positive(pure_epsilon=one["pure_epsilon"]),
+                "numbers": checks.count(numbers=one["numbers"]),
+                "request": str(one["request"]),
+                "answer": str(one["answer"]),
+            }
+            for one in account["releases"]
+        ]
+        account = {**begun(total(stated), neighbours), "releases": releases}
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise InputError(
+            f"{path} is no account of releases ({checks.why(error)}); restore it, as a new one "
+            "would forget what is spent"
+        ) from None
+    if not math.isfinite(spent(account)):
+        raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
+    return account
 
 
-def _spent(account: dict[str, Any]) -> float:
+def agreed(path: Path, account: Account, stated: Mapping[str, float] | None, kind: str) -> None:
+    """Check that an account was begun for this total, if one is stated, and these neighbours.
+
+    Raises:
+        InputError: it was not; neither can be changed later.
+    """
+    first = account["total"]
+    wanted = {**(first if stated is None else stated), "neighbours": kind}
+    if wanted != first:
+        name = next(key for key in first if wanted[key] != first[key])
+        raise InputError(
+            f"{path} was begun with total {in_words(first)} and {name} = {first[name]}, "
+            f"not {wanted[name]}; state the same"
+        )
+
+
+def spent(account: Account) -> float:
     """Return the epsilon of all releases together at the total's delta, an upper bound."""
     total, releases = account["total"], account["releases"]
-    numbers = sum(one["numbers"] for one in releases)
-    left = total["delta"] - safe.extra_delta(total["epsilon"], numbers)
     pure = [one["pure_epsilon"] for one in releases if one["pure_epsilon"]]
     added, reserved, bounds = math.fsum(pure), total["pure"], [np.inf]
-    if len(pure) == len(releases) and (left > 0 or not total["delta"]):
+    if len(pure) == len(releases):
         bounds.append(added)
+    left = usable_delta(total)
     if left > 0 and (added <= reserved or not reserved):
         squared = [one["mu"] for one in releases if not (reserved and one["pure_epsilon"])]
         mu = float(np.linalg.norm(squared)) * UPWARDS
@@ -101,23 +200,122 @@ def _spent(account: dict[str, Any]) -> float:
     return float(min(bounds))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        account = json.loads(path.read_text(encoding="utf-8"))
-        for one in account["releases"]:
-            checks.positive(mu=one["mu"])
-            checks.positive(pure_epsilon=one["pure_epsilon"] or one["mu"])
-            checks.count(numbers=one["numbers"])
-        checks.positive(spent=_spent(account))
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"{path} is no account of releases ({error}); restore it") from None
-    return dict(account)
+def sampler_delta(account: Account) -> float:
+    """Return what the distribution of safe noise adds to delta, over all releases together."""
+    numbers = sum(one["numbers"] for one in account["releases"])
+    return safe.extra_delta(account["total"]["epsilon"], numbers)
+
+
+def excess(account: Account) -> str:
+    """Return by what the releases are more than the total, or nothing if they fit."""
+    total = account["total"]
+    extra = sampler_delta(account)
+    if extra > total["sampler"]:
+        return f"safe noise on so many numbers adds delta {extra:.2g} of {total['sampler']:.2g}"
+    epsilon = spent(account)
+    if epsilon <= total["epsilon"]:
+        return ""
+    if math.isfinite(epsilon):
+        return f"epsilon {epsilon:.4g} would be spent of {total['epsilon']:g}"
+    if not total["delta"]:
+        return "a release with a delta does not fit a total with delta = 0"
+    added = math.fsum(one["pure_epsilon"] or 0 for one in account["releases"])
+    return f"pure releases would spend epsilon {added:.4g} of the {total['pure']:g} reserved"
+
+
+def with_release(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
+    """Return the account as it is after so many releases more."""
+    return {**account, "releases": [*account["releases"], *([entry] * times)]}
+
+
+def room(account: Account, entry: Mapping[str, Any]) -> int:
+    """Return how many more of a release fit, ``MANY`` at most."""
+    fit, beyond = 0, MANY + 1
+    while beyond - fit > 1:
+        middle = (fit + beyond) // 2
+        fit, beyond = (
+            (fit, middle) if excess(with_release(account, entry, middle)) else (middle, beyond)
+        )
+    return fit
+
+
+def digest(request: Mapping[str, Any]) -> str:
+    """Return a short name of a request, the same for the same request."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not a name that :func:`files.replacing` takes for what a killed job left.
-    with path.with_name(f"{path.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def locked(path: Path) -> Iterator[None]:
+    """Hold an account against other releases.
+
+    Raises:
+        InputError: its folder cannot be written.
+    """
+    with contextlib.ExitStack() as stack:
+        with durable.refusing(path, _REMEDY):
+            stack.enter_context(durable.locked(path.with_name(f"{path.name}.lock")))
         yield
+
+
+def answers(path: Path, account: Account, request: str) -> list[Path]:
+    """Return where the answer of each charge of a request is, or was to be, the last one first.
+
+    Args:
+        path: of the account.
+        account: that it holds.
+        request: the digest of what is asked for.
+    """
+    names = [one["answer"] for one in account["releases"] if one["request"] == request]
+    return [path.with_name(name) for name in reversed(names)]
+
+
+def content(answer: Path) -> dict[str, str]:
+    """Return the files of an answer by their names.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with checks.said(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
+        files = json.loads(answer.read_text(encoding="utf-8"))
+        return {str(name): str(text) for name, text in files.items()}
+
+
+@contextlib.contextmanager
+def reserved(path: Path, size: int) -> Iterator[str]:
+    """Yield the name of an answer that has its space; what is not used of it goes.
+
+    Raises:
+        InputError: there is no space, or the folder cannot be written.
+    """
+    name = f"{path.stem}.{secrets.token_hex(8)}.json"
+    file = path.with_name(name)
+    try:
+        with durable.refusing(path, _REMEDY):
+            # What a killed release left, which held the lock.
+            for stale in path.parent.glob(f".{glob.escape(path.stem)}.*.json.part"):
+                stale.unlink(missing_ok=True)
+            durable.reserve(file, size, 0o600)
+        yield name
+    finally:
+        durable.part(file).unlink(missing_ok=True)
+
+
+def charge(path: Path, account: Account) -> None:
+    """Put an account on the disk, the new charge in it; only then may noise be drawn.
+
+    Raises:
+        InputError: the disk does not take it.
+    """
+    with durable.refusing(path, _REMEDY):
+        durable.write(path, json.dumps(account, indent=2) + "\n")
+
+
+def keep(path: Path, name: str, files: Mapping[str, str]) -> None:
+    """Put the answer of a charge on the disk, for its owner's eyes alone.
+
+    Raises:
+        InputError: the disk does not take it; the charge stays.
+    """
+    file = path.with_name(name)
+    with durable.refusing(file, "free some space; the charge stays in the account"):
+        durable.write(file, json.dumps(files, ensure_ascii=False), 0o600)

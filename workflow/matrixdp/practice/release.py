@@ -1,21 +1,24 @@
-"""One private release of a person's file: the numbers, a receipt, and a note in the account."""
+"""One private release of a person's file: the numbers, a receipt, and a charge to the account."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
 import json
+import os
 import platform
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from matrixdp import files, safe
+from matrixdp import safe
 from matrixdp.checks import Array, InputError
-from matrixdp.practice import answers, ledger, recommend, specification, tables
+from matrixdp.practice import answers, durable, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -27,6 +30,12 @@ _CURVE = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: A price of privacy below counts as 0.
 _LEAST = 1e-6
 
+#: An epsilon beyond which one record is told from another with odds of more than 22,000.
+_LARGE_EPSILON = 10
+
+#: Bytes that hold a number as text, and those that hold the rest of a file.
+_NUMBER, _FILE = 32, 1 << 14
+
 #: What is protected, in words.
 _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
@@ -35,55 +44,265 @@ _NEIGHBOURS = {
 }
 
 
+@dataclass(frozen=True)
+class Result:
+    """A release in its place.
+
+    Attributes:
+        places: files by what they are: ``release``, ``receipt``, ``page``, ``account``.
+        says: what the noise means, in plain words.
+        notes: what its owner should know besides, a sentence each.
+    """
+
+    places: dict[str, Path]
+    says: str
+    notes: list[str]
+
+
 def options(asked: Specification) -> list[recommend.Option]:
-    """Return the mechanisms that could make a release; its file is not looked at.
+    """Return the mechanisms that could make a release; its file and account are not looked at.
 
     Raises:
         InputError: the guarantee cannot be had, or no mechanism of the name answers the query.
     """
     named = [one for name, one in specification.MECHANISMS.items() if name == asked.mechanism]
+    delta = asked.delta
+    if delta and asked.total and asked.total["delta"]:
+        # The sampler's part of the total is reserved for all releases together.
+        delta = min(delta, ledger.usable_delta(asked.total))
     return recommend.options(
         asked.query,
         epsilon=asked.epsilon,
-        delta=asked.delta,
+        delta=delta,
         importance=asked.importance,
         mechanisms=named,
     )
 
 
-def make(asked: Specification, out: Path) -> dict[str, Path]:
-    """Make a release and return the files of it: ``release``, ``receipt``, ``page``, ``account``.
+def fitting(asked: Specification) -> list[tuple[recommend.Option, int]]:
+    """Return the mechanisms that fit the account and the plan, the least noise first.
 
-    The order is: everything that can fail on the file, then the note in the account, then noise.
+    Beside each stands how many more releases at these epsilon and delta fit after it. Where no
+    number is planned, the plan is to have as many as possible.
 
     Raises:
-        InputError: the file does not fit, the account would be overspent, or ``out`` has a release.
+        InputError: none fits; the message names what would.
     """
-    best = options(asked)[0]
-    stem = out / asked.asked
-    places = {
-        "release": stem.with_suffix(".csv"),
-        "receipt": stem.with_suffix(".receipt.json"),
-        "page": stem.with_suffix(".receipt.md"),
-        # A link leads to the account of what it stands for.
-        "account": asked.file.resolve().with_name(f"{asked.file.resolve().name}.privacy.json"),
-    }
-    for name in ("release", "receipt", "page"):
-        if places[name].exists():
-            raise InputError(f"{places[name]} is there already; move it, or give another --out")
-    value = _value(asked)
-    out.mkdir(parents=True, exist_ok=True)
-    described = receipt(asked, best)
-    note = {"query": asked.asked, "receipt": described["digest"]}
-    spent = ledger.spend(places["account"], note, best.release, dict(asked.total))
-    private = best.release.add_once(value)
-    files.write_text(
-        places["release"], _written(asked, _answer(asked, best.release.noise_std, private))
+    path, account = _account(asked)
+    asked = replace(asked, total=_total(account))
+    rooms = _rooms(asked, account)
+    if not rooms:
+        cost = ledger.entry(options(asked)[0].release)
+        raise InputError(
+            f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
+            f"{ledger.excess(ledger.with_release(account, cost))}; {_remedy(asked, account)}"
+        )
+    needed = max(room for _, room in rooms)
+    if asked.planned is not None:
+        needed = min(needed, max(0, asked.planned - len(account["releases"]) - 1))
+    return [(option, room) for option, room in rooms if room >= needed]
+
+
+def _rooms(asked: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
+    """Return the mechanisms that fit, and how many more of the cheapest one fit after each."""
+    costs = [(option, ledger.entry(option.release)) for option in options(asked)]
+    after = [(option, ledger.with_release(account, cost)) for option, cost in costs]
+    return [
+        (option, max(ledger.room(then, cost) for _, cost in costs))
+        for option, then in after
+        if not ledger.excess(then)
+    ]
+
+
+def _remedy(asked: Specification, account: ledger.Account) -> str:
+    """Return what would fit, in words."""
+    free = replace(asked, mechanism=specification.RECOMMENDED)
+    if asked.mechanism != free.mechanism and _rooms(free, account):
+        return 'mechanism = "recommend" would fit'
+    for share in np.arange(0.95, 0.01, -0.05):
+        epsilon = float(f"{asked.epsilon * share:.3g}")
+        with contextlib.suppress(InputError):
+            if _rooms(replace(free, epsilon=epsilon), account):
+                return f"epsilon = {epsilon:g} would fit"
+    return "ask for nothing more of this account"
+
+
+def _account(asked: Specification) -> tuple[Path, ledger.Account]:
+    """Return where the account of a file is, and the account, begun if it is not there."""
+    path, neighbours = ledger.place(asked.file, asked.account), asked.query.adjacency
+    # Until a total is stated, that of this release alone.
+    total = asked.total or ledger.total({"epsilon": asked.epsilon, "delta": asked.delta})
+    account = ledger.read(path) or ledger.begun(total, neighbours)
+    ledger.agreed(path, account, asked.total, neighbours)
+    return path, account
+
+
+def _total(account: ledger.Account) -> dict[str, float]:
+    return {key: value for key, value in account["total"].items() if key != "neighbours"}
+
+
+def proposal(asked: Specification) -> str:
+    """Return a total to state where none is, and no account has one, or nothing."""
+    if asked.total or ledger.place(asked.file, asked.account).exists():
+        return ""
+    return (
+        "no total is stated, and the first release fixes that of all releases of the account; add "
+        f"total = {{epsilon = {asked.epsilon!r}, delta = {asked.delta!r}}} for this release alone, "
+        "or a larger one for further releases, before any answer is seen"
     )
-    described["epsilon_of_all_releases_so_far"] = spent
-    files.write_text(places["receipt"], json.dumps(described, indent=2) + "\n")
-    files.write_text(places["page"], page(described))
-    return places
+
+
+def cautions(asked: Specification) -> list[str]:
+    """Return what is unusual about a guarantee, a sentence each."""
+    guarantees = {"": (asked.epsilon, asked.delta)}
+    if asked.total:
+        guarantees["total."] = asked.total["epsilon"], asked.total["delta"]
+    found = []
+    for name, (epsilon, delta) in guarantees.items():
+        if delta > 1 / asked.query.records:
+            found.append(
+                f"{name}delta is {delta:g}, above 1 / records = {1 / asked.query.records:.2g}: to "
+                "publish one whole record, drawn at random, would keep such a promise"
+            )
+        if epsilon > _LARGE_EPSILON:
+            found.append(
+                f"{name}epsilon is {epsilon:g}, above {_LARGE_EPSILON}: this promises a single "
+                "person next to nothing"
+            )
+    return found
+
+
+def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
+    """Make a release, once: the same request again gives the same files at no further cost.
+
+    What can be refused is refused first. The charge is on the disk before noise is drawn, and the
+    answer, beside the account, before the files in ``out`` appear (see :mod:`ledger`).
+
+    Raises:
+        InputError: the release cannot be had, is useless or would overspend the account, the file
+            does not fit, or ``out`` cannot take it.
+    """
+    path = ledger.place(asked.file, asked.account)
+    request = ledger.digest(_request(asked, path.parent))
+    notes = cautions(asked)
+    if not path.exists():
+        tables.check(asked.file)
+    with ledger.locked(path):
+        account = ledger.read(path)
+        charges = ledger.answers(path, account, request) if account else []
+        answer = next((file for file in charges if file.exists()), None)
+        if answer:
+            texts = ledger.content(answer)
+            with _claimed(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
+                _publish(out, texts)
+            notes.append("this is the answer of an earlier run of the same request, not charged")
+            if asked.file.exists() and asked.file.stat().st_mtime > answer.stat().st_mtime:
+                notes.append(
+                    f"{asked.file} has changed since; to ask anew, at the price of another "
+                    'release, add label = "..."'
+                )
+        elif proposed := proposal(asked):
+            raise InputError(proposed)
+        else:
+            if charges:
+                notes.append(
+                    "an earlier run of the same request ended before its answer; its charge stays"
+                )
+            texts = _charged(asked, out, request, even_if_useless)
+    described = json.loads(texts[f"{asked.asked}.receipt.json"])
+    names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
+    places = {key: out / f"{asked.asked}{suffix}" for key, suffix in names.items()}
+    return Result({**places, "account": path}, described["says"], notes)
+
+
+def _request(asked: Specification, folder: Path) -> dict[str, Any]:
+    """Return what makes two requests the same, of which an account in ``folder`` hears."""
+    return {
+        "file": os.path.relpath(asked.file.resolve(), folder),
+        "query": asked.asked,
+        "columns": [*zip(asked.columns, asked.box.lower, asked.box.upper, strict=True)],
+        "records": asked.query.records,
+        "neighbours": asked.query.adjacency,
+        "radius": float(asked.stated.get("radius", 0)),
+        "target": asked.target,
+        "missing": [None if np.isnan(value) else value for value in asked.fill.tolist()],
+        "guarantee": [asked.epsilon, asked.delta],
+        "mechanism": asked.mechanism,
+        "importance": asked.importance,
+        "label": asked.label,
+    }
+
+
+def _charged(
+    asked: Specification, out: Path, request: str, even_if_useless: bool
+) -> dict[str, str]:
+    """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
+    path, account = _account(asked)
+    option = fitting(asked)[0][0]
+    described = receipt(asked, option)
+    if option.error >= 1 and not even_if_useless:
+        raise InputError(
+            f"{says(option)}; give a larger epsilon or narrower bounds, release means or second "
+            "moments instead of records, or pay for it all the same with --even-if-useless"
+        )
+    charge = {
+        "query": asked.asked,
+        "request": request,
+        "receipt": described["digest"],
+        **ledger.entry(option.release),
+    }
+    account = ledger.with_release(account, charge)
+    described["total_of_the_account"] = ledger.in_words(account["total"])
+    described["epsilon_of_all_releases_so_far"] = ledger.spent(account)
+    texts = {
+        f"{asked.asked}.receipt.json": json.dumps(described, indent=2) + "\n",
+        f"{asked.asked}.receipt.md": page(described),
+    }
+    name = f"{asked.asked}.csv"
+    sizes = {key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}
+    sizes[name] = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
+    with ledger.reserved(path, sum(sizes.values())) as answer, _claimed(out, sizes):
+        value = _value(asked)
+        charge["answer"] = answer
+        with durable.uninterrupted():
+            ledger.charge(path, account)
+            private = option.release.add_once(value)
+            released = _answer(asked, option.release.noise_std, private)
+            texts = {name: _written(asked, released), **texts}
+            ledger.keep(path, answer, texts)
+            _publish(out, texts)
+    return texts
+
+
+@contextlib.contextmanager
+def _claimed(
+    out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Hold a folder and the space of the files to come; other files of their names stay.
+
+    Raises:
+        InputError: one of the files is there with another content than ``texts``, or the folder
+            cannot take them.
+    """
+    files = {name: out / name for name in sizes}
+    with contextlib.ExitStack() as stack:
+        with durable.refusing(out, "free some space, or give another --out"):
+            out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(durable.locked(out))
+            for name, file in files.items():
+                if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
+                    raise InputError(f"{file} is there already; move it, or give another --out")
+            for name, file in files.items():
+                stack.callback(durable.part(file).unlink, missing_ok=True)
+                durable.reserve(file, sizes[name])
+        yield
+
+
+def _publish(out: Path, texts: Mapping[str, str]) -> None:
+    remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
+    for name, text in texts.items():
+        with durable.refusing(out / name, remedy):
+            durable.write(out / name, text)
 
 
 def compare(asked: Specification, times: int = 20) -> dict[str, float]:
@@ -107,8 +326,10 @@ def compare(asked: Specification, times: int = 20) -> dict[str, float]:
 def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
     """Return what may be told of a release: all of it is public, nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
+    fill = dict(zip(asked.columns, asked.fill.tolist(), strict=True))
     stated = {
         **asked.stated,
+        "missing": "refused" if np.isnan(asked.fill).any() else fill,
         "neighbours": _NEIGHBOURS[asked.query.adjacency],
         "mechanism": best.name,
         "delta": asked.delta or extra,
@@ -130,7 +351,9 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
         "says": says(best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_law": extra,
-        "not_covered": "how long the release took, and what is seen of the machine that made it",
+        "not_covered": "how long the release took, what is seen of the machine that made it, and "
+        "that a file can be read at all: a record that is no numbers ends a release",
+        "cautions": cautions(asked) or None,
         "version": {
             "matrixdp": VERSION,
             "numpy": np.__version__,
@@ -204,8 +427,21 @@ def page(described: dict[str, Any]) -> str:
 
 def _value(asked: Specification) -> Array:
     """Return the exact value of the query on the file."""
-    blocks = tables.blocks(asked.file, asked.columns)
-    return exact.value(asked.query, (asked.scaled(block) for block in blocks))
+    return exact.value(asked.query, _scaled(asked))
+
+
+def _scaled(asked: Specification) -> Iterator[Array]:
+    """Yield the records of the file as the query has them, if there are as many as stated."""
+    count, stated = 0, asked.query.records
+    for block in tables.blocks(asked.file, asked.columns, asked.fill):
+        count += len(block)
+        if count <= stated:
+            yield asked.scaled(block)
+    if count != stated:
+        raise InputError(
+            f"{asked.file} has {count} record{'s' * (count != 1)}, and the specification says "
+            f"records = {stated}; correct one"
+        )
 
 
 def _answer(asked: Specification, noise_std: float, private: Array) -> Array:

@@ -15,6 +15,7 @@ from matrixdp.checks import Array, InputError, nearest
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.practice import ledger
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
@@ -41,7 +42,14 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
-_OPTIONAL = ("delta", "mechanism", "radius", "adjacency", "importance", "target", "total", "public")
+_OPTIONAL = (
+    *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
+    *("target", "radius", "adjacency", "missing", "public"),
+)
+#: Answer second moments alone.
+_SYMMETRIC = ("goe", "analyze_gauss")
+#: Of ``missing``: a cell without a number gets the middle of its bounds, or ends the release.
+MIDDLE, REFUSE = "middle", "refuse"
 
 
 @dataclass(frozen=True)
@@ -71,8 +79,16 @@ class Specification:
     importance: tuple[float, ...] | None
     #: The column that a regression explains, or empty.
     target: str
-    #: Epsilon and delta of all releases of the file together, and ``pure``, a part of epsilon.
-    total: Mapping[str, float]
+    #: Of all releases of the account together, see :func:`ledger.total`; None: that of the account.
+    total: Mapping[str, float] | None
+    #: What stands for a missing value of each column, (m,); NaN ends the release instead.
+    fill: Array
+    #: Where the account is, if not beside the file of records.
+    account: Path | None = None
+    #: Releases of the account in all, those made included, if that is planned.
+    planned: int | None = None
+    #: Tells requests apart that are the same otherwise.
+    label: str = ""
     #: Whether the records are known to all, as those of a textbook.
     public: bool = False
 
@@ -98,6 +114,10 @@ def read(path: Path) -> Specification:
     for key in _NEEDED:
         if key not in asked:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
+    for key in ("file", "account", "label"):
+        value = asked.get(key, "a")
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
     try:
         return _checked(path, asked)
     except InputError as error:
@@ -112,7 +132,9 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     for name, sides in bounds.items():
         if not isinstance(sides, list) or len(sides) != 2:
             raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
-        checks.array(**{f"bounds.{name}": sides})
+        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
+        if low >= high:
+            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
     target, names = asked.get("target", ""), list(bounds)
     if (kind == "regression") != (target in names):
         raise InputError(
@@ -145,30 +167,59 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         # The constant weighs as the mean column.
         weights[-1:-1] = [float(np.mean(weights))] if target else []
         importance = tuple(weights)
-    total = asked.get("total", {"epsilon": epsilon, "delta": delta})
-    if not isinstance(total, dict) or {"epsilon", "delta"} != set(total) - {"pure"}:
-        raise InputError(f"total is {total!r}; give {{epsilon = ..., delta = ...}}")
-    for name, value in total.items():
-        if name == "epsilon" or value != 0:
-            (checks.open_unit if name == "delta" else checks.positive)(**{f"total.{name}": value})
     public = asked.get("public", False)
     if not isinstance(public, bool):
         raise InputError(f"public is {public!r}; it must be true or false")
-    mechanism = asked.get("mechanism", RECOMMENDED)
+    mechanism = checks.choice(
+        (RECOMMENDED, *MECHANISMS), mechanism=asked.get("mechanism", RECOMMENDED)
+    )
+    if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers second_moments, first_component and "
+            f"regression alone; take laplace or gaussian for the query {kind!r}"
+        )
+    if not delta and mechanism not in (RECOMMENDED, "laplace"):
+        raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
+    planned = asked.get("planned")
     return Specification(
-        file=path.parent / str(asked["file"]),
+        file=path.parent / asked["file"],
         asked=kind,
         columns=tuple(names),
         box=box,
-        stated={key: value for key, value in asked.items() if key != "file"},
+        stated={key: value for key, value in asked.items() if key not in ("file", "account")},
         query=query,
         middle=middle,
         half=half,
         epsilon=epsilon,
         delta=float(delta),
-        mechanism=checks.choice((RECOMMENDED, *MECHANISMS), mechanism=mechanism),
+        mechanism=mechanism,
         importance=importance,
         target=target,
-        total=total,
+        total=ledger.total(asked["total"]) if "total" in asked else None,
+        fill=_fill(box, names, asked.get("missing", MIDDLE)),
+        account=path.parent / asked["account"] if "account" in asked else None,
+        planned=None if planned is None else checks.count(planned=planned),
+        label=asked.get("label", ""),
         public=public,
     )
+
+
+def _fill(box: Box, names: list[str], missing: object) -> Array:
+    """Return what stands for a missing value of each column, NaN where none does."""
+    fill = box.middle
+    if missing == REFUSE:
+        return np.full_like(fill, np.nan)
+    if isinstance(missing, dict) and set(missing) <= set(names):
+        for name, value in missing.items():
+            column = names.index(name)
+            number = checks.finite(**{f"missing.{name}": value})
+            if not box.lower[column] <= number <= box.upper[column]:
+                raise InputError(f"missing.{name} is {number:g}; it must lie within bounds.{name}")
+            fill[column] = number
+        return fill
+    if missing != MIDDLE:
+        raise InputError(
+            f"missing is {missing!r}; it must be {MIDDLE!r}, {REFUSE!r}, or a table of "
+            f"column = value with columns among {', '.join(names)}"
+        )
+    return fill

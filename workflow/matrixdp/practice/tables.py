@@ -3,70 +3,143 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, nearest, said
+from matrixdp.checks import Array, InputError, said
 
-#: Values are not shown, as messages end in logs; and who leaves records out tells how many.
-_REMEDY = "put a public number where one is missing, and leave no record out for what is in it"
+#: Values are not shown, as messages end in logs. That a release does not exist tells something of a
+#: record, and so does who leaves records out.
+_REMEDY = (
+    "turn dates and words into numbers, leave a missing value empty, and leave no record out for "
+    "what is in it"
+)
+
+#: Cells that hold no value, in small letters.
+_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
 
 #: Records at once: few enough for any memory, enough to make a block's own cost small.
 _ROWS = 1 << 14
 
 
-def blocks(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+def check(path: Path) -> None:
+    """Refuse what is no file, or of no kind that can be read.
+
+    Raises:
+        InputError: it is not.
+    """
+    if path.suffix not in _READERS:
+        raise InputError(f"{path} is no {', '.join(_READERS)} file; convert it to one of these")
+    if not path.is_file():
+        raise InputError(f"{path} is not there, or no file; give the path of a file of records")
+
+
+def blocks(path: Path, columns: Sequence[str], fill: Array | None = None) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the columns asked for.
 
     Columns of arrays go by their number from 0, those of other files by their name.
 
+    Args:
+        path: of the file.
+        columns: their names, m of them.
+        fill: what stands for a missing value of each column, (m,), NaN where none does; infinite
+            values stay. None refuses both.
+
     Raises:
-        InputError: there is no such file or column, or a value is missing or no finite number.
+        InputError: there is no such file or column, or a value is no number, or missing and not
+            filled.
     """
-    readers = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}
-    if path.suffix not in readers:
-        raise InputError(f"{path} is no {', '.join(readers)} file; convert it to one of these")
-    if not path.is_file():
-        raise InputError(f"{path} is not there, or no file; give the path of a file of records")
+    check(path)
     first = 1
     how = "as UTF-8" if path.suffix == ".csv" else "anew"
     with said(f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"):
-        for block in readers[path.suffix](path, columns):
-            bad = np.argwhere(~np.isfinite(block))
+        for block in _READERS[path.suffix](path, columns):
+            filled = block if fill is None else np.where(np.isnan(block), fill, block)
+            bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
             if bad.size:
                 row, column = bad[0]
                 raise InputError(
                     f"{path} has no finite number in record {first + row}, column "
-                    f"{columns[column]!r}; {_REMEDY}"
+                    f"{columns[column]!r}; put a public number there, and leave no record out"
                 )
-            yield block
+            yield filled
             first += len(block)
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file, strict=True)
-        places = _places(path, next(lines, []), columns)
-        while block := list(itertools.islice(lines, _ROWS)):
-            yield _numbers(block, places)
+        header = next((line for line in lines if line), [])
+        if not {*columns} <= {*header}:
+            _check_header(path, header)
+        places = _places(path, header, columns, "names in its first line")
+        records, first = _records(lines, len(header)), 1
+        while block := list(itertools.islice(records, _ROWS)):
+            for record, line in enumerate(block, first):
+                if len(line) != len(header):
+                    raise InputError(
+                        f"{path} has {len(line)} of {len(header)} values in record {record}; put "
+                        "a comma between any two, and text with commas in quotes"
+                    )
+            try:
+                yield np.array([[line[i] for i in places] for line in block], dtype=np.float64)
+            except ValueError:
+                yield np.array(
+                    [
+                        [_number(line[i], path, header[i], record) for i in places]
+                        for record, line in enumerate(block, first)
+                    ]
+                )
+            first += len(block)
 
 
-def _numbers(block: list[list[str]], places: list[int]) -> Array:
-    """Return the numbers of lines, NaN where there is none."""
+def _check_header(path: Path, header: list[str]) -> None:
+    """Refuse a first line that names no columns, without a word of it: it may be a record."""
+    if len(header) == 1:
+        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+            if separator in header[0]:
+                raise InputError(f"{path} has {name} between its columns; save it with commas")
+    if header and all(_is_number(name) for name in header):
+        raise InputError(
+            f"{path} has numbers alone in its first line; write the names of the columns there"
+        )
+
+
+def _is_number(text: str) -> bool:
     try:
-        return np.array([[line[place] for place in places] for line in block], dtype=np.float64)
-    except (ValueError, IndexError):
-        return np.array([[_number(line, place) for place in places] for line in block])
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
-def _number(line: list[str], place: int) -> float:
-    try:
-        return float(line[place])
-    except (ValueError, IndexError):
+def _records(lines: Iterator[list[str]], columns: int) -> Iterator[list[str]]:
+    """Yield the lines that are records; in a single column an empty line is one, but at the end."""
+    empty = 0
+    for line in lines:
+        if line:
+            yield from [[""]] * (empty if columns == 1 else 0)
+            yield line
+            empty = 0
+        else:
+            empty += 1
+
+
+def _number(cell: str, path: Path, column: str, record: int) -> float:
+    """Return the number in a cell, NaN where it is missing."""
+    text = cell.strip()
+    if text.lower() in _MISSING:
         return np.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"{path} has no number in record {record}, column {column!r}; {_REMEDY}"
+        ) from None
 
 
 def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
@@ -82,7 +155,7 @@ def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         raise InputError(
             f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
         )
-    places = _places(path, [str(column) for column in range(array.shape[1])], columns)
+    places = _places(path, [*map(str, range(array.shape[1]))], columns, "columns by number")
     for start in range(0, len(array), _ROWS):
         yield np.asarray(array[start : start + _ROWS], dtype=np.float64)[:, places]
 
@@ -96,7 +169,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         ) from None
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        _places(path, file.schema_arrow.names, columns)
+        _places(path, file.schema_arrow.names, columns, "columns")
         for column in columns:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -110,11 +183,18 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
             yield np.stack([part.astype(np.float64) for part in parts], axis=1)
 
 
-def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
+def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
     for column in columns:
+        if not header:
+            raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
         if column not in header:
-            known = nearest(column, header) if header else "it is empty"
-            raise InputError(f"{path} has no column {column!r}; {known}")
+            # Of a header only what nearly has the public name: it may be a record.
+            near = difflib.get_close_matches(column, header, n=1, cutoff=0.8)
+            hint = f"did you mean {near[0]!r}?" if near else "correct the bounds, or the file"
+            raise InputError(f"{path} has no {column!r} among {len(header)} {kind}; {hint}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]
+
+
+_READERS = {".csv": _csv, ".npy": _npy, ".npz": _npy, ".parquet": _parquet}

@@ -1,0 +1,278 @@
+"""A release that is killed after any step: never an answer uncharged, never two for a charge."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from matrixdp import cli, safe
+from matrixdp.checks import InputError
+from matrixdp.practice import durable
+
+SPECIFICATION = """
+file = "people.csv"
+query = "mean"
+records = 400
+epsilon = 1.0
+total = {epsilon = 2.0, delta = 0}
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+"""
+
+FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
+
+#: Runs a release in a child of its own for each step that it is killed after, then once more.
+DRIVER = """
+import os, shutil, sys
+from pathlib import Path
+from matrixdp import cli, safe
+from matrixdp.practice import release
+
+def child(folder, last, steps):
+    count = 0
+
+    def step(function, name):
+        def call(*given):
+            nonlocal count
+            count += 1
+            if count == last and name == "write":
+                function(given[0], bytes(given[1])[: len(given[1]) // 2])
+                os._exit(9)
+            result = function(*given)
+            if count == last:
+                os._exit(9)
+            return result
+        return call
+
+    if last:
+        for name in ("write", "ftruncate", "fsync", "replace", "posix_fallocate"):
+            if hasattr(os, name):
+                setattr(os, name, step(getattr(os, name), name))
+        safe.noise = step(safe.noise, "noise")
+    os._exit(cli.main(["release", str(folder / "s.toml"), "--out", str(folder / "out")]))
+
+def run(folder, last=0):
+    process = os.fork()
+    if not process:
+        child(folder, last, None)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+start = Path(sys.argv[1])
+for last in range(1, 100):
+    folder = start.with_name(f"{last:02}")
+    shutil.copytree(start, folder)
+    status = run(folder, last)
+    shutil.copytree(folder, folder.with_name(f"{last:02}-killed"))
+    if not status:
+        break
+    assert status == 9 and not run(folder)
+"""
+
+
+def written(folder):
+    folder.mkdir(exist_ok=True)
+    rows = [f"{age},{500 * age}" for age in range(400)]
+    (folder / "people.csv").write_text("\n".join(["age,income", *rows]))
+    (folder / "s.toml").write_text(SPECIFICATION)
+    return folder
+
+
+def state(folder):
+    """Return the charges, the answers that are kept, and the files that are published."""
+    account = folder / "people.csv.privacy.json"
+    charges = json.loads(account.read_text())["releases"] if account.exists() else []
+    kept = {
+        one["answer"]: json.loads((folder / one["answer"]).read_text())
+        for one in charges
+        if (folder / one["answer"]).exists()
+    }
+    files = sorted((folder / "out").glob("mean*"))
+    return charges, kept, {file.name: file.read_text() for file in files}
+
+
+def test_killed_after_any_step(tmp_path):
+    start = written(tmp_path / "start")
+    subprocess.run(
+        [sys.executable, "-c", DRIVER, start],
+        cwd=Path(cli.__file__).parents[2],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    killed = sorted(tmp_path.glob("*-killed"))
+    assert len(killed) > 20
+    reached = set()
+    for before in killed:
+        charges, kept, files = state(before)
+        # Never an answer uncharged, and none is seen that is not kept, whole.
+        answers = [*before.glob("people.csv.privacy.*.json")]
+        assert {file.name for file in answers} == {*kept}
+        assert len(answers) <= len(charges) <= 1
+        assert all(file.stat().st_mode & 0o777 == 0o600 for file in answers)
+        assert all(kept and text in kept[charges[0]["answer"]].values() for text in files.values())
+        later, now, published = state(before.with_name(before.name.partition("-")[0]))
+        # Never two for a charge: an answer that was kept is the answer, and costs nothing more.
+        assert now.items() >= kept.items()
+        assert len(now) == 1
+        assert len(later) == (1 if kept or not charges else 2)
+        assert [published] == [*now.values()]
+        reached.add((len(charges), len(kept), len(files)))
+    assert reached == {(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 1, 2), (1, 1, 3)}
+    # Nothing is left behind where the run ended by itself.
+    assert not [*killed[-1].rglob(".*.part")]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(tmp_path)
+
+
+def run(folder, out="out"):
+    return cli.main(["release", str(folder / "s.toml"), "--out", str(folder / out)])
+
+
+def test_the_charge_is_on_the_disk_before_noise_and_the_answer_before_it_is_seen(
+    folder, monkeypatch
+):
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("takes /proc to name what is on the disk")
+    steps, fsync, replace = [], os.fsync, os.replace
+
+    def sync(handle):
+        steps.append(f"fsync {Path(os.readlink(f'/proc/self/fd/{handle}')).name}")
+        fsync(handle)
+
+    def rename(source, target):
+        steps.append(f"replace {target.name}")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "replace", rename)
+    noise = safe.noise
+    monkeypatch.setattr(safe, "noise", lambda *given: (steps.append("noise"), noise(*given))[1])
+    assert run(folder) == 0
+    (answer,) = folder.glob("people.csv.privacy.*.json")
+    order = []
+    for name in ("people.csv.privacy.json", "noise", answer.name, *FILES):
+        where = "out" if name in FILES else folder.name
+        written = [f"fsync .{name}.part", f"replace {name}", f"fsync {where}"]
+        order += ["noise"] if name == "noise" else written
+    assert steps == order
+
+
+def test_a_retry_gives_the_same_bytes_and_is_not_charged(folder, capsys):
+    assert run(folder) == 0
+    assert run(folder, "second") == 0
+    assert "not charged" in capsys.readouterr().err
+    charges, kept, files = state(folder)
+    assert len(charges) == len(kept) == 1
+    assert {file.name: file.read_text() for file in (folder / "second").iterdir()} == files
+    os.utime(folder / "people.csv", (4e9, 4e9))
+    assert run(folder) == 0
+    assert "people.csv has changed since; to ask anew" in capsys.readouterr().err
+    text = (folder / "s.toml").read_text()
+    (folder / "s.toml").write_text(f'label = "anew"\n{text}')
+    assert run(folder, "third") == 0
+    assert len(state(folder)[0]) == 2
+    assert (folder / "third/mean.csv").read_text() != files["mean.csv"]
+
+
+def test_numbers_that_are_written_in_another_way_are_the_same_request(folder):
+    assert run(folder) == 0
+    text = (folder / "s.toml").read_text().replace("epsilon = 1.0", "epsilon = 1")
+    (folder / "s.toml").write_text(text.replace("[0, 120]", "[0.0, 12e1]") + "\n# as before\n")
+    assert run(folder, "second") == 0
+    assert len(state(folder)[0]) == 1
+
+
+@pytest.mark.parametrize("place", ["out", "folder"])
+def test_a_full_disk_is_refused_before_the_charge(folder, capsys, monkeypatch, place):
+    allocate = os.posix_fallocate
+
+    def full(handle, start, size):
+        name = Path(os.readlink(f"/proc/self/fd/{handle}"))
+        if (name.parent.name == "out") == (place == "out"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        allocate(handle, start, size)
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    assert run(folder) == 2
+    message = capsys.readouterr().err
+    assert "cannot be written (no space left on device); free some space, or" in message
+    assert message.count("\n") == 1
+    assert state(folder) == ([], {}, {})
+
+
+def test_an_answer_that_cannot_be_published_is_kept(folder, capsys, monkeypatch):
+    replace = os.replace
+
+    def fail(source, target):
+        if Path(target).name == "mean.csv":
+            raise OSError(errno.EIO, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert run(folder) == 2
+    assert "ask again with another --out, at no cost" in capsys.readouterr().err
+    monkeypatch.setattr(os, "replace", replace)
+    assert run(folder, "second") == 0
+    charges, kept, _ = state(folder)
+    assert len(charges) == 1
+    (texts,) = kept.values()
+    assert texts["mean.csv"] == (folder / "second/mean.csv").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_interrupts_after_the_charge_still_gets_the_answer(folder, monkeypatch, number):
+    noise, before = safe.noise, signal.getsignal(number)
+    monkeypatch.setattr(
+        safe, "noise", lambda *given: (signal.raise_signal(number), noise(*given))[1]
+    )
+    signal.signal(number, signal.default_int_handler)
+    try:
+        assert run(folder) == 130
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
+    charges, kept, files = state(folder)
+    assert len(charges) == len(kept) == 1
+    assert len(files) == 3
+
+
+def test_of_many_into_one_folder_each_that_is_charged_is_published(folder):
+    results = []
+    for label in "abc":
+        text = SPECIFICATION.replace("epsilon = 1.0", f'epsilon = 0.5\nlabel = "{label}"')
+        (folder / f"{label}.toml").write_text(text)
+
+    def one(label):
+        words = ["release", str(folder / f"{label}.toml"), "--out", str(folder / "out")]
+        results.append(cli.main(words))
+
+    threads = [threading.Thread(target=one, args=label) for label in "abcabc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    charges, kept, files = state(folder)
+    assert sorted(results) == [0, 0, 2, 2, 2, 2]
+    assert len(charges) == len(kept) == 1
+    assert [files] == [*kept.values()]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    message = r"cannot be written \(not a directory\); give another"
+    with (
+        pytest.raises(InputError, match=message),
+        durable.refusing(tmp_path / "file/a", "give another"),
+    ):
+        durable.write(tmp_path / "file/a", "text")
