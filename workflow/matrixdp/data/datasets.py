@@ -56,13 +56,14 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
         InputError: a key is missing or unknown.
     """
     try:
-        fields = dict(entry)
-        files = tuple(
+        fields: dict[str, Any] = dict(entry)
+        for key in {"shape", "members", "columns"} & fields.keys():
+            fields[key] = tuple(fields[key])
+        fields["files"] = tuple(
             File(label, **{**file, "urls": tuple(file["urls"])})
-            for label, file in fields.pop("files").items()
+            for label, file in fields["files"].items()
         )
-        lists = {key: tuple(fields.pop(key, ())) for key in ("members", "columns")}
-        return Spec(name, files=files, shape=tuple(fields.pop("shape")), **lists, **fields)
+        return Spec(name, **fields)
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"the entry {name!r} of datasets.yaml cannot be used ({error}); "
