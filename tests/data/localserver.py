@@ -1,32 +1,29 @@
-"""A web server on this computer, and archives made in memory."""
+"""A web server on this computer, archives made in memory, and entries of data sets."""
 
 from __future__ import annotations
 
+import hashlib
 import http.server
 import io
 import tarfile
 import threading
 import zipfile
-
-from matrixdp.data.fetch import Network
-
-#: One quick attempt, so that failures do not slow the tests down.
-ONCE = Network(attempts=1, connect=2, silence=2, pause=0)
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class Server:
     """A web server on this computer whose answers a test sets: path -> (status, body, headers)."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, list[tuple[int, bytes, dict[str, str]]]] = {}
-        self.asked: list[str] = []
+        self.answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
+        self.requests: list[str] = []
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                server.asked.append(self.path)
-                queue = server.answers.get(self.path, [(404, b"not here", {})])
-                status, body, headers = queue.pop(0) if len(queue) > 1 else queue[0]
+                server.requests.append(self.path)
+                status, body, headers = server.answers.get(self.path, (404, b"not here", {}))
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(body)), **headers}.items():
                     self.send_header(name, value)
@@ -43,12 +40,27 @@ class Server:
     def gives(
         self, path: str, body: bytes = b"", status: int = 200, headers: dict | None = None
     ) -> str:
-        self.answers.setdefault(path, []).append((status, body, headers or {}))
+        self.answers[path] = (status, body, headers or {})
         return self.address + path
 
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def file(data: bytes, *urls: str, **more: Any) -> dict[str, Any]:
+    """Return the entry of a file with this content."""
+    return {"sha256": sha256(data), "urls": list(urls), **more}
+
+
+def entry(files: Mapping[str, Any], shape: Iterable[int] = (1, 1), **more: Any) -> dict[str, Any]:
+    """Return the entry of a data set with these files."""
+    words = {"title": "Tiny", "publisher": "Nobody", "licence": "free", "citation": "Somebody"}
+    return {"files": dict(files), "shape": list(shape), **words, **more}
 
 
 def zipped(**files: bytes) -> bytes:
@@ -60,10 +72,14 @@ def zipped(**files: bytes) -> bytes:
 
 
 def tarred(compression: str, **files: bytes) -> bytes:
+    """Return an archive of these files, with a link to the first one last."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=f"w:{compression}") as archive:
         for name, data in files.items():
             item = tarfile.TarInfo(name)
             item.size = len(data)
             archive.addfile(item, io.BytesIO(data))
+        link = tarfile.TarInfo(f"links/{next(iter(files))}")
+        link.type, link.linkname = tarfile.SYMTYPE, next(iter(files))
+        archive.addfile(link)
     return stream.getvalue()

@@ -9,8 +9,7 @@ import classifiers
 import numpy as np
 import pytest
 
-from matrixdp.data import datasets, load, load_arrays, simulate, store
-from matrixdp.data.fetch import fetch
+from matrixdp.data import datasets, download, load, load_arrays, simulate, store
 from matrixdp.data.prepared import read_provenance
 
 MIRROR = Path(__file__).parents[3] / "shared" / "data"
@@ -121,7 +120,13 @@ def test_the_committed_facts_are_those_of_the_originals(name):
 @pytest.fixture(scope="module")
 def members():
     """Return what gives the members of a data set."""
-    return functools.cache(lambda name: fetch(datasets.find(name), "unused", MIRROR).members)
+
+    @functools.cache
+    def read(name):
+        spec = datasets.find(name)
+        return download.members(download.fetch(spec, "unused", MIRROR), spec.members)
+
+    return read
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from localserver import ONCE
+from localserver import entry, file, sha256
 
 from matrixdp.checks import InputError
 from matrixdp.data import datasets, load, matrices, simulate
-from matrixdp.data.fetch import Mismatch, Unreachable
+from matrixdp.data.download import Mismatch, Unreachable
 from matrixdp.data.prepared import read_provenance
 from matrixdp.data.store import prepare, refresh, warn_of_stand_ins
 
@@ -23,32 +23,27 @@ def tiny(monkeypatch, tmp_path):
     (tmp_path / "facts.yaml").write_text(facts)
     monkeypatch.setattr(simulate, "standin_path", lambda name: tmp_path / "facts.yaml")
 
-    def publish(url, records=RECORDS):
-        entry = {
-            "title": "Tiny",
-            "publisher": "Nobody",
-            "files": [{"url": url, "kind": "file"}],
-            "members": [{"name": "bupa.data"}],
-            "shape": list(records.shape),
-            "columns": COLUMNS,
-            "sha256": matrices.content_sha256(records),
-            "scalings": {
-                "default": {"method": "centre_max_abs"},
-                "half": {"method": "min_max", "rows": 20},
-            },
-            "licence": "free",
-            "doi": "10.1/x",
-            "citation": "Somebody",
+    def publish(url, records=RECORDS, text=TEXT):
+        scalings = {
+            "default": {"method": "centre_max_abs"},
+            "half": {"method": "min_max", "rows": 20},
         }
-        found = {"liver": datasets.parse("liver", entry)}
-        monkeypatch.setattr(datasets, "specs", lambda: found)
+        tiny = entry(
+            {"bupa.data": file(text, url)},
+            records.shape,
+            columns=COLUMNS,
+            sha256=matrices.content_sha256(records),
+            scalings=scalings,
+            doi="10.1/x",
+        )
+        monkeypatch.setattr(datasets, "specs", lambda: {"liver": datasets.parse("liver", tiny)})
 
     return publish
 
 
 def test_originals_are_prepared_with_their_provenance(tiny, server, tmp_path, capsys):
     tiny(server.gives("/bupa.data", TEXT))
-    prepare("liver", out=tmp_path / "liver", network=ONCE)
+    prepare("liver", out=tmp_path / "liver")
     assert capsys.readouterr().err == ""
     data = load(tmp_path / "liver")
     centred = RECORDS - RECORDS.mean(axis=0)
@@ -58,7 +53,8 @@ def test_originals_are_prepared_with_their_provenance(tiny, server, tmp_path, ca
     with pytest.raises(ValueError, match="read-only"):
         data.matrix[0, 0] = 0
     said = read_provenance(tmp_path / "liver")
-    assert said["files"][0]["source"] == f"{server.address}/bupa.data"
+    source = f"{server.address}/bupa.data"
+    assert said["files"] == [{"file": "bupa.data", "source": source, "sha256": sha256(TEXT)}]
     assert said["content_sha256"]["found"] == said["content_sha256"]["expected"]
     assert (said["records_shape"], said["rows_used"], said["shape"]) == ([40, 6], 40, [6, 40])
     np.testing.assert_allclose(said["scaling"]["constants"]["mean"], RECORDS.mean(axis=0))
@@ -71,7 +67,7 @@ def test_the_same_input_gives_the_same_bytes_without_machine_paths(tiny, server,
     tiny(server.gives("/bupa.data", TEXT))
     made = []
     for name in ("one", "two"):
-        prepare("liver", out=tmp_path / name, source=source, seed=5, network=ONCE)
+        prepare("liver", out=tmp_path / name, source=source, seed=5)
         made.append([(tmp_path / name / f).read_bytes() for f in ("matrix.npy", "provenance.json")])
     assert made[0] == made[1]
     assert str(tmp_path).encode() not in made[0][1]
@@ -81,7 +77,7 @@ def test_a_mirror_is_named_without_its_path(tiny, nowhere, tmp_path):
     tiny(f"{nowhere}/bupa.data")
     (tmp_path / "mirror/x").mkdir(parents=True)
     (tmp_path / "mirror/x/bupa.data").write_bytes(TEXT)
-    prepare("liver", out=tmp_path / "o", mirror=tmp_path / "mirror", network=ONCE)
+    prepare("liver", out=tmp_path / "o", mirror=tmp_path / "mirror")
     text = (tmp_path / "o/provenance.json").read_text()
     assert json.loads(text)["files"][0]["source"] == "mirror"
     assert str(tmp_path) not in text
@@ -89,7 +85,7 @@ def test_a_mirror_is_named_without_its_path(tiny, nowhere, tmp_path):
 
 def test_another_scaling(tiny, server, tmp_path):
     tiny(server.gives("/bupa.data", TEXT))
-    prepare("liver", out=tmp_path / "o", network=ONCE)
+    prepare("liver", out=tmp_path / "o")
     data = load(tmp_path / "o", "half")
     assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
     assert read_provenance(tmp_path / "o" / "half")["scaling"]["name"] == "half"
@@ -113,10 +109,10 @@ def test_some_features_of_a_matrix(tiny, tmp_path):
 
 def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, capsys):
     tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=tmp_path / "o", network=ONCE)
+    prepare("liver", out=tmp_path / "o")
     warning = capsys.readouterr().err
     assert warning.count("\n") == 1
-    for part in ("cannot be reached", "simulated", "no evidence", "`make`", "--forcerun dataset"):
+    for part in ("cannot be reached", "simulated", "no evidence", f"delete {tmp_path / 'o'} and"):
         assert part in warning
     data = load(tmp_path / "o")
     assert data.status == "simulated"
@@ -126,47 +122,50 @@ def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, c
     assert said["content_sha256"]["found"] != matrices.content_sha256(RECORDS)
 
     with pytest.raises(Unreachable, match="cannot be reached"):
-        prepare("liver", out=tmp_path / "p", source="original", network=ONCE)
+        prepare("liver", out=tmp_path / "p", source="original")
     assert not (tmp_path / "p/matrix.npy").exists()
     with pytest.raises(InputError, match="source is 'orignal'; did you mean 'original'"):
         prepare("liver", out=tmp_path / "p", source="orignal")
+
+
+@pytest.mark.parametrize("source", ["auto", "original"])
+def test_what_a_mirror_lacks_is_never_simulated(tiny, nowhere, tmp_path, source):
+    tiny(f"{nowhere}/bupa.data")
+    (tmp_path / "mirror").mkdir()
+    with pytest.raises(InputError, match=r"data\.mirror .* lacks a file: .* cannot be reached"):
+        prepare("liver", out=tmp_path / "o", source=source, mirror=tmp_path / "mirror")
+    assert not (tmp_path / "o/matrix.npy").exists()
 
 
 def test_simulated_asks_nobody_and_follows_the_seed(tiny, server, tmp_path):
     tiny(server.gives("/bupa.data", TEXT))
     for seed in (0, 1):
         prepare("liver", out=tmp_path / str(seed), source="simulated", seed=seed)
-    assert server.asked == []
+    assert server.requests == []
     assert not np.array_equal(load(tmp_path / "0").matrix, load(tmp_path / "1").matrix)
 
 
 @pytest.mark.parametrize("source", ["auto", "original"])
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (TEXT.replace(b"19.5", b"19.4"), "has 40 x 6 records with sha256"),
-        (TEXT[: TEXT.rindex(b"\n", 0, -1) + 1], "has 39 x 6 records"),
-        (b"no numbers here\n", "cannot be read as records"),
-        (b"1,2,3\n", "cannot be read as records"),
-    ],
-)
-def test_other_records_are_an_error_and_never_a_reason_to_simulate(
-    tiny, server, tmp_path, source, body, said
-):
-    tiny(server.gives("/bupa.data", body))
-    with pytest.raises(Mismatch, match=rf"data set liver \(bupa\.data\) {said}") as caught:
-        prepare("liver", out=tmp_path / "o", source=source, network=ONCE)
-    assert "\n" not in str(caught.value)
-    assert "kept aside as bupa.data.rejected" in str(caught.value)
-    assert [path.name for path in (tmp_path / "o").rglob("*") if path.is_file()] == [
-        "bupa.data.rejected"
-    ]
+def test_another_file_is_an_error_and_never_a_reason_to_simulate(tiny, server, tmp_path, source):
+    tiny(server.gives("/bupa.data", TEXT.replace(b"19.5", b"19.4")))
+    with pytest.raises(Mismatch, match=r"SHA256 hash of downloaded file \(bupa\.data\)"):
+        prepare("liver", out=tmp_path / "o", source=source)
+    assert [path for path in (tmp_path / "o").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("records", [RECORDS + 1, RECORDS[1:]])
+def test_other_records_are_an_error_though_the_file_is_right(tiny, server, tmp_path, records):
+    tiny(server.gives("/bupa.data", TEXT), records)
+    expected = matrices.content_sha256(records)
+    with pytest.raises(Mismatch, match=rf"liver hold records of shape \(40, 6\).*{expected}"):
+        prepare("liver", out=tmp_path / "o")
+    assert not (tmp_path / "o/matrix.npy").exists()
 
 
 def test_an_answer_that_is_no_data_is_an_error_under_auto(tiny, server, tmp_path):
     tiny(server.gives("/bupa.data", status=404))
     with pytest.raises(InputError, match="answers 404") as caught:
-        prepare("liver", out=tmp_path / "o", network=ONCE)
+        prepare("liver", out=tmp_path / "o")
     assert not isinstance(caught.value, Unreachable)
     assert not (tmp_path / "o/matrix.npy").exists()
 
@@ -211,39 +210,39 @@ def test_load_checks_what_it_reads(tiny, tmp_path):
 def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
     folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
     tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=folders[0], network=ONCE)
+    prepare("liver", out=folders[0])
     prepare("liver", out=folders[1], source="simulated")
     before = (folders[0] / "matrix.npy").read_bytes()
     capsys.readouterr()
 
-    assert refresh(folders, network=ONCE) == []
+    assert refresh(folders) == []
     assert (folders[0] / "matrix.npy").read_bytes() == before
     assert capsys.readouterr().err.count("\n") == 1
     warn_of_stand_ins(folders)
     assert "take the place of liver: results" in capsys.readouterr().err
 
     tiny(server.gives("/bupa.data", TEXT))
-    assert refresh(folders, network=ONCE) == ["liver"]
+    assert refresh(folders) == ["liver"]
     assert capsys.readouterr().err == "originals have replaced the stand-ins of liver\n"
     assert [load(folder).status for folder in folders[:2]] == ["original", "simulated"]
-    prepare("liver", out=tmp_path / "fresh", network=ONCE)
+    prepare("liver", out=tmp_path / "fresh")
     for name in ("matrix.npy", "provenance.json", "half/matrix.npy"):
         assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
 
-    asked = len(server.asked)
-    assert refresh(folders, network=ONCE) == []
-    assert (len(server.asked), capsys.readouterr().err) == (asked, "")
+    count = len(server.requests)
+    assert refresh(folders) == []
+    assert (len(server.requests), capsys.readouterr().err) == (count, "")
 
 
 def test_refresh_stops_at_wrong_originals_and_only_warns_of_a_bad_server(
     tiny, server, nowhere, tmp_path, capsys
 ):
     tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=tmp_path, network=ONCE)
+    prepare("liver", out=tmp_path)
     tiny(server.gives("/busy/bupa.data", status=503))
-    assert refresh([tmp_path], network=ONCE) == []
+    assert refresh([tmp_path]) == []
     assert "answers 503" in capsys.readouterr().err
     tiny(server.gives("/bupa.data", TEXT.replace(b"19.5", b"19.4")))
     with pytest.raises(Mismatch, match="sha256"):
-        refresh([tmp_path], network=ONCE)
+        refresh([tmp_path])
     assert load(tmp_path).status == "simulated"

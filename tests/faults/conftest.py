@@ -1,4 +1,4 @@
-"""The web server of the data's tests and the small projects of the workflow's, here too."""
+"""The small projects of the workflow's tests, here too."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / "data"), str(TESTS / "workflow")]
+sys.path.insert(0, str(TESTS / "workflow"))
 
 
-def _fixtures(folder: str) -> None:
-    spec = importlib.util.spec_from_file_location(
-        f"{folder}_fixtures", TESTS / folder / "conftest.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    globals().update({name: value for name, value in vars(module).items() if name[0] != "_"})
-
-
-_fixtures("data")
-_fixtures("workflow")
+_SPEC = importlib.util.spec_from_file_location(
+    "workflow_fixtures", TESTS / "workflow" / "conftest.py"
+)
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+globals().update({name: value for name, value in vars(_MODULE).items() if name[0] != "_"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

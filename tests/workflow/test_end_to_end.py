@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,7 @@ def give_originals(project, folder: Path):
     entries = yaml.safe_load(catalogue.read_text())
     records = liver.read({"bupa.data": file.read_bytes()})
     entries["liver"]["sha256"] = content_sha256(records)
+    entries["liver"]["files"]["bupa.data"]["sha256"] = sha256(file.read_bytes()).hexdigest()
     catalogue.write_text(yaml.safe_dump(entries, sort_keys=False))
     return str(folder)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -95,9 +96,16 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     rows = np.column_stack([bunch.target + 1, bunch.data])
     (tmp_path / "mirror").mkdir()
     lines = [",".join(map(repr, map(float, row))) for row in rows]
-    (tmp_path / "mirror" / "wine.data").write_text("\n".join(lines))
+    file = tmp_path / "mirror" / "wine.data"
+    file.write_text("\n".join(lines))
     fresh.configure(experiments={}, data={"source": "original"}, audit_runs=2000)
-    for command in follow(fresh, "A data set with an experiment"):
+    commands = follow(fresh, "A data set with an experiment")
+    # The same records, written in another way than the publisher's.
+    catalogue = fresh.folder / "workflow" / "datasets.yaml"
+    entries = yaml.safe_load(catalogue.read_text())
+    entries["wine"]["files"]["wine.data"]["sha256"] = sha256(file.read_bytes()).hexdigest()
+    catalogue.write_text(yaml.safe_dump(entries, sort_keys=False))
+    for command in commands:
         fresh.make(*command, "-c2", DATA_MIRROR=str(tmp_path / "mirror"))
     results = fresh.folder / "results"
     assert "analyze_gauss_analytic" in (results / "tables" / "wine.csv").read_text()

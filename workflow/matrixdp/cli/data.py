@@ -10,7 +10,7 @@ def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: 
     """Run the verb.
 
     Args:
-        source: auto, original, fallback or simulated (default: auto)
+        source: auto, original or simulated (default: auto)
         out: folder for the arrays and provenance.json
     """
     from matrixdp import config

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import yaml
 
@@ -18,23 +17,13 @@ FILE = Path(__file__).parents[2] / "datasets.yaml"
 
 
 @dataclass(frozen=True)
-class Member:
-    """Files that a reader needs: a name, with ``*`` for any part of it, and how many there are."""
-
-    name: str
-    count: int = 1
-    sha256: str | None = None
-
-
-@dataclass(frozen=True)
 class File:
-    """A file that holds members; without ``url`` it is looked for in a mirror folder only."""
+    """A file, its checksum and addresses; ``repacked`` are checksums of copies in a mirror."""
 
-    kind: str
     name: str
-    holds: tuple[str, ...]
-    url: str | None = None
-    sha256: str | None = None
+    sha256: str
+    urls: tuple[str, ...]
+    repacked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,10 +34,10 @@ class Spec:
     title: str
     publisher: str
     files: tuple[File, ...]
-    members: tuple[Member, ...]
     shape: tuple[int, int]
     licence: str
     citation: str
+    members: tuple[str, ...] = ()
     sha256: str | None = None
     columns: tuple[str, ...] = ()
     doi: str | None = None
@@ -67,29 +56,19 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
         InputError: a key is missing or unknown.
     """
     try:
-        fields = dict(entry)
-        members = tuple(Member(**member) for member in fields.pop("members"))
-        files = tuple(_file(file, members) for file in fields.pop("files"))
-        shape = tuple(fields.pop("shape"))
-        columns = tuple(fields.pop("columns", ()))
-        if "sha256" not in fields and not all(member.sha256 for member in members):
-            raise KeyError("sha256")
-        return Spec(name, files=files, members=members, shape=shape, columns=columns, **fields)
-    except (KeyError, TypeError) as error:
+        fields: dict[str, Any] = dict(entry)
+        for key in {"shape", "members", "columns"} & fields.keys():
+            fields[key] = tuple(fields[key])
+        fields["files"] = tuple(
+            File(label, **{**file, "urls": tuple(file["urls"])})
+            for label, file in fields["files"].items()
+        )
+        return Spec(name, **fields)
+    except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"the entry {name!r} of datasets.yaml cannot be used ({error}); "
             "give it the keys that the other entries have"
         ) from None
-
-
-def _file(entry: Mapping[str, Any], members: tuple[Member, ...]) -> File:
-    fields = dict(entry)
-    if "url" in fields:
-        fields["name"] = PurePosixPath(unquote(urlsplit(fields["url"]).path)).name
-    name = fields["name"]
-    itself = {"file": name, "xls": name, "gz": name.removesuffix(".gz")}.get(fields["kind"])
-    every = (itself,) if itself else tuple(member.name for member in members)
-    return File(**{**fields, "holds": tuple(fields.get("holds", every))})
 
 
 @functools.cache

@@ -1,0 +1,171 @@
+"""The original files of a data set, from a mirror folder or by download, and what they hold."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import gzip
+import os
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+from urllib.parse import urlsplit
+
+from matrixdp.checks import InputError, said, why
+from matrixdp.data.datasets import File, Spec
+
+#: Seconds to connect to an address, and to wait for its next bytes.
+TIMEOUT = (6.0, 20.0)
+
+_REMEDY = "try again later, or name a folder that has the files as data.mirror"
+
+
+class Unreachable(InputError):
+    """The network gives no answer at all."""
+
+
+class Mismatch(InputError):
+    """A file or its records are not those that a checksum stands for."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """A file whose checksum is right; ``source`` is its address, or ``mirror``."""
+
+    path: Path
+    source: str
+    sha256: str
+
+
+def fetch(
+    spec: Spec, folder: str | os.PathLike, mirror: str | os.PathLike | None = None
+) -> list[Original]:
+    """Return the files of a data set, each with the checksum of workflow/datasets.yaml.
+
+    Args:
+        spec: the data set.
+        folder: where downloads are stored; a right file that is there is not downloaded again.
+        mirror: a folder that is searched first, with its subfolders, for the files' names.
+
+    Raises:
+        Unreachable: no mirror is named, and no address of a file can be reached.
+        Mismatch: a checksum is wrong, in the mirror or of a download.
+        InputError: the mirror is no folder, or neither it nor an address has a file.
+    """
+    if mirror is not None and not Path(mirror).is_dir():
+        raise InputError(
+            f"data.mirror is {os.fspath(mirror)!r}, which is no folder; correct it or leave it out"
+        )
+    originals = []
+    for file in spec.files:
+        copy = None if mirror is None else _search(file, Path(mirror))
+        try:
+            originals.append(copy or _download(spec, file, Path(folder)))
+        except Unreachable as error:
+            if mirror is None:
+                raise
+            raise InputError(f"data.mirror {os.fspath(mirror)!r} lacks a file: {error}") from None
+    return originals
+
+
+def members(originals: Iterable[Original], patterns: Sequence[str]) -> dict[str, bytes]:
+    """Return the content of plain and ``.gz`` files, and of files in archives, by name.
+
+    Of an archive, the files are taken that match one of the patterns. Their names have as many
+    path components as the pattern. Archives are read as streams, and nothing is unpacked to disk.
+    """
+    contents: dict[str, bytes] = {}
+    for path in (original.path for original in originals):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                for entry in archive.namelist():
+                    if name := _matching(entry, patterns):
+                        contents[name] = archive.read(entry)
+        elif path.stem.endswith(".tar"):
+            with tarfile.open(path, "r|*") as stream:
+                for item in stream:
+                    if item.isfile() and (name := _matching(item.name, patterns)):
+                        contents[name] = cast(IO[bytes], stream.extractfile(item)).read()
+        elif path.suffix == ".gz":
+            contents[path.stem] = gzip.decompress(path.read_bytes())
+        else:
+            contents[path.name] = path.read_bytes()
+    return contents
+
+
+def _matching(entry: str, patterns: Sequence[str]) -> str | None:
+    """Return the last components of a path in an archive that match a pattern, if one does."""
+    parts = entry.split("/")
+    names = ("/".join(parts[-pattern.count("/") - 1 :]) for pattern in patterns)
+    pairs = zip(names, patterns, strict=True)
+    return next((name for name, pattern in pairs if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+def _search(file: File, mirror: Path) -> Original | None:
+    """Return a file of a mirror, or one with the same content packed anew, if it has one.
+
+    Raises:
+        Mismatch: it has files of that name, and none has the right checksum.
+    """
+    import pooch
+
+    for name, sha256 in {file.name: file.sha256, **file.repacked}.items():
+        pattern = f"**/{glob.escape(name)}"
+        paths = [mirror / path for path in glob.glob(pattern, root_dir=mirror, recursive=True)]
+        # A pipe or a device could be read for ever.
+        paths = sorted(path for path in paths if path.is_file())
+        for path in paths:
+            with said(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
+                if pooch.file_hash(path) == sha256:
+                    return Original(path, "mirror", sha256)
+        if paths:
+            raise Mismatch(
+                f"{paths[0]} has the sha256 {pooch.file_hash(paths[0])} where {sha256} is "
+                "expected; replace it in data.mirror, or take it away to download it"
+            )
+    return None
+
+
+def _download(spec: Spec, file: File, folder: Path) -> Original:
+    """Return a file from the first of its addresses that has it.
+
+    Raises:
+        Unreachable: no address can be reached.
+        Mismatch: the checksum of a download is wrong.
+        InputError: no address has the file, or the folder cannot be written.
+    """
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    # Decompression by the client would change the bytes of a .gz file.
+    downloader = pooch.HTTPDownloader(
+        progressbar=sys.stderr.isatty(), timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}
+    )
+    failures: list[str] = []
+    reachable = False
+    for url in file.urls:
+        try:
+            pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder, downloader=downloader)
+            return Original(folder / file.name, url, file.sha256)
+        except (requests.ConnectionError, requests.Timeout):
+            failures.append(f"{urlsplit(url).hostname} cannot be reached")
+        except requests.RequestException as error:
+            reachable = True
+            answer = error.response
+            what = "breaks off" if answer is None else f"answers {answer.status_code}"
+            failures.append(f"{url} {what}")
+        except OSError as error:
+            raise InputError(
+                f"{folder / file.name} cannot be written ({why(error)}); free some space or choose "
+                "a folder that you may write to"
+            ) from error
+        except ValueError as error:
+            raise Mismatch(f"{url}: {str(error).partition('. ')[0]}; {_REMEDY}") from None
+    kind = InputError if reachable else Unreachable
+    reasons = ", ".join(dict.fromkeys(failures))
+    raise kind(f"{file.name} of data set {spec.name} cannot be downloaded ({reasons}); {_REMEDY}")
