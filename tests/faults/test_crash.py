@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -15,9 +16,9 @@ pytestmark = pytest.mark.slow
 def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
     fresh.with_environment()
     target = ["table3", "-c1"]
-    with started(fresh, *fresh.bootstrapping(*target)) as run:
+    with started(fresh, *fresh.make_command(*target)) as run:
         wait_for(fresh, "results/trials/*/*/*.csv.gz", run)
-        second = fresh.bootstrap(*target)
+        second = fresh.run_make(*target)
         assert second.code == 1
         assert second.output.count("\n") == 1
         assert f"Another start (process {run.pid}) is still at work" in second.output
@@ -28,11 +29,11 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
         # Its job lives on; what a bare snakemake needs now is what README says.
         assert "--unlock" in fresh.snakemake(*target).output
         assert fresh.snakemake("--unlock").code == 0
-    with started(fresh, "-m", "snakemake", *target) as run:
+    with started(fresh, sys.executable, "-m", "snakemake", *target) as run:
         wait_for(fresh, ".snakemake/locks/*.lock", run)
         time.sleep(0.5)
         os.killpg(run.pid, signal.SIGKILL)
-    last = fresh.bootstrap(*target)
+    last = fresh.run_make(*target)
     assert last.code == 0, last.output
     assert "The last run was interrupted; continuing it." in last.output
 

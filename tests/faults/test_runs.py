@@ -140,7 +140,7 @@ def _command(process: int) -> bytes:
 def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, instants, victim):
     fresh.with_environment()
     for instant in instants:
-        with started(fresh, *fresh.bootstrapping(*TARGET)) as run:
+        with started(fresh, *fresh.make_command(*TARGET)) as run:
             time.sleep(instant)
             if victim == "workflow":
                 run.kill()
@@ -151,7 +151,7 @@ def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, in
                 run.wait(120)
     # What a killed start had begun may outlive it for a moment, and holds the lock.
     limit = time.monotonic() + 60
-    while "still at work" in (last := fresh.bootstrap(*TARGET)).output:
+    while "at work" in (last := fresh.run_make(*TARGET)).output:
         assert time.monotonic() < limit, last.output
         time.sleep(0.5)
     assert last.code == 0, last.output
