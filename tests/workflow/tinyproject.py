@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -203,6 +204,23 @@ def started(project: TinyProject, *command: str) -> AbstractContextManager[subpr
     """Start a program in the project's folder; at the end, kill what is left of it."""
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     return processes.started(*command, cwd=project.folder, env=environment(), **quiet)
+
+
+def processes_below(parent: int, word: bytes) -> list[int]:
+    """Return the processes that a run has started whose command has a word, the first one first."""
+    children: dict[int, list[int]] = {}
+    commands: dict[int, bytes] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            commands[int(folder.name)] = (folder / "cmdline").read_bytes()
+            children.setdefault(above, []).append(int(folder.name))
+    matches, pending = [], [parent]
+    while pending:
+        below = children.get(pending.pop(0), [])
+        pending += below
+        matches += [process for process in below if word in commands[process]]
+    return matches
 
 
 def wait_for(project: TinyProject, pattern: str, process: subprocess.Popen) -> None:
