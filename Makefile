@@ -3,55 +3,115 @@
 # `make ARGS=--dry-run`, `make test ARGS="-k mvg"`. Another Python: `make PYTHON=python3.12`.
 PYTHON ?= python3
 ARGS ?=
-BOOTSTRAP := $(PYTHON) workflow/bootstrap.py
+BIN := .venv/bin
+UV := $(shell command -v uv 2>/dev/null || true)
+# What .venv depends on: the lock, the interpreter (the one beneath, where .venv is activated), the place.
+export BASE := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>/dev/null || true)
+export STATE := $(shell cksum <workflow/requirements.lock; $(PYTHON) -V 2>&1 || true) $(BASE) $(CURDIR)
+export ARGS
+export PYTHONPATH := $(CURDIR)/workflow
 
-.PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean help
+.PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean
+.PHONY: help setup
 
-all: ## compute every table, figure and the report
-	@$(BOOTSTRAP) run $(ARGS)
+all: setup ## compute every table, figure and the report
+	@$(call run,$(ARGS))
 
-quick: ## the same with few trials: minutes, to see that everything works
-	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
+quick: setup ## the same with few trials: minutes, to see that everything works
+	@$(call run,$(ARGS) --configfile config.yaml workflow/config/quick.yaml)
 
-page: ## the page on the kept results, without a run: results/page.html, in seconds
-	@$(BOOTSTRAP) page $(ARGS)
+page: setup ## the page on the kept results, without a run: results/page.html, in seconds
+	@$(BIN)/python -m matrixdp report $(ARGS)
 
-docs: ## the page on what `import matrixdp` gives: results/api/index.html
-	@$(BOOTSTRAP) docs
+docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
+	@$(BIN)/python docs/api.py $(ARGS)
 
-verify: ## run, then compare with the kept results of a full run on the original data
-	@$(BOOTSTRAP) run $(ARGS)
-	@$(BOOTSTRAP) verify
+verify: all ## run, then compare with the kept results of a full run on the original data
+	@$(BIN)/python -m matrixdp verify
 
-reference: ## run quickly and in full, and keep the results in results/reference
-	@$(BOOTSTRAP) run $(ARGS) --configfile config.yaml workflow/config/quick.yaml
-	@$(BOOTSTRAP) keep --quick
-	@$(BOOTSTRAP) run $(ARGS)
-	@$(BOOTSTRAP) keep
+reference: quick ## run quickly and in full, and keep the results in results/reference
+	@$(BIN)/python -m matrixdp keep --quick
+	@$(call run,$(ARGS))
+	@$(BIN)/python -m matrixdp keep
 
-figures: ## draw the kept results' figures again and compare them, byte for byte
-	@$(BOOTSTRAP) redraw $(ARGS)
+figures: setup ## draw the kept results' figures again and compare them, byte for byte
+	@$(BIN)/python -m matrixdp figure $(ARGS)
 
-test: ## run the tests
-	@$(BOOTSTRAP) test $(ARGS)
+test: setup ## run the tests
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
-faults: ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
-	@$(BOOTSTRAP) test tests/faults tests/practice/test_black_box.py --long $(ARGS)
+faults: setup ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --long \
+	    tests/faults tests/practice/test_black_box.py $(ARGS)
 
-mutants: ## inject errors one at a time and see whether the tests notice them (an hour)
-	@$(BOOTSTRAP) mutants $(ARGS)
+mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
+	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
 
-bench: ## measure speed
-	@$(BOOTSTRAP) bench $(ARGS)
+bench: setup ## measure speed
+	@code=0; for file in benchmarks/*.py; do $(BIN)/python $$file $(ARGS) || code=1; done; exit $$code
 
 lint: ## check style, types and the workflow's form
 	@.ci/run lint
 
-slurm: ## add to .venv what `snakemake --workflow-profile profiles/slurm` needs
-	@$(BOOTSTRAP) slurm
+slurm: setup ## add to .venv what `snakemake --workflow-profile profiles/slurm` needs
+	@$(INSTALL) 'snakemake-executor-plugin-slurm>=2.8,<3'
 
-clean: ## delete what runs have made; kept are results/reference and .venv
-	@$(BOOTSTRAP) clean
+clean: setup ## delete the results of the present configuration, and nothing else
+	@$(alone); $(BIN)/snakemake --quiet all --delete-all-output $(ARGS)
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
+
+# The set-up. A .venv without our stamp belongs to somebody else: it is filled, never wiped.
+INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq)
+STAMP := .venv/matrixdp.stamp
+
+setup:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "$(PYTHON) is missing or older than Python 3.11: install a newer one and name it, as" \
+	        "in \`make PYTHON=python3.12\`." >&2; exit 1; }
+	@[ "$$(cat $(STAMP) 2>/dev/null)" = "$$STATE" ] || { $(alone); $(install); }
+
+define install
+[ ! -L .venv ] || { echo ".venv is a link: remove it and start again." >&2; exit 1; }; \
+"$$BASE" -c 'import venv$(if $(UV),,, ensurepip)' 2>/dev/null || { \
+    echo "$(PYTHON) cannot make environments: install what it lacks (on Debian and Ubuntu:" \
+        "\`sudo apt install python3-venv\`) and start again." >&2; exit 1; }; \
+echo "Setting up .venv with $(if $(UV),uv: ten seconds,pip: up to two minutes) ..."; \
+"$$BASE" -m venv $(if $(UV),--without-pip) $$([ ! -e $(STAMP) ] || echo --clear) .venv && \
+touch $(STAMP) && $(INSTALL) --require-hashes -r workflow/requirements.lock && \
+printf '#!/bin/sh\nexec "$${0%%/*}/python" -m matrixdp "$$@"\n' >$(BIN)/matrixdp && \
+chmod +x $(BIN)/matrixdp && \
+for library in .venv/lib/python3*/site-packages; do \
+    echo "$$PYTHONPATH" >"$$library/matrixdp.pth"; \
+done && echo "$$STATE" >$(STAMP) || { \
+    echo "The set-up failed: check the network and the space on the disk, then start again." >&2; \
+    exit 1; }
+endef
+
+# One run at a time. The system frees this lock with the last process that holds it, also after a
+# kill. Snakemake's own locks then stay behind: they go unless a snakemake without `make` is at work.
+define alone
+mkdir -p .snakemake && exec 9>>.snakemake/make.lock || exit 1; \
+if command -v flock >/dev/null && [ -d /proc/self ]; then \
+    flock -n 9 || { \
+        echo "Another make is at work in $(CURDIR): wait until it ends, or stop it." >&2; exit 1; }; \
+    for process in /proc/[0-9]*; do \
+        if [ $$process/cwd -ef . ] && grep -qsz '\(^\|/\)snakemake$$' $$process/cmdline; then \
+            echo "A snakemake (process $${process#/proc/}) is at work here: wait for it." >&2; exit 1; \
+        fi; \
+    done; \
+    rm -rf .snakemake/locks; \
+fi
+endef
+
+# A run. Where an earlier one took simulated data, the originals are tried again first.
+define run
+$(alone); \
+case " $$ARGS" in *" -n"*|*" --dry"*) ;; *) \
+    if grep -qs '"status": "simulated"' results/data/*/provenance.json; then \
+        $(BIN)/python -m matrixdp refresh || exit; \
+    fi;; \
+esac; \
+exec $(BIN)/snakemake $(1)
+endef

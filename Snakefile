@@ -70,6 +70,8 @@ onsuccess:
         "[ ! -d results/benchmarks ] || python -m matrixdp timing --results results > /dev/null || true"
     )
     shell(STAND_INS)
+    if os.path.isfile("results/report.html"):
+        print("Look at results/report.html.", file=sys.stderr)
 
 
 if MAIN:

@@ -6,7 +6,14 @@ has torch and opacus; it prints CPU seconds per step, one line for plain SGD and
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 import time
+
+MISSING = [name for name in ("torch", "opacus") if importlib.util.find_spec(name) is None]
+if MISSING:
+    print(f"not run: {', '.join(MISSING)} would have to be installed")
+    sys.exit()
 
 import torch
 from opacus import GradSampleModule

@@ -25,10 +25,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "workflow"))
-
-import bootstrap  # noqa: E402
-
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sacct", "scancel")
 SYSTEM = Path("/etc/slurm/slurm.conf")
 CONFIGURATION = """\
@@ -122,7 +118,8 @@ def checkout(folder: Path) -> Path:
     uv = shutil.which("uv")
     pip = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
     plugin = str(folder / "plugin")
-    packages = [bootstrap.SLURM, "snakemake-executor-plugin-slurm-jobstep", "throttler"]
+    packages = ["snakemake-executor-plugin-slurm>=2.8,<3"]
+    packages += ["snakemake-executor-plugin-slurm-jobstep", "throttler"]
     subprocess.check_call([*pip, "install", "-q", "--no-deps", "--target", plugin, *packages])
     # An environment of its own, so that the project's stays as it is.
     subprocess.check_call([sys.executable, "-m", "venv", "--without-pip", project / ".venv"])

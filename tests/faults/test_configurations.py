@@ -78,7 +78,7 @@ def test_make_says_one_sentence_and_starts_nothing(fresh, request):
     cases += [(plain, words) for words, _ in mutations.ARGUMENTS.values()]
     for content, words in cases if request.config.getoption("--long", False) else cases[::100]:
         file.write_bytes(content)
-        outcome = fresh.bootstrap("table3", *words, "-c1")
+        outcome = fresh.run_make("table3", *words, "-c1")
         assert outcome.code == 2, outcome.output
         assert outcome.output.count("\n") == 1, outcome.output
         assert "Traceback" not in outcome.output

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tinyproject import ROOT, environment, started
+from tinyproject import ROOT, environment, processes_below, started
 
 pytestmark = pytest.mark.slow
 
@@ -114,44 +114,21 @@ def instants(request):
     ]
 
 
-def jobs_below(parent: int) -> list[int]:
-    """Return the processes that a run has started to compute something."""
-    children: dict[int, list[int]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            children.setdefault(above, []).append(int(folder.name))
-    found, pending = [], [parent]
-    while pending:
-        below = children.get(pending.pop(), [])
-        pending += below
-        found += [one for one in below if b"matrixdp" in _command(one)]
-    return found
-
-
-def _command(process: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    return b""
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("victim", ["workflow", "job"])
 def test_a_run_killed_at_any_instant_comes_to_the_same_bytes(fresh, finished, instants, victim):
     fresh.with_environment()
     for instant in instants:
-        with started(fresh, *fresh.bootstrapping(*TARGET)) as run:
+        with started(fresh, *fresh.make_command(*TARGET)) as run:
             time.sleep(instant)
-            if victim == "workflow":
-                run.kill()
-            else:
-                for job in jobs_below(run.pid)[:1]:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(job, signal.SIGKILL)
-                run.wait(120)
+            name = {"workflow": b"/snakemake", "job": b"matrixdp"}[victim]
+            for process in processes_below(run.pid, name)[:1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            run.wait(120)
     # What a killed start had begun may outlive it for a moment, and holds the lock.
     limit = time.monotonic() + 60
-    while "still at work" in (last := fresh.bootstrap(*TARGET)).output:
+    while "at work" in (last := fresh.run_make(*TARGET)).output:
         assert time.monotonic() < limit, last.output
         time.sleep(0.5)
     assert last.code == 0, last.output

@@ -107,7 +107,7 @@ def give_originals(project, folder: Path):
 def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
     folder = give_originals(fresh, tmp_path / "originals")
     small(fresh, source="auto").with_environment()
-    first = fresh.bootstrap("table3", "-c1")
+    first = fresh.run_make("table3", "-c1")
     assert first.code == 0, first.output
     assert "cannot be reached" in first.output
     assert "warning: " in first.output
@@ -116,7 +116,7 @@ def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
 
     # What the warning advises.
     small(fresh, source="auto", mirror=folder)
-    second = fresh.bootstrap("table3", "--printshellcmds")
+    second = fresh.run_make("table3", "--printshellcmds")
     assert second.code == 0, second.output
     assert "originals have replaced the stand-ins of liver" in second.output
     assert second.jobs == {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -109,23 +112,23 @@ class TinyProject:
         assert outcome.code == 0, outcome.output
         return outcome
 
-    def bootstrap(self, *arguments: str, **variables: str) -> Outcome:
-        """Do what `make` does, in an environment that is ready (see with_environment)."""
-        return self.run(sys.executable, *self.bootstrapping(*arguments), **variables)
+    def run_make(self, *arguments: str, **variables: str) -> Outcome:
+        """Run `make` in an environment that is ready (see with_environment)."""
+        return self.run(*self.make_command(*arguments), **variables)
 
-    def bootstrapping(self, *arguments: str) -> list[str]:
-        return [str(self.folder / "workflow" / "bootstrap.py"), "run", *arguments]
+    def make_command(self, *arguments: str) -> list[str]:
+        return ["make", f"PYTHON={sys.executable}", f"ARGS={shlex.join(arguments)}"]
 
     def with_environment(self) -> TinyProject:
         """Give this copy a .venv that is ready: the interpreter that runs the tests."""
-        code = (
-            "import sys, bootstrap; project = bootstrap.Project();"
-            "project.python.parent.mkdir(parents=True);"
-            "project.python.write_text(f'#!/bin/sh\\nexec {sys.executable} \"$@\"\\n');"
-            "project.python.chmod(0o755); project.stamp.write_text(project.fingerprint())"
-        )
-        variables = {"PYTHONPATH": str(self.folder / "workflow")}
-        assert self.run(sys.executable, "-c", code, **variables).code == 0
+        tools = self.folder.with_name("tools")
+        tools.mkdir(exist_ok=True)
+        script(tools / "uv", "exit 0")
+        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+        assert self.run(*self.make_command(), "setup", PATH=path).code == 0
+        script(self.folder / ".venv/bin/snakemake", 'exec "${0%/*}/python" -m snakemake "$@"')
+        (library,) = (self.folder / ".venv/lib").glob("python*/site-packages")
+        (library / "tests.pth").write_text(sysconfig.get_path("purelib"))
         return self
 
     def configure(self, **changes: object) -> TinyProject:
@@ -154,11 +157,18 @@ class TinyProject:
 
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables of a newcomer who has activated nothing and whose network is down."""
-    unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    unset = {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
     active = os.path.dirname(sys.executable)
     path = os.pathsep.join(part for part in kept["PATH"].split(os.pathsep) if part != active)
     return {**kept, "PATH": path, "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, **variables}
+
+
+def script(file: Path, commands: str) -> None:
+    """Write a program of the shell."""
+    file.unlink(missing_ok=True)
+    file.write_text(f"#!/bin/sh\n{commands}\n")
+    file.chmod(0o755)
 
 
 def project_files() -> Sequence[str]:
@@ -191,10 +201,26 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
 
 
 def started(project: TinyProject, *command: str) -> AbstractContextManager[subprocess.Popen]:
-    """Start a command in the project's folder; at the end, kill what is left of it."""
+    """Start a program in the project's folder; at the end, kill what is left of it."""
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    run = sys.executable, *command
-    return processes.started(*run, cwd=project.folder, env=environment(), **quiet)
+    return processes.started(*command, cwd=project.folder, env=environment(), **quiet)
+
+
+def processes_below(parent: int, word: bytes) -> list[int]:
+    """Return the processes that a run has started whose command has a word, the first one first."""
+    children: dict[int, list[int]] = {}
+    commands: dict[int, bytes] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            commands[int(folder.name)] = (folder / "cmdline").read_bytes()
+            children.setdefault(above, []).append(int(folder.name))
+    matches, pending = [], [parent]
+    while pending:
+        below = children.get(pending.pop(0), [])
+        pending += below
+        matches += [process for process in below if word in commands[process]]
+    return matches
 
 
 def wait_for(project: TinyProject, pattern: str, process: subprocess.Popen) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import copy
 import functools
 import math
 import os
@@ -17,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from matrixdp import checks, files, sources, stamps
-from matrixdp.checks import InputError, nearest, said, short
+from matrixdp.checks import InputError, choice, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
-from matrixdp.strict import load
 from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
@@ -28,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Holds the stamps of the configurations that jobs were planned with, where Snakemake started them.
 PLANNED = "MATRIXDP_SETTINGS"
+
+#: The parser in C is ten times as fast.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
@@ -40,43 +40,28 @@ OWN = "my_matrix"
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
-def planned(arguments: Sequence[str], file: str | os.PathLike = "config.yaml") -> dict[str, Any]:
-    """Return the configuration that Snakemake runs with these arguments.
+#: Keys that have moved, and where they are.
+MOVED = {
+    "trials": "experiment_defaults.trials (or trials of one experiment)",
+    "epsilons": "experiment_defaults.epsilons (or epsilons of one experiment)",
+    "public_tau": "taus.public",
+    "rows": "sketch_sizes",
+    "radii": "squared_radius_fractions",
+    "claim_trials": "trials_for_claims",
+}
+#: Lists of numbers, which are sorted, and single ones; each becomes its canonical text.
+_LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
+_NUMBERS = ("table_epsilon", "public", "delta")
 
-    Args:
-        arguments: of Snakemake, of which those that give a configuration count.
-        file: what they change.
+
+def load(file: str | os.PathLike) -> Any:
+    """Return what a YAML file says.
 
     Raises:
-        InputError: as for :func:`load` and :func:`resolve`, or a setting is not ``NAME=VALUE``.
+        InputError: it is missing, or no YAML.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", nargs="*", default=[])
-    parser.add_argument("--config", "-C", nargs="*", default=[])
-    given, _ = parser.parse_known_args(list(arguments))
-    merged: dict[str, Any] = {}
-    for one in dict.fromkeys([*([file] if Path(file).is_file() else []), *given.configfile]):
-        _merge(merged, _mapping(load(one), one))
-    for setting in given.config:
-        name, equals, text = setting.partition("=")
-        if not (equals and re.fullmatch(r"[a-zA-Z_]\w+", name)):
-            raise InputError(
-                f"--config {short(setting)} is not NAME=VALUE; quote lists and mappings, as in "
-                '--config trials=20 "epsilons=[0.1, 1]" "data={source: auto}"'
-            )
-        value: object = text
-        with contextlib.suppress(yaml.YAMLError):
-            value = yaml.load(text, Loader=yaml.BaseLoader)
-        _merge(merged, {name: value})
-    return resolve(merged)
-
-
-def _merge(into: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value
+    with said(f"{file} is not valid YAML ({{why}}); correct it"):
+        return yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_LOADER)
 
 
 def _mapping(value: object, source: object) -> dict[str, Any]:
@@ -85,19 +70,18 @@ def _mapping(value: object, source: object) -> dict[str, Any]:
     raise InputError(f"{source} is {short(repr(value))}; it must be a mapping of settings")
 
 
-def resolve(config: dict[str, Any], files: Iterable[str | os.PathLike] = ()) -> dict[str, Any]:
+def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
+
+    Every experiment has its own trials and epsilons afterwards; ``experiment_defaults`` are gone.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
-        files: what it was read from, to be checked (see :func:`load`).
 
     Raises:
         InputError: a key is unknown or missing, or a value is not allowed; the message names the
             key, the value, what is allowed and, for a misspelt name, the nearest valid one.
     """
-    for file in files:
-        load(file)
     with said("config.yaml cannot be used ({why}); correct it"):
         return _resolved(_mapping(config, "config.yaml"))
 
@@ -105,30 +89,27 @@ def resolve(config: dict[str, Any], files: Iterable[str | os.PathLike] = ()) -> 
 def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     import jsonschema
 
-    schema = _schema(datasets(config))
-    resolved = _completed(config, schema)
-    # What a section's entries are called by, where they leave it out: their own names.
-    for section, key in (("experiments", "task"), ("training", "dataset")):
-        entries = resolved.get(section)
-        for name, own in entries.items() if isinstance(entries, dict) else ():
-            if isinstance(own, dict):
-                own.setdefault(key, name)
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(resolved)
+    schema = load(SCHEMA)
+    resolved = _completed(config, schema, schema)
+    errors = jsonschema.Draft7Validator(schema).iter_errors(resolved)
     # A misspelt name may be why a key is missing.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
-    for settings in (resolved, *resolved["training"].values()):
-        for key in settings.keys() & {"epsilons", "taus", "rows", "radii"}:
+    shared = resolved.pop("experiment_defaults")
+    entries = resolved["experiments"]
+    resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
+    runs = [*resolved["experiments"].values(), *resolved["training"].values()]
+    for settings in (resolved, resolved["taus"], *runs):
+        for key in settings.keys() & set(_LISTS):
             settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
-        for key in settings.keys() & {"table_epsilon", "public_tau", "delta"}:
+        for key in settings.keys() & set(_NUMBERS):
             settings[key] = _token(settings[key])
     try:
         resolved["reading"] = readings.find(resolved["reading"]).name
         for name, experiment in resolved["experiments"].items():
-            _check_experiment(f"experiments.{name}", experiment, datasets(resolved))
+            _check_experiment(f"experiments.{name}", experiment, resolved)
         for name, training in resolved["training"].items():
-            _check_training(f"training.{name}", training)
-        _check_shown(resolved)
+            _check_training(name, training)
     except InputError as error:
         raise InputError(f"config.yaml: {error}") from None
     for name in resolved["experiments"].keys() & resolved["training"]:
@@ -216,30 +197,19 @@ def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
 
 
-def _schema(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with the names that the sources and datasets.yaml have."""
-    schema: dict[str, Any] = load(SCHEMA)
-    experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
-    experiment["task"]["enum"] = [*sources.tasks()]
-    experiment["dataset"]["enum"] = [name for name, d in known.items() if "scalings" in d]
-    experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *sources.mechanisms()]
-    trainings = schema["properties"]["training"]["properties"] = {}
-    learning = [name for name, entry in known.items() if "scalings" not in entry]
-    for name in sources.trainings():
-        trainings[name] = copy.deepcopy(schema["$defs"][sources.kind(name)])
-        properties = trainings[name]["properties"]
-        properties["dataset"]["enum"] = learning
-        properties["schemes"]["items"]["enum"] = [*OF_TRAINING, *sources.schemes(name)]
-    return schema
-
-
 def _token(value: object) -> str:
     """Return the one way to write a number in paths and seeds: 1 and 1.0 are both ``"1"``."""
     return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
-def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Raise InputError unless the data set has the features and the task has what it needs."""
+def _check_experiment(
+    where: str, experiment: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Raise InputError unless all names are known and the task has what it needs."""
+    known = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
+    choice(sources.tasks(), **{f"{where}.task": experiment["task"]})
+    choice(known, **{f"{where}.dataset": experiment["dataset"]})
+    _check_names(f"{where}.mechanisms", experiment["mechanisms"], OF_RELEASES, sources.mechanisms())
     needs = sources.tasks()[experiment["task"]].words.get("needs", ())
     for key in needs:
         if key not in experiment:
@@ -255,41 +225,54 @@ def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[
         )
     columns = dataset.get("columns", [])
     features = experiment.get("features", columns)
-    for i, name in enumerate(features):
-        checks.choice(columns, **{f"{where}.features[{i}]": name})
+    _check_names(f"{where}.features", features, columns)
     for direction, members in experiment["directions"].items():
-        for i, name in enumerate(members):
-            checks.choice(features, **{f"{where}.directions.{direction}[{i}]": name})
+        _check_names(f"{where}.directions.{direction}", members, features)
         if len(members) == len(features):
             raise InputError(f"{where}.directions.{direction} has every feature; leave one out")
     for name in _run_over("direction", experiment) if not experiment["directions"] else ():
         raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
     if "target" in experiment:
-        checks.choice(features, **{f"{where}.target": experiment["target"]})
+        choice(features, **{f"{where}.target": experiment["target"]})
+    taus, epsilons = settings["taus"], experiment["epsilons"]
+    _check_member(f"{where}.epsilons", epsilons, table_epsilon=settings["table_epsilon"])
+    if _run_over("tau", experiment):
+        _check_member("taus.grid", taus["grid"], **{"taus.public": taus["public"]})
 
 
-def _check_training(where: str, training: Mapping[str, Any]) -> None:
-    """Raise InputError if a lot has more records than there are, or a batch more than a lot."""
-    total = _datasets()[training["dataset"]]["shape"][0]
-    for part, whole, most in (
+def _check_training(name: str, training: Mapping[str, Any]) -> None:
+    """Raise InputError unless all names are known and lots and batches are small enough."""
+    where = f"training.{name}"
+    known = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
+    choice(sources.trainings(), training=name)
+    choice([sources.kind(name)], **{f"{where}.kind": training["kind"]})
+    choice(known, **{f"{where}.dataset": training["dataset"]})
+    _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, sources.schemes(name))
+    total = known[training["dataset"]]["shape"][0]
+    for part, meaning, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
         ("batch", "the lot", training["lot"]),
     ):
         if (training.get(part) or 0) > most:
             raise InputError(
-                f"{where}.{part} is {training[part]}; make it {most}, {whole}, or less"
+                f"{where}.{part} is {training[part]}; make it {most}, {meaning}, or less"
             )
 
 
-def _check_shown(settings: Mapping[str, Any]) -> None:
-    """Raise InputError if tables show an epsilon or a share that is not run."""
-    shares = any(_run_over("tau", own) for own in settings["experiments"].values())
-    for one, many, wanted in ("table_epsilon", "epsilons", True), ("public_tau", "taus", shares):
-        if wanted and settings[one] not in settings[many]:
-            found = ", ".join(settings[many])
+def _check_names(where: str, names: Sequence[str], *known: Iterable[str]) -> None:
+    """Raise InputError if a name of a list is none of those known."""
+    allowed = [name for names in known for name in names]
+    for i, name in enumerate(names):
+        choice(allowed, **{f"{where}[{i}]": name})
+
+
+def _check_member(where: str, values: Sequence[str], **named: str) -> None:
+    """Raise InputError if tables show a value that is not run."""
+    for name, value in named.items():
+        if value not in values:
             raise InputError(
-                f"{one} is {settings[one]}, which {many} ({short(found)}) lacks; add it there or "
-                "choose one of them"
+                f"{name} is {value}, which {where} ({short(', '.join(values))}) lacks; add it "
+                "there or choose one of them"
             )
 
 
@@ -299,18 +282,25 @@ def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
     return [name for name in experiment["mechanisms"] if name in known and axis in known[name].axes]
 
 
-def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
+def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
     """Return ``value`` with the schema's defaults, and with numbers where numbers may stand.
 
     Snakemake hands over what is nested in ``--config`` as text.
     """
+    if "if" in schema:
+        (key, condition), *_ = schema["if"]["properties"].items()
+        met = isinstance(value, dict) and value.get(key) == condition["const"]
+        schema = schema["then" if met else "else"]
+    if "$ref" in schema:
+        steps = schema["$ref"].removeprefix("#/").split("/")
+        schema = functools.reduce(lambda part, step: part[step], steps, root)
     if isinstance(value, dict):
         properties, other = schema.get("properties", {}), schema.get("additionalProperties") or {}
         defaults = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
         filled = (defaults | value).items()
-        return {key: _completed(item, properties.get(key, other)) for key, item in filled}
+        return {key: _completed(item, properties.get(key, other), root) for key, item in filled}
     if isinstance(value, list):
-        return [_completed(item, schema.get("items", {})) for item in value]
+        return [_completed(item, schema.get("items", {}), root) for item in value]
     types = schema.get("type", "")
     if isinstance(value, str | float) and ("integer" in types or "number" in types):
         if value == "null" and value in types:
@@ -330,6 +320,8 @@ def _sentence(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
         allowed = schema.get("properties", {})
         unknown = next(key for key in error.instance if key not in allowed)
+        if unknown in MOVED:
+            return f"{prefix} has the old key {unknown!r}; write {MOVED[unknown]} instead"
         return f"{prefix} has the unknown key {unknown!r}; {nearest(unknown, allowed)}"
     if error.validator == "enum":
         return f"{prefix} is {error.instance!r}; {nearest(error.instance, schema['enum'])}"

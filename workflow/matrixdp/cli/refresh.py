@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 
-def run(
-    arguments: Sequence[str] = (),
-    *,
-    results: str = "results",
-    mirror: str = "",
-    status: bool = False,
-    check: bool = False,
-) -> None:
+def run(*, results: str = "results", mirror: str = "", status: bool = False) -> None:
     """Run the verb.
 
     Args:
-        arguments: of snakemake, after --; the configuration that they give may name a mirror
         status: only say which are simulated
-        check: only check that configuration
     """
-    from matrixdp import config
+    import yaml
 
-    if check:
-        config.planned(arguments)
-        return
+    from matrixdp import config
     from matrixdp.data import store
 
     folders = sorted(Path(results, "data").glob("*"))
@@ -34,6 +22,7 @@ def run(
         store.warn_of_stand_ins(folders)
         return
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
-    if not mirror and (arguments or Path("config.yaml").is_file()):
-        mirror = config.planned(arguments)["data"]["mirror"]
+    if not mirror and Path("config.yaml").is_file():
+        settings = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+        mirror = config.resolve(settings)["data"]["mirror"]
     store.refresh(folders, mirror=mirror or None)

@@ -1,0 +1,316 @@
+"""The Makefile: set-up, one run at a time, and going on after a kill. Nothing is installed here."""
+
+import contextlib
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import processes
+import pytest
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
+needs_flock = pytest.mark.skipif(
+    not (shutil.which("flock") and Path("/proc/self").exists()), reason="needs flock and /proc"
+)
+
+
+def script(file, commands):
+    """Write a program of the shell."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)  # perhaps a link to the interpreter
+    file.write_text(f"#!/bin/sh\n{commands}\n")
+    file.chmod(0o755)
+    return file
+
+
+class Folder:
+    """A project of a Makefile and a lock, with a uv that only notes what it is called with."""
+
+    def __init__(self, root):
+        self.root = root / "it's a project"
+        (self.root / "workflow").mkdir(parents=True)
+        shutil.copy(ROOT / "Makefile", self.root)
+        (self.root / "workflow" / "requirements.lock").write_text("a==1 --hash=x\n")
+        self.calls = root / "calls"
+        self.tools = root / "tools"
+        self.uv = script(self.tools / "uv", f'echo "$@" >>{self.calls}')
+
+    def command(self, *words):
+        return ["make", "-C", self.root, f"PYTHON={sys.executable}", *words]
+
+    def variables(self):
+        # Under `make test` the outer make's own arguments stand in the environment.
+        outer = {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+        path = f"{self.tools}{os.pathsep}{os.environ['PATH']}"
+        return {**{k: v for k, v in os.environ.items() if k not in outer}, "PATH": path}
+
+    def make(self, *words):
+        """Run make; return its exit code and all that it says but make's own words."""
+        done = subprocess.run(
+            self.command(*words), env=self.variables(), capture_output=True, text=True, timeout=100
+        )
+        lines = (done.stdout + done.stderr).splitlines()
+        return done.returncode, [line for line in lines if not line.startswith("make")]
+
+    def noted(self):
+        lines = self.calls.read_text().splitlines() if self.calls.exists() else []
+        self.calls.unlink(missing_ok=True)
+        return lines
+
+    def with_snakemake(self, commands):
+        """Set up, and put a program where Snakemake would be."""
+        assert self.make("setup")[0] == 0
+        self.noted()
+        return script(self.root / ".venv/bin/snakemake", commands)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return Folder(tmp_path)
+
+
+# What is wrong with this Python
+
+
+def test_a_python_that_is_old_or_missing_is_one_sentence(folder, tmp_path):
+    old = script(tmp_path / "old", 'case "$*" in *version_info*) exit 1;; esac')
+    for python in (str(old), "no-such-python"):
+        code, lines = folder.make("setup", f"PYTHON={python}")
+        assert code == 2
+        assert lines == [
+            f"{python} is missing or older than Python 3.11: install a newer one and name it, "
+            "as in `make PYTHON=python3.12`."
+        ]
+
+
+def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(folder, tmp_path):
+    folder.uv.unlink()
+    answers = 'case "$*" in *_base*) echo "$0";; *ensurepip*) exit 1;; *) exec {} "$@";; esac'
+    bare = script(tmp_path / "bare", answers.format(sys.executable))
+    path = "PATH=/usr/bin:/bin"
+    code, lines = folder.make("setup", f"PYTHON={bare}", path)
+    assert code == 2
+    assert len(lines) == 1
+    assert "sudo apt install python3-venv" in lines[0]
+    assert not (folder.root / ".venv").exists()
+
+
+# When .venv is made anew
+
+
+def test_setup_is_done_once_and_checks_hashes(folder):
+    code, lines = folder.make("setup")
+    assert (code, lines) == (0, ["Setting up .venv with uv: ten seconds ..."])
+    assert folder.noted() == [
+        "pip install --quiet --python .venv/bin/python --require-hashes"
+        " -r workflow/requirements.lock"
+    ]
+    assert folder.make("setup") == (0, [])
+    assert folder.noted() == []
+    assert {path.name for path in folder.root.iterdir()} == {
+        *("Makefile", "workflow", ".venv", ".snakemake"),
+    }
+
+
+def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_path):
+    (folder.root / "workflow/matrixdp").mkdir()
+    (folder.root / "workflow/matrixdp/__main__.py").write_text("import sys; print(sys.argv[1:])")
+    assert folder.make("setup")[0] == 0
+    command = [folder.root / ".venv/bin/matrixdp", "release", "a b.toml"]
+    said = subprocess.check_output(command, cwd=tmp_path, text=True)
+    assert said == "['release', 'a b.toml']\n"
+
+
+@pytest.mark.parametrize("change", ["lock", "python", "place"])
+def test_setup_is_done_anew_after_a_change_of(change, folder, tmp_path):
+    assert folder.make("setup")[0] == 0
+    words = []
+    if change == "lock":
+        (folder.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
+    elif change == "python":
+        newer = f'[ "$1" != -V ] || exec echo Python 3.11.99; exec {sys.executable} "$@"'
+        words = [f"PYTHON={script(tmp_path / 'newer', newer)}"]
+    else:
+        folder.root = folder.root.rename(tmp_path / "moved")
+    theirs = folder.root / ".venv" / "old package"
+    theirs.touch()
+    assert folder.make("setup", *words)[0] == 0
+    assert len(folder.noted()) == 2
+    assert not theirs.exists()
+
+
+def test_an_interrupted_setup_is_not_trusted(folder):
+    script(folder.uv, "echo no network >&2; exit 1")
+    code, lines = folder.make("setup")
+    assert code == 2
+    assert lines[1:] == [
+        "no network",
+        "The set-up failed: check the network and the space on the disk, then start again.",
+    ]
+    half = folder.root / ".venv" / "half a package"
+    half.touch()
+    script(folder.uv, "exit 0")
+    assert folder.make("setup")[0] == 0
+    assert not half.exists()
+
+
+def test_an_environment_of_a_users_own_is_filled_and_not_wiped(folder):
+    theirs = folder.root / ".venv" / "theirs"
+    theirs.parent.mkdir()
+    theirs.touch()
+    assert folder.make("setup")[0] == 0
+    assert theirs.exists()
+    assert len(folder.noted()) == 1
+
+
+def test_what_a_linked_environment_leads_to_is_left_alone(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (folder.root / ".venv").symlink_to(tmp_path / "elsewhere")
+    assert folder.make("setup") == (2, [".venv is a link: remove it and start again."])
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+# What is started
+
+
+def test_arguments_reach_snakemake_as_words(folder):
+    folder.with_snakemake('printf "<%s>" "$@"; echo')
+    assert folder.make("ARGS=table4 --config 'data={source: x}'")[1] == [
+        "<table4><--config><data={source: x}>"
+    ]
+    assert folder.make("quick", "ARGS=-n")[1] == [
+        "<-n><--configfile><config.yaml><workflow/config/quick.yaml>"
+    ]
+
+
+def test_a_run_on_stand_ins_tries_the_originals_first_and_a_dry_run_does_not(folder):
+    folder.with_snakemake("echo snakemake")
+    script(folder.root / ".venv/bin/python", 'echo "$@"')
+    provenance = folder.root / "results/data/liver/provenance.json"
+    provenance.parent.mkdir(parents=True)
+    provenance.write_text('{"status": "original"}')
+    assert folder.make()[1] == ["snakemake"]
+    provenance.write_text('{"status": "simulated"}')
+    assert folder.make()[1] == ["-m matrixdp refresh", "snakemake"]
+    for dry in ("-n", "table3 -np", "--dry-run"):
+        assert folder.make(f"ARGS={dry}")[1] == ["snakemake"]
+
+
+def test_every_benchmark_is_run_and_a_failure_is_told_at_the_end(folder):
+    folder.with_snakemake("")
+    (folder.root / "benchmarks").mkdir()
+    for name, code in (("a", 1), ("b", 0)):
+        (folder.root / f"benchmarks/{name}.py").write_text(f"print('{name}'); exit({code})")
+    assert folder.make("bench") == (2, ["a", "b"])
+
+
+def test_help_lists_every_target(folder):
+    targets = "all quick page docs verify reference figures test faults mutants bench lint slurm"
+    text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
+    for target in (*targets.split(), "clean", "help"):
+        assert f"make {target}: " in text
+
+
+# One run at a time
+
+
+@contextlib.contextmanager
+def running(folder, *command, **options):
+    """Start a command and wait until the program that it ends in has begun."""
+    with processes.started(*command, stdout=subprocess.DEVNULL, **options) as process:
+        limit = time.monotonic() + 60
+        while not (folder.root / "begun").exists():
+            assert process.poll() is None
+            assert time.monotonic() < limit
+            time.sleep(0.02)
+        yield process
+
+
+@needs_flock
+@pytest.mark.parametrize("target", ["all", "clean"])
+def test_a_second_start_is_refused_at_once(target, folder):
+    folder.with_snakemake("touch begun; sleep 60")
+    with running(folder, *folder.command(), env=folder.variables()):
+        assert folder.make(target) == (
+            2,
+            [f"Another make is at work in {folder.root}: wait until it ends, or stop it."],
+        )
+
+
+@needs_flock
+def test_the_locks_of_a_killed_run_go_and_those_of_a_bare_snakemake_stay(folder):
+    program = folder.with_snakemake("touch begun; [ -e go ] || sleep 60")
+    locks = folder.root / ".snakemake" / "locks"
+    with running(folder, *folder.command(), env=folder.variables()):
+        pass
+    (folder.root / "begun").unlink()
+    locks.mkdir()
+    with running(folder, program, cwd=folder.root) as bare:
+        assert folder.make() == (
+            2,
+            [f"A snakemake (process {bare.pid}) is at work here: wait for it."],
+        )
+        assert locks.exists()
+    (folder.root / "go").touch()
+    assert folder.make() == (0, [])
+    assert not locks.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(folder):
+    (folder.root / ".snakemake").touch()
+    code, lines = folder.make("setup")
+    assert code == 2
+    assert ".snakemake" in lines[0]
+
+
+# With Snakemake itself
+
+SNAKEFILE = """
+rule all:
+    output: "results/tables/table3.md"
+    shell: "touch {output} begun; [ -e go ] || sleep 60"
+"""
+
+
+@pytest.fixture
+def small(folder):
+    """A folder with a workflow of one rule."""
+    folder.with_snakemake(f'exec {shlex.quote(sys.executable)} -m snakemake -c1 "$@"')
+    (folder.root / "Snakefile").write_text(SNAKEFILE)
+    return folder
+
+
+@needs_flock
+@pytest.mark.slow
+def test_a_killed_run_is_continued(small):
+    with running(small, *small.command(), env=small.variables(), stderr=subprocess.DEVNULL):
+        pass
+    assert list((small.root / ".snakemake/locks").iterdir())
+    (small.root / "go").touch()
+    code, lines = small.make("ARGS=--rerun-incomplete")
+    assert code == 0, lines
+    assert (small.root / "results/tables/table3.md").exists()
+
+
+@pytest.mark.slow
+def test_cleaning_deletes_what_the_workflow_made_and_nothing_of_a_users(small, tmp_path):
+    (small.root / "go").touch()
+    assert small.make()[0] == 0
+    (tmp_path / "elsewhere").mkdir()
+    theirs = ["results/tables/notes.md", "results/.hidden", "results/reference/a.csv"]
+    for file in (small.root / name for name in theirs):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("theirs")
+    (tmp_path / "elsewhere/poster.pdf").touch()
+    (small.root / "results/figures").symlink_to(tmp_path / "elsewhere")
+    code, lines = small.make("clean")
+    assert code == 0, lines
+    assert not (small.root / "results/tables/table3.md").exists()
+    assert all((small.root / name).read_text() == "theirs" for name in theirs)
+    assert (small.root / "results/figures/poster.pdf").exists()
