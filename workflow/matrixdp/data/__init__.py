@@ -1,8 +1,8 @@
 """Data sets: from a mirror, a download or a stand-in to arrays with their provenance.
 
-``datasets`` reads workflow/datasets.yaml, ``fetch`` and ``archives`` get the files, one module a
-data set reads them, and ``store`` ties these together and writes what ``prepared`` loads. A data
-set is one of two kinds:
+``datasets`` reads workflow/datasets.yaml, ``download`` gets the files, one module a data set reads
+them, and ``store`` ties these together and writes what ``prepared`` loads. A data set is one of two
+kinds:
 
 - a matrix for the private queries (``matrices``): ``scaling`` puts it in a public box, ``simulate``
   makes its stand-in. To add one: an entry in datasets.yaml and a module of the same name with

@@ -115,13 +115,13 @@ def _table(data: bytes) -> Table:
     return table | {"income": _codes("income", np.char.rstrip(columns["income"], "."), INCOMES)}
 
 
-def _codes(name: str, column: NDArray, known: Sequence[str]) -> NDArray:
-    """Return the place of each entry in the list of those known."""
+def _codes(name: str, column: NDArray, categories: Sequence[str]) -> NDArray:
+    """Return the place of each entry in a list of categories."""
     values, places = np.unique(column, return_inverse=True)
     for value in values.tolist():
-        if value not in known:
+        if value not in categories:
             raise InputError(f"{name} {value!r} is none of those in adult.names")
-    return np.array([known.index(value) for value in values.tolist()])[places]
+    return np.array([categories.index(value) for value in values.tolist()])[places]
 
 
 def _law(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class _Sparse:
 
 
 #: What these pickles name beyond arrays.
-_NAMED = {
+_PICKLED_TYPES = {
     ("scipy.sparse.csr", "csr_matrix"): _Sparse,
     ("collections", "defaultdict"): collections.defaultdict,
     ("__builtin__", "list"): list,
@@ -61,7 +61,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         ValueError: the files do not fit together.
     """
     y, allx, ally, tx, ty, graph = (
-        pickles.load(members[f"ind.cora.{part}"], _NAMED)
+        pickles.load(members[f"ind.cora.{part}"], _PICKLED_TYPES)
         for part in ("y", "allx", "ally", "tx", "ty", "graph")
     )
     # Row i of tx and ty is the paper of line i of the index, which is not in order.
@@ -126,13 +126,13 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
     degrees = rng.permutation(ordered)
     links = []
     for a, b in itertools.combinations_with_replacement(range(_CLASSES), 2):
-        wanted = facts["links"][a][b]
+        count = facts["links"][a][b]
         ends = [
-            rng.choice(papers, size=4 * wanted, p=degrees[papers] / degrees[papers].sum())
+            rng.choice(papers, size=4 * count, p=degrees[papers] / degrees[papers].sum())
             for papers in (np.flatnonzero(labels == c) for c in (a, b))
         ]
         # More than enough, as some pairs come twice or are of one paper.
-        links.append(rng.permutation(_edges(np.column_stack(ends)))[:wanted])
+        links.append(rng.permutation(_edges(np.column_stack(ends)))[:count])
     return _encoded(features, _edges(np.concatenate(links)), labels, *counts.sum(axis=1)[[0, 2]])
 
 

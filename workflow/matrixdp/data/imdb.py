@@ -68,9 +68,9 @@ def read(members: Mapping[str, bytes]) -> Encoded:
     ids[places] = _FIRST + np.arange(len(places))
 
     def tokens(part: list[NDArray]) -> NDArray:
-        kept = [review[-LENGTH:] for review in part]
-        filled = _filling([len(review) for review in kept])
-        filled[filled != FILLING] = ids[np.concatenate(kept)]
+        ends = [review[-LENGTH:] for review in part]
+        filled = _filling([len(review) for review in ends])
+        filled[filled != FILLING] = ids[np.concatenate(ends)]
         return filled
 
     labels = {"train": train_labels, "test": test_labels}
@@ -95,7 +95,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     smoothed = counts + 1.0
     log_odds = np.log(smoothed[1] / smoothed[1].sum()) - np.log(smoothed[0] / smoothed[0].sum())
     lengths = (tokens != FILLING).sum(axis=1)
-    known = counts[:, _FIRST:].sum(axis=0)
+    totals = counts[:, _FIRST:].sum(axis=0)
     return {
         "reviews": {
             part: np.bincount(arrays[f"{part}_labels"], minlength=2).tolist() for part in _PARTS
@@ -104,7 +104,7 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
         "lengths": standins.marginal(lengths.astype(np.float64)),
         "unknown": int(counts[:, UNKNOWN].sum()),
         "ranks": _RANKS.tolist(),
-        "counts": np.sort(known)[::-1][_RANKS - 1].tolist(),
+        "counts": np.sort(totals)[::-1][_RANKS - 1].tolist(),
         "bands": list(_BANDS),
         "log_odds_levels": _LEVELS.tolist(),
         "log_odds": [
@@ -125,10 +125,10 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
     """
     from scipy.special import ndtri
 
-    known = np.interp(
+    log_counts = np.interp(
         np.log(np.arange(1, IDS - _FIRST + 1)), np.log(facts["ranks"]), np.log(facts["counts"])
     )
-    log_frequencies = np.concatenate([[-np.inf, np.log(facts["unknown"])], known])
+    log_frequencies = np.concatenate([[-np.inf, np.log(facts["unknown"])], log_counts])
     sizes = np.diff(facts["bands"], prepend=0)
     log_odds = np.zeros(IDS)
     log_odds[_FIRST:] = np.concatenate(
@@ -172,14 +172,14 @@ def _polarity_sd(tokens: NDArray, labels: NDArray, log_odds: NDArray) -> float:
     words = tokens != FILLING
     lengths = words.sum(axis=1)
     values = np.where(words, log_odds[tokens], 0)
-    found = []
+    deviations = []
     for c in (0, 1):
         of_class = (labels == c) & (lengths > 0)
         v = values[of_class][words[of_class]].var()
         means = values[of_class].sum(axis=1) / lengths[of_class]
         beyond = means.var() - v * np.mean(1 / lengths[of_class])
-        found.append(np.sqrt(max(0.0, beyond)) / (v / 2))
-    return float(np.mean(found))
+        deviations.append(np.sqrt(max(0.0, beyond)) / (v / 2))
+    return float(np.mean(deviations))
 
 
 def _encoded(tokens: Mapping[str, NDArray], labels: Mapping[str, NDArray]) -> Encoded:

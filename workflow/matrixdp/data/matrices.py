@@ -20,8 +20,8 @@ def content_sha256(records: Array) -> str:
 
 def pack(spec: Spec, records: Array, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
     """Return the bytes of ``matrix.npy`` and what provenance.json says of the matrix."""
-    chosen = spec.scalings[scaling_name]
-    scaled = scaling.scale(records, spec.columns, **chosen)
+    options = spec.scalings[scaling_name]
+    scaled = scaling.scale(records, spec.columns, **options)
     stream = io.BytesIO()
     np.save(stream, scaled.matrix.astype("<f8"), allow_pickle=False)
     return stream.getvalue(), {
@@ -30,7 +30,7 @@ def pack(spec: Spec, records: Array, scaling_name: str) -> tuple[bytes, dict[str
         "features": list(spec.columns),
         "scaling": {
             "name": scaling_name,
-            "method": chosen["method"],
+            "method": options["method"],
             "description": scaled.description,
             "constants": scaled.constants,
             "treated_as_public": ["constants", "lower", "upper"],

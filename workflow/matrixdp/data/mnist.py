@@ -50,13 +50,14 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
         ``images`` by class of each part; of the training images of each class ``means`` and
         ``deviations`` of the ink in each block of 4 x 4 pixels (10 x 49, whole numbers).
     """
-    made = read(members)
-    images, labels = made.arrays["train_images"], made.arrays["train_labels"]
+    encoding = read(members)
+    arrays = encoding.arrays
+    images, labels = arrays["train_images"], arrays["train_labels"]
     side = _SIDE // _BLOCK
     blocks = images.reshape(-1, side, _BLOCK, side, _BLOCK).mean(axis=(2, 4)).reshape(-1, side**2)
     classes = [blocks[labels == c] for c in range(CLASSES)]
     return {
-        "images": {name.removesuffix("_images_by_class"): n for name, n in made.facts.items()},
+        "images": {name.removesuffix("_images_by_class"): n for name, n in encoding.facts.items()},
         "means": [ink.mean(axis=0).round().astype(int).tolist() for ink in classes],
         "deviations": [ink.std(axis=0).round().astype(int).tolist() for ink in classes],
     }

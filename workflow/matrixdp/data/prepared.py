@@ -68,13 +68,13 @@ class Dataset:
         Raises:
             InputError: it does not have one of them.
         """
-        kept = [self.features.index(checks.choice(self.features, features=f)) for f in features]
+        indices = [self.features.index(checks.choice(self.features, features=f)) for f in features]
         return replace(
             self,
-            matrix=self.matrix[kept],
+            matrix=self.matrix[indices],
             features=tuple(features),
-            lower=tuple(self.lower[i] for i in kept),
-            upper=tuple(self.upper[i] for i in kept),
+            lower=tuple(self.lower[i] for i in indices),
+            upper=tuple(self.upper[i] for i in indices),
         )
 
 

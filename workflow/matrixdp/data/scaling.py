@@ -119,11 +119,11 @@ METHODS: dict[str, Callable[..., Scaled]] = {
 
 
 def scale(
-    records: Array, columns: Sequence[str], *, method: str, rows: int | None = None, **given: Any
+    records: Array, columns: Sequence[str], *, method: str, rows: int | None = None, **options: Any
 ) -> Scaled:
     """Return the matrix of the first ``rows`` records (None: of all) by one of ``METHODS``.
 
-    ``given`` is what the method needs besides.
+    ``options`` go to the method.
 
     Raises:
         InputError: the method is unknown, there are fewer records, or a feature is constant.
@@ -136,7 +136,7 @@ def scale(
         raise InputError(
             f"feature {columns[int(i)]} is {used[0, i]} in every record; leave it out of the data"
         )
-    return METHODS[method](used, **given)
+    return METHODS[method](used, **options)
 
 
 def _mean(records: Array) -> Array:
@@ -162,10 +162,10 @@ def _clipped(
     box: tuple[float | Array, float | Array] = (-1, 1),
 ) -> Scaled:
     outside = (values < box[0]) | (values > box[1])
-    touched = int(outside.any(axis=1).sum())
+    clipped = int(outside.any(axis=1).sum())
     facts = {
-        "records_clipped": touched,
-        "share_of_records_clipped": touched / len(values),
+        "records_clipped": clipped,
+        "share_of_records_clipped": clipped / len(values),
         "entries_clipped": int(outside.sum()),
     }
     return _boxed(np.clip(values, *box), box, description, constants, **facts)

@@ -115,11 +115,11 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
     places, nearest = np.empty(0, dtype=np.intp), np.inf
     for _ in range(_ROUNDS):
         factor = np.linalg.cholesky(_valid(correlation))
-        tried = (scores @ factor.T).argsort(axis=0).argsort(axis=0)
-        ranks = np.take_along_axis(ordered_ranks, tried, axis=0)
+        order = (scores @ factor.T).argsort(axis=0).argsort(axis=0)
+        ranks = np.take_along_axis(ordered_ranks, order, axis=0)
         gap = target - np.corrcoef(ranks, rowvar=False)
         if np.abs(gap).max() < nearest:
-            places, nearest = tried, np.abs(gap).max()
+            places, nearest = order, np.abs(gap).max()
         # Not every set of rank correlations is a Gaussian copula's: small gaps count for less, so
         # that the largest one, not their number, is what gets small.
         correlation = correlation + gap * np.minimum(1, np.abs(gap) / _COARSE)
