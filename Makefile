@@ -36,7 +36,7 @@ test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)
 
 faults: ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
-	@$(BOOTSTRAP) test tests/faults tests/practice/test_black_box.py --long $(ARGS)
+	@$(BOOTSTRAP) test tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py --long $(ARGS)
 
 mutants: ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BOOTSTRAP) mutants $(ARGS)
