@@ -42,7 +42,7 @@ test: setup ## run the tests
 
 faults: setup ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --long \
-	    tests/faults tests/practice/test_black_box.py $(ARGS)
+	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)

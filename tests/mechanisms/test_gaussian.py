@@ -264,9 +264,7 @@ def test_bad_budgets(mechanism, wrong, message):
 def test_bad_calibrations_and_queries():
     with pytest.raises(InputError, match="calibration is 'analitic'; did you mean 'analytic'?"):
         Gaussian("analitic").calibrate(LIVER, **budget(LIVER))
-    with pytest.raises(
-        InputError, match="query is of type IdentityQuery; GOE serves only SecondMomentQuery"
-    ):
+    with pytest.raises(InputError, match="query is of type IdentityQuery; GOE serves only"):
         GOE().calibrate(LIVER, **budget(LIVER))
     with pytest.raises(InputError, match="AnalyzeGauss serves only SecondMomentQuery"):
         AnalyzeGauss().calibrate(IdentityQuery(Ball(1, 2), 5), epsilon=1, delta=0.1)

@@ -61,8 +61,9 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
     queries = (mdp.SecondMomentQuery(box, 100), 2500), (mdp.IdentityQuery(box, 100), 50)
     for query, changed in queries:
         release = calibrated(query)
-        paid = 2 * safe.STEP * np.sqrt(changed) / release.mu
-        assert release.stretch == pytest.approx(1 / (1 - paid), rel=1e-12)
+        paid = 2 * safe.STEP * np.sqrt(changed)
+        apart = release.statement.mu - paid
+        assert release.stretch == pytest.approx(release.mu / apart, rel=1e-12)
         # Whitened values are as much closer together as the noise is larger.
         monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.zeros(count, np.int64))
         value = np.ones(query.shape)

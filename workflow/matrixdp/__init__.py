@@ -24,6 +24,7 @@ from matrixdp.version import VERSION as __version__
 if TYPE_CHECKING:
     from matrixdp.checks import InputError as InputError
     from matrixdp.mechanisms.base import Additive as Release
+    from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
     from matrixdp.mechanisms.gaussian import GOE as GOE
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
@@ -57,6 +58,7 @@ _PUBLIC = {
     "GOE": ("mechanisms.gaussian", "GOE"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
     "Release": ("mechanisms.base", "Additive"),
+    "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "PrivatePCA": ("practice.estimators", "PrivatePCA"),
     "PrivateRidge": ("practice.estimators", "PrivateRidge"),
     "InputError": ("checks", "InputError"),

@@ -157,17 +157,22 @@ def shares(**named: ArrayLike) -> Array:
 
 
 def orthonormal(**named: ArrayLike) -> Array:
-    """Return directions, one per column, if they form an orthonormal basis (within 1e-8)."""
+    """Return directions, one per column, if they form an orthonormal basis (within 1e-8).
+
+    What they are off is taken away: noise along directions is private for exact ones.
+    """
     name, _ = _single(named)
     basis = array(shape=(None, None), **named)
     if basis.ndim != 2 or basis.shape[0] != basis.shape[1]:
         raise InputError(f"{name} has shape {basis.shape}; it must be a square matrix")
-    error = np.abs(basis.T @ basis - np.eye(len(basis))).max()
+    gram = basis.T @ basis
+    error = np.abs(gram - np.eye(len(basis))).max()
     if not error <= 1e-8:
         raise InputError(
             f"{name} is off an orthonormal basis by {error:.3g}; its columns must be orthonormal"
         )
-    return basis
+    # A step of Newton's method for the nearest orthogonal matrix squares the error.
+    return np.asarray(basis @ (1.5 * np.eye(len(basis)) - gram / 2))
 
 
 def privacy(epsilon: object, delta: object) -> tuple[float, float]:

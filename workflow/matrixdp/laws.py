@@ -59,9 +59,18 @@ class Law(abc.ABC):
         """Whether columns are independent and alike: ``shape`` may then have any number of them."""
         return False
 
+    @property
+    def factors(self) -> tuple[ArrayLike | None, ...]:
+        """What independent numbers are multiplied by from the left and the right, if anything."""
+        return ()
+
 
 class GaussianLaw(Law):
     """Centred Gaussian noise."""
+
+    def largest(self, z: Array) -> Array:
+        """Return what whitened entries (k,) reach for noise of at most z (m, n) in size."""
+        return self.whiten(z)
 
     @abc.abstractmethod
     def whiten(self, z: Array) -> Array:
@@ -156,6 +165,15 @@ class MatrixNormal(GaussianLaw):
         """Without a column factor."""
         return self.column_factor is None
 
+    @property
+    def factors(self) -> tuple[ArrayLike | None, ...]:
+        """A and B."""
+        return self.row_factor, self.column_factor
+
+    def largest(self, z: Array) -> Array:
+        """Return |A^-1| z |B^-T|, flat."""
+        return _both_sides(z, *self.factors, inverse=True, sizes=True).ravel()
+
     def whiten(self, z: Array) -> Array:
         """Return A^-1 Z B^-T, flat, for factors that are the same in all trials."""
         white = _both_sides(z, self.row_factor, self.column_factor, inverse=True)
@@ -211,9 +229,19 @@ class SymmetrisedNormal(GaussianLaw):
         stack += np.swapaxes(stack, 1, 2).copy()
         stack /= 2
 
+    @property
+    def factors(self) -> tuple[ArrayLike | None, ...]:
+        """A, twice."""
+        return self.factor, self.factor
+
+    def largest(self, z: Array) -> Array:
+        """Whiten |A^-1| z |A^-T|."""
+        sizes = _both_sides(z, *self.factors, inverse=True, sizes=True)
+        return self._ensemble.whiten(sizes)
+
     def whiten(self, z: Array) -> Array:
         """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
-        return self._ensemble.whiten(_both_sides(z, self.factor, self.factor, inverse=True))
+        return self._ensemble.whiten(_both_sides(z, *self.factors, inverse=True))
 
     def colour(self, white: Array) -> Array:
         """Return A G A^T with G of the Gaussian orthogonal ensemble."""
@@ -242,6 +270,10 @@ class Laplace(NormLaw):
     def whiten(self, z: Array) -> Array:
         """Map noise (m, n) to independent numbers of scale 1 (k,)."""
         return (z / self.scale).ravel()
+
+    def largest(self, z: Array) -> Array:
+        """Return what whitened entries (k,) reach for noise of at most z (m, n) in size."""
+        return self.whiten(z)
 
     def colour(self, white: Array) -> Array:
         """Map independent numbers of scale 1 (k,) to noise (m, n): the inverse."""
@@ -358,16 +390,25 @@ def _factor(trials: int, size: int, name: str, value: ArrayLike | None) -> Array
 
 
 def _both_sides(
-    z: Array, left: ArrayLike | None, right: ArrayLike | None, inverse: bool = False
+    z: Array,
+    left: ArrayLike | None,
+    right: ArrayLike | None,
+    inverse: bool = False,
+    sizes: bool = False,
 ) -> Array:
-    """Return A Z B^T, or A^-1 Z B^-T, for factors as those of :class:`MatrixNormal`."""
+    """Return A Z B^T, or A^-1 Z B^-T, for factors as those of :class:`MatrixNormal`.
+
+    With ``sizes`` all entries of the factors, or of their inverses, are taken absolute.
+    """
     for factor in (left, right):
-        given = np.asarray(1.0 if factor is None else factor, dtype=float)
-        if given.ndim == 2:
-            z = (np.linalg.inv(given) if inverse else given) @ z
+        values = np.asarray(1.0 if factor is None else factor, dtype=float)
+        if values.ndim == 2:
+            values = np.linalg.inv(values) if inverse else values
+            z = (np.abs(values) if sizes else values) @ z
         else:
-            given = given[:, None] if given.ndim else given
-            z = z / given if inverse else z * given
+            values = values[:, None] if values.ndim else values
+            values = np.abs(values) if sizes else values
+            z = z / values if inverse else z * values
         z = np.swapaxes(z, -1, -2)
     return z
 

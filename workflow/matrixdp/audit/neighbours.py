@@ -23,6 +23,9 @@ STARTS = 48
 #: Pairs that are moved on by small steps, and how often the step is halved.
 FINALISTS, HALVINGS = 8, 24
 
+#: How many records of a pair move: the other one of a zeroed record is null.
+SIDES = {"replace": 2, "zero_out": 1}
+
 #: Random moves of a search in a ball.
 STEPS = 400
 
@@ -66,15 +69,14 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     a ball, random moves are kept if they help. The result is attained, and so a lower bound on the
     true supremum. ``zero_out`` compares with a record of zeros.
     """
-    zeroed = query.adjacency == "zero_out"
+    sides = SIDES[query.adjacency]
     pair = _starts(query, stream)
-    if zeroed:
+    if sides == 1:
         pair[1] = 0
 
     def value(candidate: Array) -> Array:
         return size(changes(query, *candidate))
 
-    sides = 1 if zeroed else 2
     if isinstance(query.domain, Ball):
         found, values = _climb_ball(query.domain, pair, value, sides, stream)
     else:

@@ -28,11 +28,51 @@ class NoGuarantee(InputError):
     """The mechanism has no valid calibration for this budget; it is never run all the same."""
 
 
+#: The most that safe noise may add to the delta of a guarantee that states none.
+PURE = 1e-6
+
+
 class Budget(NamedTuple):
     """(epsilon, delta) of a whole release, where it is one of several parts as well."""
 
     epsilon: float
     delta: float
+
+
+class PrivacyStatement(NamedTuple):
+    """What a release for real use promises in all.
+
+    Attributes:
+        epsilon, delta: the guarantee, with all that the sampler adds.
+        mu: the Gaussian-DP parameter of the ideal release, of which the real one is a rounding;
+            None for Laplace noise.
+        sampler_delta: the part of ``delta`` by which the law of safe noise is off the ideal one.
+        adjacency: what neighbours are.
+
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> mdp.Laplace().calibrate(query, epsilon=1).statement.delta < 1e-6
+    True
+    """
+
+    epsilon: float
+    delta: float
+    mu: float | None
+    sampler_delta: float
+    adjacency: str
+
+
+def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
+    """Return what is left of delta once the sampler of so many numbers has its part.
+
+    InputError: nothing is left. ``delta`` 0 stands for a pure guarantee, which allows ``PURE``.
+    """
+    allowed, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
+    if not spare < allowed:
+        raise InputError(
+            f"delta is {delta:g}; safe noise on {numbers} numbers alone needs {spare:.2g} at "
+            f"epsilon {epsilon:g}, so give a larger delta, or a smaller epsilon"
+        )
+    return allowed - spare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +129,7 @@ class Release(abc.ABC):
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
-        sides = "replaced" if self.query.adjacency == "replace" else "set to 0"
+        sides = "replaced" if self.query.adjacency == "replace" else "zeroed out"
         at = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
@@ -166,9 +206,9 @@ class Additive(Release):
         """Return a value plus noise that is safe on a real computer.
 
         They are added as whole numbers of steps (see :mod:`matrixdp.safe`), so that the sum is a
-        rounding of the ideal release, and as private; what the law of the steps adds to delta is
-        :attr:`extra_delta`. The noise is larger by the little that the rounding of the value costs:
-        a part in a million or less at usual budgets.
+        rounding of the ideal release, and as private. What it promises is :attr:`statement`. The
+        noise is larger by :attr:`stretch`, a part in a million or less at usual budgets, for the
+        rounding of the value and for the sampler's part of delta.
 
         Args:
             value: of :func:`matrixdp.privacy.exact.value`.
@@ -184,7 +224,7 @@ class Additive(Release):
         if random_state is not None:
             warnings.warn("noise from a seed hides nothing from who knows the seed", stacklevel=2)
             bits = np.random.default_rng(random_state).bytes
-        # Along directions the value may be larger than its bounds; neighbours stay as close.
+        # Only a value outside its public bounds is cut here; neighbours stay as close.
         white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
         released = law.colour(steps * np.float64(stretch * safe.STEP))
@@ -192,27 +232,57 @@ class Additive(Release):
 
     @property
     def stretch(self) -> float:
-        """How many times the ideal noise safe noise is, which pays for the rounding of the value.
+        """How many times the ideal noise safe noise is.
+
+        That pays for the rounding of the value, and for the sampler's part of delta. With white
+        entries of size at most L, each of k roundings before the last one moves an entry by
+        2^-53 L at most. So k L <= 2^26 leaves, for both of two neighbours, one step of 2^-26; the
+        rounding to whole steps costs another.
 
         Raises:
             InputError: there is no safe noise of this law, or float64 cannot hold the noise and the
-                largest value within the public bounds.
+                largest value within the public bounds, or delta is too small for the sampler.
+            NoGuarantee: the release does not deliver the guarantee that it claims.
         """
         law, unit, budget = self.whitened
+        limit = self._limit
         side = self.query.domain.magnitudes[:, None]
         matrix = self.query.yields == "matrix"
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
-        white = law.whiten(largest)
-        # A record changes a column, or what is not a copy of another entry. Rounding moves each of
-        # these by at most a step, and the arithmetic before it by less than another.
+        white = law.largest(largest)
+        # A record changes a column, or what is not a copy of another entry.
         changed = self.query.features if matrix and law.columns_alike else white.size
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        if moved > budget / 2 or np.abs(white).max() * self.query.features > 1 / safe.STEP:
+        dense = [np.asarray(factor) for factor in law.factors if np.ndim(factor) == 2]
+        # An inverse is off by its condition; units of features may make that worse.
+        spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
+        spread *= (side.max() / side.min()) ** len(dense)
+        moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        roundings = _ROUNDINGS + sum(len(factor) for factor in dense)
+        if not (moved <= limit / 2 and white.max() * roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
                 f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
             )
-        return float(1 / (1 - moved / budget))
+        return float(budget / (limit - moved))
+
+    @property
+    def _limit(self) -> float:
+        """How far apart whitened neighbours may be for delta to include the sampler's part."""
+        _, unit, budget = self.whitened
+        left = delta_for_noise(self.epsilon_actual, self.delta, self.numbers)
+        if unit is safe.LAPLACE:
+            return budget
+        return float(min(budget, gaussian.mu(self.epsilon_actual, left)))
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """What :meth:`sample_once` promises, where :attr:`stretch` lets it release at all."""
+        mu = None if self.mu is None else self._limit
+        spare = self.extra_delta
+        return PrivacyStatement(
+            self.epsilon_actual, self.delta or spare, mu, spare, self.query.adjacency
+        )
 
     @property
     def numbers(self) -> int:
@@ -222,12 +292,17 @@ class Additive(Release):
 
     @property
     def extra_delta(self) -> float:
-        """What :meth:`add_once` adds to delta, at ``epsilon_actual``."""
+        """The sampler's part of delta, at ``epsilon_actual``."""
         return safe.extra_delta(self.epsilon_actual, self.numbers)
 
     @property
     def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
         """The noise, its law when whitened, and how far whitened neighbours are then apart."""
+        if not self.epsilon_actual <= self.epsilon * (1 + 1e-9) + 1e-11:
+            raise NoGuarantee(
+                f"the noise delivers epsilon {self.epsilon_actual:.4g} and not {self.epsilon:g}; "
+                "it is for simulation alone, so release nothing with it"
+            )
         if isinstance(self.noise, GaussianLaw) and self.mu is not None:
             return self.noise, safe.NORMAL, self.mu
         if isinstance(self.noise, Laplace):
@@ -236,6 +311,11 @@ class Additive(Release):
             f"there is no safe noise for {type(self.noise).__name__}; take a mechanism with "
             "Gaussian or Laplace noise"
         )
+
+
+#: Roundings of a whitened entry, but for dense factors: of an exact value three, of whitening three
+#: at most, of the stretch one.
+_ROUNDINGS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,10 +337,9 @@ class Mechanism(abc.ABC):
     def _require(self, query: Query) -> None:
         """Raise InputError if the mechanism does not serve the query."""
         if type(query) not in self.queries:
-            served = " and ".join(sorted(one.__name__ for one in self.queries))
-            raise InputError(
-                f"query is of type {type(query).__name__}; {type(self).__name__} serves only {served}"
-            )
+            served = " and ".join(sorted(kind.__name__ for kind in self.queries))
+            kind, mechanism = type(query).__name__, type(self).__name__
+            raise InputError(f"query is of type {kind}; {mechanism} serves only {served}")
 
     def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
         """Return the budget if it is in range and the mechanism can answer the query."""

@@ -182,11 +182,13 @@ def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:
         return None
     matrix = checks.array(shape=(size, size), **{name: factor})
     singular = np.linalg.svd(matrix, compute_uv=False)
-    if not singular[-1] > 1e-12 * singular[0]:
+    # Singular values are off by rounding: the least one is taken at its lowest.
+    smallest = singular[-1] - 1e-15 * size * singular[0]
+    if not smallest > 1e-12 * singular[0]:
         raise InputError(
             f"{name} has smallest singular value {singular[-1]:.3g}; it must be regular"
         )
-    return matrix / singular[-1]
+    return matrix / smallest
 
 
 def _rms(factor: Array | None, size: int) -> float:

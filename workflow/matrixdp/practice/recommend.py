@@ -10,15 +10,12 @@ import numpy as np
 
 from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Additive, Mechanism
+from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
-
-#: What the law of safe noise may add to the delta of a guarantee that states none.
-_PURE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -77,16 +74,11 @@ def options(
     AnalyzeGauss 0.042
     GOE 0.047
     """
+    checks.positive(epsilon=epsilon)
     pure = delta == 0
-    count = int(np.prod(query.shape))
-    spare = safe.extra_delta(checks.positive(epsilon=epsilon), count)
+    delta = 0.0 if pure else checks.open_unit(delta=delta)
     # The last bits of what follows are not to decide whether a release fits its account.
-    left = (_PURE if pure else checks.open_unit(delta=delta)) * (1 - 1e-9) - spare
-    if left <= 0:
-        raise InputError(
-            f"delta is {delta:g}; safe noise on {count} numbers alone needs {spare:.2g} at epsilon "
-            f"{epsilon:g}, so give a larger delta, or a smaller epsilon"
-        )
+    left = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
     important = _weights(query, importance)
     half = _half_ranges(query)
     weights = important / half**2
@@ -104,6 +96,8 @@ def options(
     for mechanism in found:
         release = mechanism.calibrate(query, epsilon=epsilon, delta=0 if pure else left)
         assert isinstance(release, Additive)
+        if release.delta:
+            release = replace(release, delta=delta)
         variances = _variances(release)
         error = float(np.sqrt(np.average(variances / sizes**2, weights=shares)))
         listed.append(Option(mechanism, release, variances, error))

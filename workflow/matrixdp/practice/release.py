@@ -39,8 +39,8 @@ _NUMBER, _FILE = 32, 1 << 14
 #: What is protected, in words.
 _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
-    "zero_out": "one record is zeroed out: it counts as a null record that adds nothing to any query; "
-    "the number of records is public, and none is added or removed",
+    "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
+    "number of records is public, and none is added or removed",
 }
 
 

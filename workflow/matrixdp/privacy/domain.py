@@ -104,6 +104,10 @@ class Ball:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", checks.positive(radius=self.radius))
+        if not 1e-70 <= self.radius <= 1e70:
+            raise InputError(
+                f"radius is {self.radius:g}; choose a unit in which it is from 1e-70 to 1e70"
+            )
         object.__setattr__(self, "features", checks.count(features=self.features))
 
     @property

@@ -1,0 +1,187 @@
+"""What a release for real use promises: its statement, its rounding, and what it refuses."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp import safe
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.allocation import MaxPNR, Shares
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.directions import PrivateDirections
+from matrixdp.mechanisms.gaussian import IMGM, Gaussian
+from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.mvg import MVG
+from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, MeanQuery, SecondMomentQuery
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """Leave the noise out of releases, so that they show the rounded value."""
+    monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.zeros(count, np.int64))
+
+
+def test_directions_of_records_are_not_taken_for_a_mean():
+    # c c^T would get noise that is meant for X X^T / n.
+    mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
+    with pytest.raises(InputError, match="MeanQuery; MVG serves only IdentityQuery"):
+        mechanism.calibrate(MeanQuery(Ball(1.0, 4), 100), epsilon=1, delta=1e-6)
+
+
+def test_a_mean_is_no_identity_query_and_a_subclass_is_another_query():
+    assert not issubclass(MeanQuery, IdentityQuery)
+
+    class Halved(IdentityQuery):
+        l2 = 0.5
+
+    with pytest.raises(InputError, match="query is of type Halved"):
+        Gaussian().calibrate(Halved(Box((0.0,), (1.0,)), 9), **BUDGET)
+
+
+def test_a_mean_of_equal_records_lies_within_its_bounds():
+    query = MeanQuery(Box((0.0,), (0.1,)), 3)
+    assert query.check(query.value(np.full((1, 3), 0.1))) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("mechanism", [MVG(gamma=0.01), MVG(gamma=0.01, directions=np.eye(2))])
+def test_a_release_without_a_guarantee_is_refused(mechanism):
+    query = IdentityQuery(Box.cube(2, -1, 1), 50)
+    release = mechanism.calibrate(query, **BUDGET)
+    assert release.epsilon_actual == np.inf
+    with pytest.raises(NoGuarantee, match="delivers epsilon inf and not 1; .* release nothing"):
+        release.sample_once(np.zeros((50, 2)))
+
+
+def test_shares_that_pass_the_limit_are_refused_too():
+    class Twice(Shares):
+        def precisions(self, budget, features, spectrum):
+            return 2e4 * super().precisions(budget, features, spectrum)
+
+    release = MVG(allocation=Twice()).calibrate(IdentityQuery(Box.cube(2, -1, 1), 50), **BUDGET)
+    with pytest.raises(NoGuarantee):
+        release.sample_once(np.zeros((50, 2)))
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-10])
+@pytest.mark.parametrize("mechanism", [mdp.Gaussian(), mdp.DirectionalGaussian(), None])
+def test_delta_is_that_of_the_whole_release(mechanism, delta):
+    query = IdentityQuery(Box.cube(50, -1, 1), 100)
+    if mechanism is None:
+        release = mdp.options(query, epsilon=1, delta=delta, mechanisms=[Gaussian()])[0].release
+    else:
+        release = mechanism.calibrate(query, epsilon=1, delta=delta)
+    stated = release.statement
+    assert (stated.delta, stated.adjacency) == (delta, "replace")
+    assert stated.epsilon <= 1 + 1e-11
+    assert stated.sampler_delta == safe.extra_delta(stated.epsilon, 5000)
+    total = gaussian.delta(stated.epsilon, stated.mu) + stated.sampler_delta
+    assert 0.999 * delta < total <= delta * (1 + 1e-12)
+    # A hundredth less set aside would pass delta.
+    assert gaussian.delta(1, release.mu) > delta - 1.01 * stated.sampler_delta or mechanism is None
+    apart = release.mu / release.stretch + 2 * safe.STEP * np.sqrt(50)
+    assert apart <= stated.mu * (1 + 1e-12)
+
+
+def test_a_delta_that_the_sampler_alone_uses_up_is_refused():
+    query = IdentityQuery(Box.cube(50, -1, 1), 100)
+    with pytest.raises(InputError, match="5000 numbers alone needs 3.3e-11"):
+        Gaussian().calibrate(query, epsilon=1, delta=1e-11).sample_once(np.zeros((100, 50)))
+    pure = Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=1)
+    assert (pure.delta, pure.statement.mu) == (0, None)
+    assert 0 < pure.statement.delta == pure.statement.sampler_delta < 1e-6
+    with pytest.raises(InputError, match="delta is 0; safe noise on 50 numbers"):
+        Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=20).sample_once(
+            np.zeros((100, 50))
+        )
+
+
+def farthest(calibrated):
+    """Return the release of the box that lies farthest from 0 and is not refused."""
+    low, high = 0.0, 12.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        try:
+            assert calibrated(10**middle).stretch
+            low = middle
+        except InputError:
+            high = middle
+    return calibrated(10**low)
+
+
+TURNED = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)
+ROTATED = DirectionalGaussian(Shares((1 - 1e-6, 1e-6)), directions=TURNED)
+
+
+@pytest.mark.parametrize("mechanism", [Gaussian(), Laplace(), ROTATED], ids=["g", "l", "rotated"])
+def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
+    """Values at the limit move by many roundings: neighbours must stay as close as promised."""
+
+    def calibrated(far):
+        box = Box((far, far), (far + 1.3, far + 1.7))
+        return mechanism.calibrate(MeanQuery(box, 100), **BUDGET)
+
+    release = farthest(calibrated)
+    low, high = (np.array(side) for side in vars(release.query.domain).values())
+    law, (_, unit, budget) = release.noise, release.whitened
+    rng, widest = np.random.default_rng(1), 0.0
+    for _ in range(100):
+        rows = rng.uniform(low, high, (100, 2))
+        steps = []
+        for last in (np.where([1, 0], low, high), np.where([0, 1], low, high)):
+            rows[-1] = last
+            released = release.add_once(exact.value(release.query, [rows]))
+            white = law.whiten(released.T) / release.stretch
+            steps.append(np.rint(white / safe.STEP))
+        norm = 2 if unit is safe.NORMAL else 1
+        widest = max(widest, np.linalg.norm(steps[0] - steps[1], norm) * safe.STEP)
+    assert 0.99 * budget < widest <= budget
+
+
+def test_no_corner_of_the_bounds_passes_the_range_where_directions_rotate(silent):
+    def calibrated(far):
+        query = IdentityQuery(Box((far, -far - 1), (far + 1, -far)), 1)
+        return ROTATED.calibrate(query, **BUDGET)
+
+    release = farthest(calibrated)
+    for corner in itertools.product(*zip(*vars(release.query.domain).values(), strict=True)):
+        white = release.noise.whiten(np.array(corner)[:, None])
+        assert np.abs(white).max() <= 1 / safe.STEP
+        released = release.add_once(np.array(corner)[:, None])
+        assert released[0] == pytest.approx(corner, abs=1e-4)
+
+
+def test_directions_that_are_a_little_off_cost_no_privacy():
+    rng = np.random.default_rng(3)
+    basis = np.linalg.qr(rng.standard_normal((3, 3)))[0] + 1e-9 * rng.standard_normal((3, 3))
+    for shares in ((0.8, 0.1, 0.1), (1 / 3, 1 / 3, 1 / 3)):
+        mechanism = DirectionalGaussian(Shares(shares), directions=basis)
+        release = mechanism.calibrate(IdentityQuery(Box.cube(3, -1, 1), 1), **BUDGET)
+        moves = np.array([*itertools.product((-2.0, 2.0), repeat=3)])[:, :, None]
+        apart = np.linalg.norm(release.noise.whiten(moves), axis=-1).max()
+        assert apart == pytest.approx(release.mu, rel=1e-6)
+        assert apart <= release.mu * (1 + 1e-12)
+
+
+def test_a_factor_has_the_least_singular_value_that_its_noise_claims():
+    rng = np.random.default_rng(5)
+    for least in (1e-6, 1e-11):
+        left, right = (np.linalg.qr(rng.standard_normal((4, 4)))[0] for _ in range(2))
+        factor = left * np.array([1, 1e-3, 1e-4, least]) @ right
+        release = IMGM(row_factor=factor).calibrate(IdentityQuery(Box.cube(4, -1, 1), 9), **BUDGET)
+        with mpmath.workdps(40):
+            singular = mpmath.svd_r(mpmath.matrix(release.noise.row_factor.tolist()), False, False)
+            claimed = release.query.l2 / release.mu
+            assert min(singular) / claimed >= 1 - mpmath.mpf(1e-12)
+
+
+@pytest.mark.parametrize("radius", [1e-100, 1e100])
+def test_a_radius_that_no_sensitivity_can_be_computed_for_is_refused(radius):
+    with pytest.raises(InputError, match="choose a unit"):
+        SecondMomentQuery(Ball(radius, 2), 9)
