@@ -1,6 +1,9 @@
 """A person's own file: through the command line to a release, a receipt and an account."""
 
+import errno
 import json
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -10,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -185,8 +189,33 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": 'target = "age"'}, "target is 'age'"),
         ({"more": 'mechanism = "mvg"'}, "mechanism is 'mvg'"),
         ({"more": "radius = -1"}, "radius is -1"),
-        ({"more": "importance = {age = 0}"}, "age is 0"),
+        ({"more": "importance = {age = 0}"}, "importance.age is 0"),
         ({"more": "total = 3"}, "total is 3"),
+        ({"more": "total = {epsilon = 2}"}, "give {epsilon = ..., delta = ...}"),
+        ({"more": "total = {epsilon = 2, delta = 2}"}, "total.delta is 2"),
+        (
+            {"more": "total = {epsilon = 2, delta = 1e-5, pure = 3}"},
+            "total.pure is 3; it must be b",
+        ),
+        ({"more": "total = {epsilon = 2, delta = 0, sampler = 1e-5}"}, "total.sampler is 1e-05"),
+        ({"more": "total = {epsilon = 2, delta = 1e-6, sampler = 1e-6}"}, "must be below 1e-06"),
+        ({"more": 'mechanism = "goe"'}, "take laplace or gaussian for the query 'mean'"),
+        ({"more": 'mechanism = "gaussian"', "delta": "0"}, "delta is 0, and gaussian needs one"),
+        ({"more": "target = 3"}, "target is 3; it must be a text"),
+        ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
+        ({"more": "account = 1"}, "account is 1"),
+        ({"more": "planned = 0"}, "planned is 0"),
+        ({"more": 'missing = "drop"'}, "missing is 'drop'"),
+        ({"more": "missing = {age = 121}"}, "missing.age is 121; it must lie within bounds.age"),
+        ({"more": "missing = {ages = 12}"}, "columns among age, income"),
+        ({"age": '["0", "120"]'}, "bounds.age is '0'; it must be a finite number"),
+        ({"age": "[[0, 1], [2, 3]]"}, "bounds.age is [0, 1]; it must be a finite number"),
+        ({"age": "[0, inf]"}, "bounds.age is inf"),
+        ({"age": f"[0, 1{'0' * 400}]"}, "00000; it must be a finite number"),
+        ({"file": "3"}, "file is 3"),
+        ({"file": '"a\\u0000.csv"'}, "it must be a text on one line"),
+        ({"file": f'"{"a" * 300}.csv"'}, "cannot be looked up (file name too long)"),
+        ({"file": '"no/people.csv"'}, "people.csv is not there"),
         ({"file": '"nothing.csv"'}, "nothing.csv is not there"),
         ({"file": '"people.xls"'}, "convert it"),
         ({"epsilon": "["}, "cannot be read as TOML"),
@@ -197,6 +226,172 @@ def test_a_bad_specification_is_one_sentence(folder, capsys, given, message):
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
+    assert len(told) < 600
+    assert not [*folder.glob("*.privacy.*json")]
+
+
+@pytest.mark.parametrize("out", ["people.csv", "people.csv/below", "folder"])
+def test_a_place_that_cannot_take_a_release_costs_nothing(folder, capsys, out):
+    (folder / "folder/.mean.csv.part").mkdir(parents=True)
+    assert release(folder, out=out) == 2
+    told = capsys.readouterr().err
+    assert "give another --out" in told
+    assert told.count("\n") == 1
+    assert not (folder / "people.csv.privacy.json").exists()
+
+
+def test_a_first_release_needs_a_total_and_is_told_one(folder, capsys):
+    path = written(folder)
+    text = "\n".join(line for line in path.read_text().splitlines() if "total" not in line)
+    path.write_text(text)
+    words = ["release", str(path), "--out", str(folder / "out")]
+    assert cli.main(words) == 2
+    told = capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
+    (proposal,) = re.findall("total = {.*?}", told)
+    path.write_text(f"{proposal}\n{text}")
+    assert cli.main(words) == 0
+    # Afterwards that of the account counts.
+    path.write_text(text)
+    assert cli.main([*words[:-1], str(folder / "second")]) == 0
+
+
+def test_an_account_elsewhere_for_data_that_cannot_be_written_to(folder, capsys, monkeypatch):
+    opened = os.open
+
+    def deny(path, flags, *mode, **given):
+        if flags & os.O_CREAT and Path(path).parent == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, *mode, **given)
+
+    (folder / "accounts").mkdir()
+    monkeypatch.setattr(os, "open", deny)
+    assert release(folder) == 2
+    assert (
+        'permission denied); free some space, or state account = "..."' in capsys.readouterr().err
+    )
+    assert release(folder, more='account = "accounts/people.json"') == 0
+    assert len(json.loads((folder / "accounts/people.json").read_text())["releases"]) == 1
+    assert "accounts" not in (folder / "out/mean.receipt.json").read_text()
+
+
+TOTAL = "total = {epsilon = 4, delta = 1e-5}"
+
+
+def test_recommendations_for_what_is_planned_fit_together(folder):
+    queries = ["mean", "second_moments", "first_component"]
+    for query in queries:
+        given = {"query": query, "epsilon": "1.0", "more": TOTAL}
+        assert release(folder, out=query, **given) == 0
+    books = ledger.read(folder / "people.csv.privacy.json")
+    assert 1.4 < ledger.spent(books) < 1.8
+
+
+@pytest.mark.parametrize(("planned", "name"), [(1, "Laplace"), (2, "Laplace"), (5, "Gaussian")])
+def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, planned, name):
+    path = written(folder, epsilon="1.0", more=f"planned = {planned}\n{TOTAL}")
+    assert cli.main(["recommend", str(path)]) == 0
+    assert capsys.readouterr().out.startswith(name)
+
+
+def test_a_refusal_names_what_would_fit(folder, capsys):
+    assert release(folder, epsilon="3.0", more=TOTAL) == 0
+    given = {"query": "second_moments", "out": "second", "more": TOTAL}
+    assert release(folder, **given, epsilon="3.9") == 2
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", capsys.readouterr().err)
+    assert 2 < float(epsilon) < 3.9
+    pure = f'mechanism = "laplace"\n{TOTAL}'
+    assert release(folder, **{**given, "more": pure}, epsilon="2.0") == 2
+    assert 'mechanism = "recommend" would fit' in capsys.readouterr().err
+    assert release(folder, **given, epsilon=epsilon) == 0
+
+
+def test_of_pure_releases_beyond_what_is_reserved_the_message_says_so(folder, capsys):
+    more = 'total = {epsilon = 4, delta = 1e-5, pure = 1}\nmechanism = "laplace"'
+    assert release(folder, epsilon="0.9", more=more) == 0
+    assert release(folder, epsilon="0.5", more=f'label = "b"\n{more}', out="second") == 0
+    more = more.replace("laplace", "gaussian")
+    assert release(folder, epsilon="0.5", more=more, out="third") == 2
+    told = capsys.readouterr().err
+    assert "pure releases would spend epsilon 1.4 of the 1 reserved" in told
+    assert "inf" not in told
+
+
+def test_a_useless_release_costs_nothing_unless_its_owner_insists(folder, capsys):
+    assert release(folder, query="records") == 2
+    assert "do not release this; give a larger epsilon" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
+    assert release(folder, query="records", options=["--even-if-useless"]) == 0
+
+
+def test_a_pure_total_is_at_most_1e_6_of_delta(folder):
+    assert release(folder, delta="0") == 0
+    receipt = json.loads((folder / "out/mean.receipt.json").read_text())
+    assert receipt["total_of_the_account"] == "(epsilon 2, delta at most 1e-06)"
+
+
+@pytest.mark.parametrize(
+    ("given", "notes"),
+    [
+        ({"delta": "0.01"}, ["delta is 0.01, above 1 / records", "total.delta is 0.01"]),
+        ({"epsilon": "11"}, ["epsilon is 11, above 10", "total.epsilon is 11"]),
+        ({}, []),
+    ],
+)
+def test_unusual_guarantees_are_carried_out_with_a_warning(folder, capsys, given, notes):
+    assert release(folder, **given) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(notes)
+    assert all(note in line for note, line in zip(notes, lines, strict=True))
+
+
+def test_missing_and_infinite_values_end_no_release(folder):
+    rows = [f"{cell},0" for cell in ["", " ", "NA", "nan", "null", "inf", "-inf", "1e999"] * 50]
+    (folder / "people.csv").write_text("\n".join(["age,income", *rows]) + "\n\n")
+    for fill, age in ((None, 60.0), (0, 0.0)):
+        more = "" if fill is None else f"missing = {{age = {fill}}}"
+        out = f"out{fill}"
+        assert release(folder, epsilon="9.0", more=more, out=out) == 0
+        receipt = json.loads((folder / out / "mean.receipt.json").read_text())
+        assert receipt["missing"] == {"age": age, "income": 100_000}
+        mean = float((folder / out / "mean.csv").read_text().splitlines()[1].split(",")[0])
+        assert mean == pytest.approx((5 * age + 2 * 120 + 0) / 8, abs=2)
+        (folder / "people.csv.privacy.json").unlink()
+
+
+def test_missing_values_can_be_refused(folder, capsys):
+    (folder / "people.csv").write_text("age,income\n1,2\n,3\n")
+    assert release(folder, more='missing = "refuse"') == 2
+    assert "no finite number in record 2, column 'age'" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
+
+
+def test_help_opens_with_what_a_person_does(capsys):
+    for words, start in ((["--version"], "matrixdp 0."), (["--help"], "usage: matrixdp")):
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        assert end.value.code == 0
+        told = capsys.readouterr().out
+        assert told.startswith(start)
+    assert told.index("Release a matrix of your own") < told.index("workflow")
+    assert "people.toml" in told
+
+
+def test_an_early_interrupt_is_no_traceback(monkeypatch):
+    def interrupt(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", interrupt)
+    assert cli.main(["release", "none.toml"]) == 130
+
+
+def test_estimators_without_scikit_learn_say_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.delitem(sys.modules, "matrixdp.practice.estimators", raising=False)
+    with pytest.raises(ImportError, match=r"PrivatePCA needs scikit-learn; `pip install"):
+        mdp.PrivatePCA()
 
 
 def test_recommend_does_not_look_at_the_file(folder, capsys):
@@ -216,6 +411,7 @@ class Refuse:
         if name.partition(".")[0] in {others!r}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
+import matrixdp as mdp
 from matrixdp import cli
 sys.exit(cli.main(["release", {str(written(folder))!r}, "--out", {str(folder / "out")!r}]))
 """

@@ -41,6 +41,29 @@ def test_blocks_are_small_and_in_order(tmp_path, suffix):
     assert np.array_equal(np.concatenate(blocks), ROWS[:, ::-1])
 
 
+def test_missing_values_get_their_fill_and_infinite_ones_stay(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n,2\nNA,inf\n3, n/a \n")
+    (block,) = tables.blocks(path, ("a", "b"), np.array([-1.0, -2.0]))
+    assert block.tolist() == [[-1, 2], [-1, np.inf], [3, -2]]
+    np.save(tmp_path / "rows.npy", np.array([[np.nan, 2], [np.inf, 3]]))
+    (block,) = tables.blocks(tmp_path / "rows.npy", ("0", "1"), np.array([-1.0, -2.0]))
+    assert block.tolist() == [[-1, 2], [np.inf, 3]]
+    with pytest.raises(InputError, match="no finite number in record 1, column 'a'"):
+        list(tables.blocks(path, ("a", "b"), np.array([np.nan, 0])))
+    with pytest.raises(InputError, match="no finite number in record 1, column 'a'"):
+        read(path)
+
+
+def test_an_empty_line_is_a_record_of_a_single_column_but_at_the_end(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n1\n\n3\n\n\n")
+    (block,) = tables.blocks(path, ("a",), np.array([9.0]))
+    assert block.tolist() == [[1], [9], [3]]
+    path.write_text("a,b\n1,2\n\n3,4\n\n\n")
+    assert read(path).tolist() == [[1, 2], [3, 4]]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
 @pytest.mark.parametrize("damage", ["empty", "cut", "bytes", "text"])
 def test_a_damaged_file_is_one_sentence(tmp_path, suffix, damage):
@@ -105,7 +128,7 @@ def test_parquet_needs_its_column_once(tmp_path):
     arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
     path = _parquet(tmp_path / "rows.parquet", {"a": [1], "c": [{"d": 1}]})
     for name in ("b", "c.d"):
-        with pytest.raises(InputError, match=f"has no column '{name}'"):
+        with pytest.raises(InputError, match=f"has no '{name}' among 2 columns"):
             read(path, (name,))
     twice = arrow.table([[1], [2]], names=["a", "a"])
     arrow.parquet.write_table(twice, path)

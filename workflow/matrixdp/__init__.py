@@ -70,7 +70,13 @@ def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, there = _PUBLIC[name]
-    return getattr(importlib.import_module(f"{__name__}.{module}"), there)
+    try:
+        return getattr(importlib.import_module(f"{__name__}.{module}"), there)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        message = f"{__name__}.{name} needs scikit-learn; `pip install {__name__}[estimators]`"
+        raise ImportError(message) from None
 
 
 def __dir__() -> list[str]:

@@ -81,7 +81,7 @@ def _number(named: dict, allowed: str, holds: Callable[[float], bool]) -> float:
             if holds(number):
                 return number
             shown = str(value)
-    raise InputError(f"{name} is {shown}; it must be {allowed}")
+    raise InputError(f"{name} is {short(shown)}; it must be {allowed}")
 
 
 def positive(**named: object) -> float:

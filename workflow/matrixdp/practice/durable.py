@@ -40,6 +40,12 @@ def reserve(path: Path, size: int, mode: int = 0o666) -> None:
         os.close(handle)
 
 
+def release(path: Path) -> None:
+    """Give back what is left of a file's space."""
+    with contextlib.suppress(OSError):
+        part(path).unlink()
+
+
 def write(path: Path, text: str, mode: int = 0o666) -> None:
     """Put the text of a file on the disk, and then in its place in one step.
 

@@ -61,18 +61,19 @@ def place(file: Path, account: Path | None) -> Path:
         InputError: the file has several names (hard links) and no account is stated, or an account
             beside it is not the one stated.
     """
-    target = file.resolve()
-    beside = target.with_name(f"{target.name}.privacy.json")
-    if account is not None:
-        if beside.exists() and account.resolve() != beside.resolve():
-            raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
-        return account.resolve()
-    if target.is_file() and target.stat().st_nlink > 1 and not beside.exists():
-        raise InputError(
-            f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, and "
-            'each could begin an account; state account = "...", the same for all of them'
-        )
-    return beside
+    with checks.said(f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"):
+        target = file.resolve()
+        beside = target.with_name(f"{target.name}.privacy.json")
+        if account is not None:
+            if beside.exists() and account.resolve() != beside.resolve():
+                raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
+            return account.resolve()
+        if target.is_file() and target.stat().st_nlink > 1 and not beside.exists():
+            raise InputError(
+                f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
+                'and each could begin an account; state account = "...", the same for all of them'
+            )
+        return beside
 
 
 def total(stated: Mapping[str, Any]) -> dict[str, float]:
@@ -297,7 +298,7 @@ def reserved(path: Path, size: int) -> Iterator[str]:
             durable.reserve(file, size, 0o600)
         yield name
     finally:
-        durable.part(file).unlink(missing_ok=True)
+        durable.release(file)
 
 
 def charge(path: Path, account: Account) -> None:

@@ -124,7 +124,9 @@ def _remedy(asked: Specification, account: ledger.Account) -> str:
         with contextlib.suppress(InputError):
             if _rooms(replace(free, epsilon=epsilon), account):
                 return f"epsilon = {epsilon:g} would fit"
-    return "ask for nothing more of this account"
+    if account["releases"]:
+        return "ask for nothing more of this account"
+    return "state a larger total, whose sampler has a larger part of delta, or a smaller epsilon"
 
 
 def _account(asked: Specification) -> tuple[Path, ledger.Account]:
@@ -293,7 +295,7 @@ def _claimed(
                 if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
             for name, file in files.items():
-                stack.callback(durable.part(file).unlink, missing_ok=True)
+                stack.callback(durable.release, file)
                 durable.reserve(file, sizes[name])
         yield
 

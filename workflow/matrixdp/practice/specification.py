@@ -114,7 +114,7 @@ def read(path: Path) -> Specification:
     for key in _NEEDED:
         if key not in asked:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label"):
+    for key in ("file", "account", "label", "target"):
         value = asked.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
@@ -163,7 +163,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     if importance is not None:
         if not isinstance(importance, dict) or set(importance) - set(names):
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
-        weights = [checks.positive(**{n: importance.get(n, 1.0)}) for n in names]
+        weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
         # The constant weighs as the mean column.
         weights[-1:-1] = [float(np.mean(weights))] if target else []
         importance = tuple(weights)
