@@ -35,7 +35,7 @@ figures: ## draw the kept results' figures again and compare them, byte for byte
 test: ## run the tests
 	@$(BOOTSTRAP) test $(ARGS)
 
-faults: ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
+faults: ## inject many faults: configurations, runs, kills (a quarter of an hour)
 	@$(BOOTSTRAP) test tests/faults tests/practice/test_black_box.py --long $(ARGS)
 
 mutants: ## inject errors one at a time and see whether the tests notice them (an hour)
