@@ -40,7 +40,7 @@ figures: setup ## draw the kept results' figures again and compare them, byte fo
 test: setup ## run the tests
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
-faults: setup ## inject many faults: downloads, mirrors, configurations, kills (a quarter of an hour)
+faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --long \
 	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py $(ARGS)
 
