@@ -60,9 +60,9 @@ class Law(abc.ABC):
         return False
 
     @property
-    def factors(self) -> tuple[ArrayLike | None, ...]:
+    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
         """What independent numbers are multiplied by from the left and the right, if anything."""
-        return ()
+        return None, None
 
 
 class GaussianLaw(Law):
@@ -166,7 +166,7 @@ class MatrixNormal(GaussianLaw):
         return self.column_factor is None
 
     @property
-    def factors(self) -> tuple[ArrayLike | None, ...]:
+    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
         """A and B."""
         return self.row_factor, self.column_factor
 
@@ -230,7 +230,7 @@ class SymmetrisedNormal(GaussianLaw):
         stack /= 2
 
     @property
-    def factors(self) -> tuple[ArrayLike | None, ...]:
+    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
         """A, twice."""
         return self.factor, self.factor
 

@@ -253,7 +253,8 @@ class Additive(Release):
         # A record changes a column, or what is not a copy of another entry.
         changed = self.query.features if matrix and law.columns_alike else white.size
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        dense = [np.asarray(factor) for factor in law.factors if np.ndim(factor) == 2]
+        factors = (np.asarray(factor) for factor in law.factors if factor is not None)
+        dense = [factor for factor in factors if factor.ndim == 2]
         # An inverse is off by its condition; units of features may make that worse.
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)

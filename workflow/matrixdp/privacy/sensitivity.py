@@ -104,6 +104,11 @@ class _ShiftQuery(_Query):
         return 1
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """m x n, or for a mean m x 1."""
+        return self.features, self.records // self.divisor
+
+    @property
     def sides(self) -> Array:
         """Largest change of each feature of the column that changes, shape (m,)."""
         if isinstance(self.domain, Ball):
@@ -171,11 +176,6 @@ class IdentityQuery(_ShiftQuery):
     name = "identity"
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """m x n."""
-        return self.features, self.records
-
-    @property
     def gamma(self) -> float:
         """sqrt(n) times the largest norm of a record."""
         return float(np.sqrt(self.records) * self.domain.radius)
@@ -198,11 +198,6 @@ class MeanQuery(_ShiftQuery):
     def divisor(self) -> int:
         """Number of records, n."""
         return self.records
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """m x 1."""
-        return self.features, 1
 
     @property
     def gamma(self) -> float:
