@@ -202,15 +202,29 @@ def test_a_second_name_of_a_file_has_no_account_of_its_own(folder, capsys):
     assert run(folder) == 0
     (folder / "out").rename(folder / "first")
     (folder / "second.csv").hardlink_to(folder / "people.csv")
-    assert run(folder, file='"second.csv"') == 2
-    assert "names (hard links) of the same file" in capsys.readouterr().err
-    other = 'account = "other.json"'
-    assert run(folder, more=other) == 2
+    for name in ("people", "second"):
+        assert run(folder, file=f'"{name}.csv"') == 2
+        assert "names (hard links) of the same file" in capsys.readouterr().err
+    assert run(folder, more='account = "other.json"') == 2
     assert "is the account of" in capsys.readouterr().err
     shared = 'account = "people.csv.privacy.json"'
     assert run(folder, more=shared, file='"second.csv"', query='"second_moments"') == 2
     assert "would be spent of 1" in capsys.readouterr().err
     assert len([*folder.glob("*.privacy.json")]) == 1
+
+
+def test_an_account_stays_one_whatever_its_names(folder, capsys):
+    account = folder / "people.csv.privacy.json"
+    (folder / "elsewhere").mkdir()
+    account.symlink_to("elsewhere/account.json")
+    assert run(folder) == 0
+    (folder / "out").rename(folder / "first")
+    assert account.is_symlink()
+    assert len(json.loads((folder / "elsewhere/account.json").read_text())["releases"]) == 1
+    account.unlink()
+    account.hardlink_to(folder / "elsewhere/account.json")
+    assert run(folder) == 2
+    assert "is an account with 2 names (hard links)" in capsys.readouterr().err
 
 
 def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):

@@ -58,22 +58,27 @@ def place(file: Path, account: Path | None) -> Path:
     """Return the account of a file: the one stated, or the one beside what a link stands for.
 
     Raises:
-        InputError: the file has several names (hard links) and no account is stated, or an account
-            beside it is not the one stated.
+        InputError: the file has several names (hard links) and no account is stated, an account
+            beside it is not the one stated, or the account itself has several names.
     """
     with checks.said(f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"):
         target = file.resolve()
         beside = target.with_name(f"{target.name}.privacy.json")
-        if account is not None:
-            if beside.exists() and account.resolve() != beside.resolve():
-                raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
-            return account.resolve()
-        if target.is_file() and target.stat().st_nlink > 1 and not beside.exists():
+        path = (account or beside).resolve()
+        if account and beside.exists() and path != beside.resolve():
+            raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
+        if not account and target.is_file() and target.stat().st_nlink > 1:
             raise InputError(
                 f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
                 'and each could begin an account; state account = "...", the same for all of them'
             )
-        return beside
+        # To write an account would part its names, each with what was spent by then.
+        if path.is_file() and path.stat().st_nlink > 1:
+            raise InputError(
+                f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy "
+                "of it in its place if the others are backups, and remove them if not"
+            )
+        return path
 
 
 def total(stated: Mapping[str, Any]) -> dict[str, float]:
