@@ -107,9 +107,9 @@ def test_no_message_shows_a_value(folder, capsys, text):
 
 
 def account(*releases, **total):
-    books = ledger.begun(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), "replace")
     for one in releases:
-        books = ledger.with_release(books, ledger.entry(one))
+        books = ledger.add(books, ledger.entry(one))
     return books
 
 
@@ -131,8 +131,8 @@ def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
     entry = {**ledger.entry(one), "pure_epsilon": 0.01}
     many = ledger.room(books, entry)
     assert 0 < many < 10
-    assert ledger.sampler_delta(ledger.with_release(books, entry, many)) <= 1e-6
-    beyond = ledger.with_release(books, entry, many + 1)
+    assert ledger.sampler_delta(ledger.add(books, entry, many)) <= 1e-6
+    beyond = ledger.add(books, entry, many + 1)
     assert ledger.sampler_delta(beyond) > 1e-6
     assert ledger.excess(beyond)
 
@@ -142,11 +142,11 @@ def test_what_is_reserved_for_the_sampler_does_not_depend_on_what_is_released():
     query = mdp.Mean(mdp.Box((0.0,), (1.0,)), 50)
     entry = ledger.entry(calibrated(query, epsilon=0.5))
     books = account(epsilon=2.0, delta=1e-6, sampler=1e-7)
-    few = ledger.with_release(books, entry)
-    many = ledger.with_release(books, {**entry, "numbers": 10_000})
+    few = ledger.add(books, entry)
+    many = ledger.add(books, {**entry, "numbers": 10_000})
     assert not ledger.excess(many)
-    assert ledger.spent(few) == ledger.spent(many)
-    assert ledger.spent(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
+    assert ledger.total_epsilon(few) == ledger.total_epsilon(many)
+    assert ledger.total_epsilon(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
 
 
 def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
