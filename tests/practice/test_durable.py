@@ -277,6 +277,6 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     message = r"cannot be written \(not a directory\); give another"
     with (
         pytest.raises(InputError, match=message),
-        durable.refusing(tmp_path / "file/a", "give another"),
+        durable.explain(tmp_path / "file/a", "give another"),
     ):
         durable.write(tmp_path / "file/a", "text")

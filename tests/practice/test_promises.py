@@ -109,9 +109,9 @@ def test_no_message_shows_a_value(folder, capsys, text):
 
 
 def account(*releases, **total):
-    books = ledger.begun(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), "replace")
     for one in releases:
-        books = ledger.with_release(books, ledger.entry(one))
+        books = ledger.add(books, ledger.entry(one))
     return books
 
 
@@ -133,8 +133,8 @@ def test_of_pure_releases_together_the_sampler_has_a_delta_of_at_most_its_cap():
     entry = {**ledger.entry(one), "pure_epsilon": 0.01}
     many = ledger.room(books, entry)
     assert 0 < many < 10
-    assert ledger.sampler_delta(ledger.with_release(books, entry, many)) <= 1e-6
-    beyond = ledger.with_release(books, entry, many + 1)
+    assert ledger.sampler_delta(ledger.add(books, entry, many)) <= 1e-6
+    beyond = ledger.add(books, entry, many + 1)
     assert ledger.sampler_delta(beyond) > 1e-6
     assert ledger.excess(beyond)
 
@@ -144,11 +144,11 @@ def test_what_is_reserved_for_the_sampler_does_not_depend_on_what_is_released():
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
     entry = ledger.entry(calibrated(query, epsilon=0.5))
     books = account(epsilon=2.0, delta=1e-6, sampler=1e-7)
-    few = ledger.with_release(books, entry)
-    many = ledger.with_release(books, {**entry, "numbers": 10_000})
+    few = ledger.add(books, entry)
+    many = ledger.add(books, {**entry, "numbers": 10_000})
     assert not ledger.excess(many)
-    assert ledger.spent(few) == ledger.spent(many)
-    assert ledger.spent(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
+    assert ledger.total_epsilon(few) == ledger.total_epsilon(many)
+    assert ledger.total_epsilon(few) >= gaussian.epsilon(1e-6 - 1e-7, entry["mu"])
 
 
 def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
@@ -204,15 +204,29 @@ def test_a_second_name_of_a_file_has_no_account_of_its_own(folder, capsys):
     assert run(folder) == 0
     (folder / "out").rename(folder / "first")
     (folder / "second.csv").hardlink_to(folder / "people.csv")
-    assert run(folder, file='"second.csv"') == 2
-    assert "names (hard links) of the same file" in capsys.readouterr().err
-    other = 'account = "other.json"'
-    assert run(folder, more=other) == 2
+    for name in ("people", "second"):
+        assert run(folder, file=f'"{name}.csv"') == 2
+        assert "names (hard links) of the same file" in capsys.readouterr().err
+    assert run(folder, more='account = "other.json"') == 2
     assert "is the account of" in capsys.readouterr().err
     shared = 'account = "people.csv.privacy.json"'
     assert run(folder, more=shared, file='"second.csv"', query='"second_moments"') == 2
     assert "would be spent of 1" in capsys.readouterr().err
     assert len([*folder.glob("*.privacy.json")]) == 1
+
+
+def test_an_account_stays_one_whatever_its_names(folder, capsys):
+    account = folder / "people.csv.privacy.json"
+    (folder / "elsewhere").mkdir()
+    account.symlink_to("elsewhere/account.json")
+    assert run(folder) == 0
+    (folder / "out").rename(folder / "first")
+    assert account.is_symlink()
+    assert len(json.loads((folder / "elsewhere/account.json").read_text())["releases"]) == 1
+    account.unlink()
+    account.hardlink_to(folder / "elsewhere/account.json")
+    assert run(folder) == 2
+    assert "is an account with 2 names (hard links)" in capsys.readouterr().err
 
 
 def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):

@@ -284,7 +284,7 @@ def test_recommendations_for_what_is_planned_fit_together(folder):
         given = {"query": query, "epsilon": "1.0", "more": TOTAL}
         assert release(folder, out=query, **given) == 0
     books = ledger.read(folder / "people.csv.privacy.json")
-    assert 1.4 < ledger.spent(books) < 1.8
+    assert 1.4 < ledger.total_epsilon(books) < 1.8
 
 
 @pytest.mark.parametrize(("planned", "name"), [(1, "Laplace"), (2, "Laplace"), (5, "Gaussian")])
@@ -428,9 +428,9 @@ def mean(epsilon=1.0, mechanism=None):
 
 def account(*releases, **total):
     """Return an account of a total, and of these releases."""
-    books = ledger.begun(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), "replace")
     for one in releases:
-        books = ledger.with_release(books, ledger.entry(one))
+        books = ledger.add(books, ledger.entry(one))
     return books
 
 
@@ -443,8 +443,8 @@ def test_gaussian_budgets_add_in_squares():
 def test_pure_and_approximate_budgets_meet():
     total = {"epsilon": 2.0, "delta": 1e-5, "pure": 1.0}
     pure = mean(1.0, Laplace())
-    assert ledger.spent(account(pure, **total)) == pytest.approx(1)
-    assert 1 < ledger.spent(account(pure, mean(0.9), **total)) < 1.9
+    assert ledger.total_epsilon(account(pure, **total)) == pytest.approx(1)
+    assert 1 < ledger.total_epsilon(account(pure, mean(0.9), **total)) < 1.9
     assert "epsilon 2 of the 1 reserved" in ledger.excess(account(pure, mean(0.9), pure, **total))
 
 

@@ -25,7 +25,7 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     asked = read(Path(specification))
     for note in filter(None, [release.proposal(asked), *release.cautions(asked)]):
         print(f"note: {note}", file=sys.stderr)
-    fitting = release.fitting(asked)
+    fitting = release.rank(asked)
     listed = [option for option, _ in fitting]
     width = max(len(one.name) for one in listed)
     for option, room in fitting:

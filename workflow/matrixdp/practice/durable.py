@@ -76,7 +76,7 @@ def _fill(handle: int, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock(path: Path) -> Iterator[None]:
     """Hold a file, which is made at need, or a folder against other processes and threads.
 
     Raises:
@@ -92,7 +92,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def refusing(path: Path, remedy: str) -> Iterator[None]:
+def explain(path: Path, remedy: str) -> Iterator[None]:
     """Turn an error of the file system into one sentence.
 
     Raises:
@@ -105,7 +105,7 @@ def refusing(path: Path, remedy: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Put off Ctrl-C and requests to end until the block is done; in other threads do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield

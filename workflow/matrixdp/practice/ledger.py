@@ -58,29 +58,34 @@ def place(file: Path, account: Path | None) -> Path:
     """Return the account of a file: the one stated, or the one beside what a link stands for.
 
     Raises:
-        InputError: the file has several names (hard links) and no account is stated, or an account
-            beside it is not the one stated.
+        InputError: the file has several names (hard links) and no account is stated, an account
+            beside it is not the one stated, or the account itself has several names.
     """
     with checks.said(f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"):
         target = file.resolve()
         beside = target.with_name(f"{target.name}.privacy.json")
-        if account is not None:
-            if beside.exists() and account.resolve() != beside.resolve():
-                raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
-            return account.resolve()
-        if target.is_file() and target.stat().st_nlink > 1 and not beside.exists():
+        path = (account or beside).resolve()
+        if account and beside.exists() and path != beside.resolve():
+            raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
+        if not account and target.is_file() and target.stat().st_nlink > 1:
             raise InputError(
                 f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
                 'and each could begin an account; state account = "...", the same for all of them'
             )
-        return beside
+        # To write an account would part its names, each with what was spent by then.
+        if path.is_file() and path.stat().st_nlink > 1:
+            raise InputError(
+                f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy "
+                "of it in its place if the others are backups, and remove them if not"
+            )
+        return path
 
 
-def total(stated: Mapping[str, Any]) -> dict[str, float]:
+def total(spec: Mapping[str, Any]) -> dict[str, float]:
     """Return the total of an account with its parts.
 
     Args:
-        stated: ``epsilon`` and ``delta`` of all releases together; ``pure``, the part of epsilon
+        spec: ``epsilon`` and ``delta`` of all releases together; ``pure``, the part of epsilon
             that is reserved for pure releases beside others (0 unless stated); ``sampler``, the
             part of delta for the distribution of safe noise (unless stated a hundredth of delta,
             1e-6 at most; for a pure total 1e-6, beyond its delta of 0).
@@ -88,18 +93,18 @@ def total(stated: Mapping[str, Any]) -> dict[str, float]:
     Raises:
         InputError: a key is missing or unknown, or a value is out of range.
     """
-    if not isinstance(stated, Mapping) or {"epsilon", "delta"} != {*stated} - {"pure", "sampler"}:
+    if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
         raise InputError(
-            f"total is {stated!r}; give {{epsilon = ..., delta = ...}}, and pure or sampler at need"
+            f"total is {spec!r}; give {{epsilon = ..., delta = ...}}, and pure or sampler at need"
         )
-    epsilon, delta = checks.positive(**{"total.epsilon": stated["epsilon"]}), stated["delta"]
+    epsilon, delta = checks.positive(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
     if delta != 0:
         delta = checks.open_unit(**{"total.delta": delta})
-    pure = stated.get("pure", 0)
+    pure = spec.get("pure", 0)
     if pure != 0 and checks.positive(**{"total.pure": pure}) >= epsilon:
         raise InputError(f"total.pure is {pure:g}; it must be below total.epsilon = {epsilon:g}")
     most = delta or _SAMPLER
-    sampler = stated.get("sampler", min(_SAMPLER, delta / _SAMPLER_PART) if delta else _SAMPLER)
+    sampler = spec.get("sampler", min(_SAMPLER, delta / _SAMPLER_PART) if delta else _SAMPLER)
     if checks.positive(**{"total.sampler": sampler}) > most or sampler == delta:
         raise InputError(f"total.sampler is {sampler:g}; it must be below {most:g}")
     return {"epsilon": epsilon, "delta": float(delta), "pure": float(pure), "sampler": sampler}
@@ -130,7 +135,7 @@ def entry(release: Additive) -> dict[str, Any]:
     return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
 
 
-def begun(total: Mapping[str, float], neighbours: str) -> Account:
+def begin(total: Mapping[str, float], neighbours: str) -> Account:
     """Return an account of no releases."""
     return {"total": {**total, "neighbours": neighbours}, "releases": []}
 
@@ -143,8 +148,8 @@ def read(path: Path) -> Account | None:
     """
     try:
         account = json.loads(path.read_text(encoding="utf-8"))
-        stated = dict(account["total"])
-        neighbours = stated.pop("neighbours")
+        terms = dict(account["total"])
+        neighbours = terms.pop("neighbours")
         releases = [
             {
                 **one,
@@ -157,7 +162,7 @@ def read(path: Path) -> Account | None:
             }
             for one in account["releases"]
         ]
-        account = {**begun(total(stated), neighbours), "releases": releases}
+        account = {**begin(total(terms), neighbours), "releases": releases}
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
@@ -165,28 +170,28 @@ def read(path: Path) -> Account | None:
             f"{path} is no account of releases ({checks.why(error)}); restore it, as a new one "
             "would forget what is spent"
         ) from None
-    if not math.isfinite(spent(account)):
+    if not math.isfinite(total_epsilon(account)):
         raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
     return account
 
 
-def agreed(path: Path, account: Account, stated: Mapping[str, float] | None, kind: str) -> None:
+def check_terms(path: Path, account: Account, total: Mapping[str, float] | None, kind: str) -> None:
     """Check that an account was begun for this total, if one is stated, and these neighbours.
 
     Raises:
         InputError: it was not; neither can be changed later.
     """
     first = account["total"]
-    wanted = {**(first if stated is None else stated), "neighbours": kind}
-    if wanted != first:
-        name = next(key for key in first if wanted[key] != first[key])
+    terms = {**(first if total is None else total), "neighbours": kind}
+    if terms != first:
+        name = next(key for key in first if terms[key] != first[key])
         raise InputError(
             f"{path} was begun with total {in_words(first)} and {name} = {first[name]}, "
-            f"not {wanted[name]}; state the same"
+            f"not {terms[name]}; state the same"
         )
 
 
-def spent(account: Account) -> float:
+def total_epsilon(account: Account) -> float:
     """Return the epsilon of all releases together at the total's delta, an upper bound."""
     total, releases = account["total"], account["releases"]
     pure = [one["pure_epsilon"] for one in releases if one["pure_epsilon"]]
@@ -213,7 +218,7 @@ def excess(account: Account) -> str:
     extra = sampler_delta(account)
     if extra > total["sampler"]:
         return f"safe noise on so many numbers adds delta {extra:.2g} of {total['sampler']:.2g}"
-    epsilon = spent(account)
+    epsilon = total_epsilon(account)
     if epsilon <= total["epsilon"]:
         return ""
     if math.isfinite(epsilon):
@@ -224,7 +229,7 @@ def excess(account: Account) -> str:
     return f"pure releases would spend epsilon {added:.4g} of the {total['pure']:g} reserved"
 
 
-def with_release(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
+def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
     """Return the account as it is after so many releases more."""
     return {**account, "releases": [*account["releases"], *([entry] * times)]}
 
@@ -234,9 +239,7 @@ def room(account: Account, entry: Mapping[str, Any]) -> int:
     fit, beyond = 0, MANY + 1
     while beyond - fit > 1:
         middle = (fit + beyond) // 2
-        fit, beyond = (
-            (fit, middle) if excess(with_release(account, entry, middle)) else (middle, beyond)
-        )
+        fit, beyond = (fit, middle) if excess(add(account, entry, middle)) else (middle, beyond)
     return fit
 
 
@@ -246,15 +249,15 @@ def digest(request: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock(path: Path) -> Iterator[None]:
     """Hold an account against other releases.
 
     Raises:
         InputError: its folder cannot be written.
     """
     with contextlib.ExitStack() as stack:
-        with durable.refusing(path, _REMEDY):
-            stack.enter_context(durable.locked(path.with_name(f"{path.name}.lock")))
+        with durable.explain(path, _REMEDY):
+            stack.enter_context(durable.lock(path.with_name(f"{path.name}.lock")))
         yield
 
 
@@ -282,7 +285,7 @@ def content(answer: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def reserved(path: Path, size: int) -> Iterator[str]:
+def reserve(path: Path, size: int) -> Iterator[str]:
     """Yield the name of an answer that has its space; what is not used of it goes.
 
     Raises:
@@ -291,7 +294,7 @@ def reserved(path: Path, size: int) -> Iterator[str]:
     name = f"{path.stem}.{secrets.token_hex(8)}.json"
     file = path.with_name(name)
     try:
-        with durable.refusing(path, _REMEDY):
+        with durable.explain(path, _REMEDY):
             # What a killed release left, which held the lock.
             for stale in path.parent.glob(f".{glob.escape(path.stem)}.*.json.part"):
                 stale.unlink(missing_ok=True)
@@ -307,7 +310,7 @@ def charge(path: Path, account: Account) -> None:
     Raises:
         InputError: the disk does not take it.
     """
-    with durable.refusing(path, _REMEDY):
+    with durable.explain(path, _REMEDY):
         durable.write(path, json.dumps(account, indent=2) + "\n")
 
 
@@ -318,5 +321,5 @@ def keep(path: Path, name: str, files: Mapping[str, str]) -> None:
         InputError: the disk does not take it; the charge stays.
     """
     file = path.with_name(name)
-    with durable.refusing(file, "free some space; the charge stays in the account"):
+    with durable.explain(file, "free some space; the charge stays in the account"):
         durable.write(file, json.dumps(files, ensure_ascii=False), 0o600)

@@ -79,7 +79,7 @@ def options(asked: Specification) -> list[recommend.Option]:
     )
 
 
-def fitting(asked: Specification) -> list[tuple[recommend.Option, int]]:
+def rank(asked: Specification) -> list[tuple[recommend.Option, int]]:
     """Return the mechanisms that fit the account and the plan, the least noise first.
 
     Beside each stands how many more releases at these epsilon and delta fit after it. Where no
@@ -95,7 +95,7 @@ def fitting(asked: Specification) -> list[tuple[recommend.Option, int]]:
         cost = ledger.entry(options(asked)[0].release)
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
-            f"{ledger.excess(ledger.with_release(account, cost))}; {_remedy(asked, account)}"
+            f"{ledger.excess(ledger.add(account, cost))}; {_remedy(asked, account)}"
         )
     needed = max(room for _, room in rooms)
     if asked.planned is not None:
@@ -106,7 +106,7 @@ def fitting(asked: Specification) -> list[tuple[recommend.Option, int]]:
 def _rooms(asked: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
     """Return the mechanisms that fit, and how many more of the cheapest one fit after each."""
     costs = [(option, ledger.entry(option.release)) for option in options(asked)]
-    after = [(option, ledger.with_release(account, cost)) for option, cost in costs]
+    after = [(option, ledger.add(account, cost)) for option, cost in costs]
     return [
         (option, max(ledger.room(then, cost) for _, cost in costs))
         for option, then in after
@@ -134,8 +134,8 @@ def _account(asked: Specification) -> tuple[Path, ledger.Account]:
     path, neighbours = ledger.place(asked.file, asked.account), asked.query.adjacency
     # Until a total is stated, that of this release alone.
     total = asked.total or ledger.total({"epsilon": asked.epsilon, "delta": asked.delta})
-    account = ledger.read(path) or ledger.begun(total, neighbours)
-    ledger.agreed(path, account, asked.total, neighbours)
+    account = ledger.read(path) or ledger.begin(total, neighbours)
+    ledger.check_terms(path, account, asked.total, neighbours)
     return path, account
 
 
@@ -159,19 +159,19 @@ def cautions(asked: Specification) -> list[str]:
     guarantees = {"": (asked.epsilon, asked.delta)}
     if asked.total:
         guarantees["total."] = asked.total["epsilon"], asked.total["delta"]
-    found = []
+    sentences = []
     for name, (epsilon, delta) in guarantees.items():
         if delta > 1 / asked.query.records:
-            found.append(
+            sentences.append(
                 f"{name}delta is {delta:g}, above 1 / records = {1 / asked.query.records:.2g}: to "
                 "publish one whole record, drawn at random, would keep such a promise"
             )
         if epsilon > _LARGE_EPSILON:
-            found.append(
+            sentences.append(
                 f"{name}epsilon is {epsilon:g}, above {_LARGE_EPSILON}: this promises a single "
                 "person next to nothing"
             )
-    return found
+    return sentences
 
 
 def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
@@ -189,13 +189,13 @@ def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> R
     notes = cautions(asked)
     if not path.exists():
         tables.check(asked.file)
-    with ledger.locked(path):
+    with ledger.lock(path):
         account = ledger.read(path)
         charges = ledger.answers(path, account, request) if account else []
         answer = next((file for file in charges if file.exists()), None)
         if answer:
             texts = ledger.content(answer)
-            with _claimed(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
+            with _claim(out, {name: len(text.encode()) for name, text in texts.items()}, texts):
                 _publish(out, texts)
             notes.append("this is the answer of an earlier run of the same request, not charged")
             if asked.file.exists() and asked.file.stat().st_mtime > answer.stat().st_mtime:
@@ -203,14 +203,14 @@ def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> R
                     f"{asked.file} has changed since; to ask anew, at the price of another "
                     'release, add label = "..."'
                 )
-        elif proposed := proposal(asked):
-            raise InputError(proposed)
+        elif sentence := proposal(asked):
+            raise InputError(sentence)
         else:
             if charges:
                 notes.append(
                     "an earlier run of the same request ended before its answer; its charge stays"
                 )
-            texts = _charged(asked, out, request, even_if_useless)
+            texts = _charge(asked, out, request, even_if_useless)
     described = json.loads(texts[f"{asked.asked}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
     places = {key: out / f"{asked.asked}{suffix}" for key, suffix in names.items()}
@@ -235,12 +235,10 @@ def _request(asked: Specification, folder: Path) -> dict[str, Any]:
     }
 
 
-def _charged(
-    asked: Specification, out: Path, request: str, even_if_useless: bool
-) -> dict[str, str]:
+def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
     """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
     path, account = _account(asked)
-    option = fitting(asked)[0][0]
+    option = rank(asked)[0][0]
     described = receipt(asked, option)
     if option.error >= 1 and not even_if_useless:
         raise InputError(
@@ -253,9 +251,9 @@ def _charged(
         "receipt": described["digest"],
         **ledger.entry(option.release),
     }
-    account = ledger.with_release(account, charge)
+    account = ledger.add(account, charge)
     described["total_of_the_account"] = ledger.in_words(account["total"])
-    described["epsilon_of_all_releases_so_far"] = ledger.spent(account)
+    described["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(account)
     texts = {
         f"{asked.asked}.receipt.json": json.dumps(described, indent=2) + "\n",
         f"{asked.asked}.receipt.md": page(described),
@@ -263,21 +261,21 @@ def _charged(
     name = f"{asked.asked}.csv"
     sizes = {key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}
     sizes[name] = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
-    with ledger.reserved(path, sum(sizes.values())) as answer, _claimed(out, sizes):
+    with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         value = _value(asked)
         charge["answer"] = answer
-        with durable.uninterrupted():
+        with durable.defer_signals():
             ledger.charge(path, account)
             private = option.release.add_once(value)
-            released = _answer(asked, option.release.noise_std, private)
-            texts = {name: _written(asked, released), **texts}
+            answers_csv = _written(asked, _answer(asked, option.release.noise_std, private))
+            texts = {name: answers_csv, **texts}
             ledger.keep(path, answer, texts)
             _publish(out, texts)
     return texts
 
 
 @contextlib.contextmanager
-def _claimed(
+def _claim(
     out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
     """Hold a folder and the space of the files to come; other files of their names stay.
@@ -288,9 +286,9 @@ def _claimed(
     """
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
-        with durable.refusing(out, "free some space, or give another --out"):
+        with durable.explain(out, "free some space, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(durable.locked(out))
+            stack.enter_context(durable.lock(out))
             for name, file in files.items():
                 if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
@@ -303,7 +301,7 @@ def _claimed(
 def _publish(out: Path, texts: Mapping[str, str]) -> None:
     remedy = "the answer is kept beside the account; ask again with another --out, at no cost"
     for name, text in texts.items():
-        with durable.refusing(out / name, remedy):
+        with durable.explain(out / name, remedy):
             durable.write(out / name, text)
 
 
@@ -429,20 +427,20 @@ def page(described: dict[str, Any]) -> str:
 
 def _value(asked: Specification) -> Array:
     """Return the exact value of the query on the file."""
-    return exact.value(asked.query, _scaled(asked))
+    return exact.value(asked.query, _records(asked))
 
 
-def _scaled(asked: Specification) -> Iterator[Array]:
+def _records(asked: Specification) -> Iterator[Array]:
     """Yield the records of the file as the query has them, if there are as many as stated."""
-    count, stated = 0, asked.query.records
+    count, expected = 0, asked.query.records
     for block in tables.blocks(asked.file, asked.columns, asked.fill):
         count += len(block)
-        if count <= stated:
+        if count <= expected:
             yield asked.scaled(block)
-    if count != stated:
+    if count != expected:
         raise InputError(
             f"{asked.file} has {count} record{'s' * (count != 1)}, and the specification says "
-            f"records = {stated}; correct one"
+            f"records = {expected}; correct one"
         )
 
 
