@@ -73,7 +73,7 @@ def _mapping(value: object, source: object) -> dict[str, Any]:
 def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
-    Every experiment has its own trials and epsilons afterwards; ``experiment_defaults`` are gone.
+    Every experiment has its own trials and epsilons afterwards.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
@@ -95,11 +95,10 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     # A misspelt name may be why a key is missing.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
-    shared = resolved.pop("experiment_defaults")
-    entries = resolved["experiments"]
+    shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
-    for settings in (resolved, resolved["taus"], *runs):
+    for settings in (resolved, resolved["taus"], shared, *runs):
         for key in settings.keys() & set(_LISTS):
             settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
         for key in settings.keys() & set(_NUMBERS):
