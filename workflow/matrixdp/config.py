@@ -286,13 +286,7 @@ def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -
 
     Snakemake hands over what is nested in ``--config`` as text.
     """
-    if "if" in schema:
-        (key, condition), *_ = schema["if"]["properties"].items()
-        met = isinstance(value, dict) and value.get(key) == condition["const"]
-        schema = schema["then" if met else "else"]
-    if "$ref" in schema:
-        steps = schema["$ref"].removeprefix("#/").split("/")
-        schema = functools.reduce(lambda part, step: part[step], steps, root)
+    schema = subschema(schema, value, root)
     if isinstance(value, dict):
         properties, other = schema.get("properties", {}), schema.get("additionalProperties") or {}
         defaults = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
@@ -310,6 +304,20 @@ def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -
                 return str(value)
             return int(number) if number.is_integer() else number
     return value
+
+
+def subschema(
+    schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the part of the schema ``root`` that ``if`` and ``$ref`` choose for a value."""
+    if "if" in schema:
+        (key, condition), *_ = schema["if"]["properties"].items()
+        met = isinstance(value, dict) and value.get(key) == condition["const"]
+        schema = schema["then" if met else "else"]
+    if "$ref" in schema:
+        steps = schema["$ref"].removeprefix("#/").split("/")
+        schema = functools.reduce(lambda part, step: part[step], steps, root)
+    return schema
 
 
 def _sentence(error: jsonschema.ValidationError) -> str:
