@@ -158,19 +158,9 @@ class TinyProject:
 
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables of a newcomer who has activated nothing and whose network is down."""
-    unset = {
-        "ARGS",
-        "BASE",
-        "STATE",
-        "MAKEFLAGS",
-        "MAKELEVEL",
-        "DATA_MIRROR",
-        "PYTHONPATH",
-        "VIRTUAL_ENV",
-        "NO_PROXY",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-    }
+    unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    # Of `make test`, which may have started this.
+    unset |= {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
     active = os.path.dirname(sys.executable)
     path = os.pathsep.join(part for part in kept["PATH"].split(os.pathsep) if part != active)

@@ -91,8 +91,8 @@ def comparison(
     what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
 
     ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
-    is shown, in the reading ``reading``, and ``taus.public``, a share fixed before anything is seen,
-    gets rows of its own.
+    is shown, in the reading ``reading``, and ``taus.public``, a share fixed before anything is
+    seen, gets rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
