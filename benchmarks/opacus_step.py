@@ -6,19 +6,17 @@ has torch and opacus; it prints CPU seconds per step, one line for plain SGD and
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 
-MISSING = [name for name in ("torch", "opacus") if importlib.util.find_spec(name) is None]
-if MISSING:
-    print(f"not run: {', '.join(MISSING)} would have to be installed")
+try:
+    import torch
+    from opacus import GradSampleModule
+    from opacus.optimizers import DPOptimizer
+    from torch import nn
+except ModuleNotFoundError as error:
+    print(f"not run: {error.name} would have to be installed")
     sys.exit()
-
-import torch
-from opacus import GradSampleModule
-from opacus.optimizers import DPOptimizer
-from torch import nn
 
 LOT, STEPS, REPEATS = 1024, 10, 3
 

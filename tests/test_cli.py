@@ -27,7 +27,9 @@ def settings(results, **changes):
 
     These are made after the settings were checked, as a verb must notice them by itself.
     """
-    chosen = config.resolve(copy.deepcopy(SHIPPED) | {"trials": 2, "epsilons": ["1"]})
+    chosen = config.resolve(
+        copy.deepcopy(SHIPPED) | {"experiment_defaults": {"trials": 2, "epsilons": [1]}}
+    )
     chosen["experiments"]["regression"] |= changes
     config.write(chosen, results)
 

@@ -29,6 +29,7 @@ FEATURES = ["drinks", "sgpt", "mcv", "alkphos"]
 M, DELTA = len(FEATURES), 1 / TRAIN
 #: sgpt, the target, gets the larger share of the precision along ``a``.
 EXPERIMENT = {
+    "task": "regression",
     "dataset": "liver",
     "features": FEATURES,
     "target": "sgpt",
@@ -60,8 +61,9 @@ def ran(request, tmp_path_factory):
     """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
     results = tmp_path_factory.mktemp("run") / "results"
     chosen = copy.deepcopy(SHIPPED) | {
-        "trials": TRIALS, "epsilons": ["0.5", "2"], "table_epsilon": "2", "taus": ["0.55", "0.9"],
-        "public_tau": "0.9", "rows": ["2", "4"], "adjacency": request.param, "audit_runs": 2000,
+        "experiment_defaults": {"trials": TRIALS, "epsilons": [0.5, 2]}, "table_epsilon": 2,
+        "taus": {"grid": [0.55, 0.9], "public": 0.9}, "sketch_sizes": [2, 4],
+        "adjacency": request.param, "audit_runs": 2000,
         "experiments": {"regression": EXPERIMENT | {"mechanisms": MECHANISMS}},
     }  # fmt: skip
     config.write(config.resolve(chosen), results)

@@ -1,6 +1,8 @@
 import copy
+import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from snakemake.utils import update_config
@@ -17,8 +19,10 @@ SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
     [(1, "1"), (1.0, "1"), ("1.0", "1"), ("0.10", "0.1"), (1e-5, "0.00001"), ("1e3", "1000")],
 )
 def test_a_number_has_one_token(value, token):
-    resolved = config.resolve({**SHIPPED, "table_epsilon": value, "epsilons": [value]})
-    assert (resolved["table_epsilon"], resolved["epsilons"]) == (token, [token])
+    shared = {"epsilons": [value]}
+    resolved = config.resolve({**SHIPPED, "table_epsilon": value, "experiment_defaults": shared})
+    assert resolved["table_epsilon"] == token
+    assert resolved["experiments"]["regression"]["epsilons"] == [token]
 
 
 @pytest.mark.parametrize(
@@ -37,8 +41,49 @@ def test_shipped_configurations_are_valid(overlay):
 
 
 def test_resolving_sorts_and_merges_equal_numbers():
-    resolved = config.resolve({**SHIPPED, "epsilons": [10, "1", 1.0, 0.1]})
-    assert resolved["epsilons"] == ["0.1", "1", "10"]
+    shared = {"epsilons": [10, "1", 1.0, 0.1]}
+    resolved = config.resolve({**SHIPPED, "experiment_defaults": shared})
+    assert resolved["experiments"]["covariance"]["epsilons"] == ["0.1", "1", "10"]
+    assert config.resolve(resolved) == resolved
+
+
+def test_an_experiment_has_trials_and_epsilons_of_its_own_or_those_of_all():
+    changed = copy.deepcopy(SHIPPED)
+    changed["experiment_defaults"] = {"trials": 7, "epsilons": [0.5, 1]}
+    changed["experiments"]["first_pc"] |= {"trials": "9", "epsilons": [1, 2]}
+    resolved = config.resolve(changed)
+    first_pc, covariance = (resolved["experiments"][name] for name in ("first_pc", "covariance"))
+    assert (first_pc["trials"], first_pc["epsilons"]) == (9, ["1", "2"])
+    assert (covariance["trials"], covariance["epsilons"]) == (7, ["0.5", "1"])
+    part = dependence.part(resolved, "first_pc", "laplace")
+    assert (part["trials"], part["epsilons"]) == (9, ["1", "2"])
+    changed["experiments"]["first_pc"]["epsilons"] = [2]
+    with pytest.raises(InputError, match=r"table_epsilon is 1, which experiments.first_pc.epsil"):
+        config.resolve(changed)
+
+
+@pytest.mark.parametrize("key", [key for key in config.MOVED if key != "claim_trials"])
+def test_an_old_key_is_a_sentence_with_the_new_one(key):
+    new = config.MOVED[key]
+    sentence = f"config.yaml has the old key '{key}'; write {re.escape(new)} instead"
+    with pytest.raises(InputError, match=sentence):
+        config.resolve({**SHIPPED, key: 1})
+
+
+def test_an_old_key_of_an_experiment_is_a_sentence_with_the_new_one():
+    changed = copy.deepcopy(SHIPPED)
+    changed["experiments"]["regression"]["claim_trials"] = 1
+    with pytest.raises(InputError, match="regression has the old key 'claim_trials'; write trials"):
+        config.resolve(changed)
+
+
+def test_an_editor_finds_nothing_wrong_with_the_shipped_configurations():
+    schema = yaml.safe_load(config.SCHEMA.read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    for overlay in (None, *(ROOT / "workflow/config").glob("*.yaml")):
+        changed = copy.deepcopy(SHIPPED)
+        update_config(changed, yaml.safe_load(overlay.read_text()) if overlay else {})
+        assert not [*jsonschema.Draft7Validator(schema).iter_errors(changed)]
 
 
 def test_what_is_left_out_has_the_default():
@@ -49,21 +94,25 @@ def test_what_is_left_out_has_the_default():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"trials": 0}, "trials is 0; it must be a whole number of at least 1"),
-        ({"trials": "many"}, "trials is 'many'; it must be a whole number"),
-        ({"trails": 3}, "unknown key 'trails'; did you mean 'trials'"),
-        ({"epsilons": ["1", -1]}, r"epsilons\[1\] is -1; it must be a finite number above 0"),
-        ({"epsilons": ["nan"]}, r"epsilons\[0\] is 'nan'"),
-        ({"epsilons": []}, r"epsilons is \[\]"),
+        ({"experiment_defaults": {"trials": 0}}, "trials is 0; it must be a whole number of at"),
+        ({"experiment_defaults": {"trials": "many"}}, "trials is 'many'; it must be a whole num"),
+        ({"experiment_defaults": {"trails": 3}}, "unknown key 'trails'; did you mean 'trials'"),
+        (
+            {"experiment_defaults": {"epsilons": ["1", -1]}},
+            r"epsilons\[1\] is -1; it must be a fin",
+        ),
+        ({"experiment_defaults": {"epsilons": ["nan"]}}, r"epsilons\[0\] is 'nan'"),
+        ({"experiment_defaults": {"epsilons": []}}, r"epsilons is \[\]"),
         ({"delta": 1}, r"delta is 1; it must be 1/n .*, or a number strictly between 0 and 1"),
         ({"delta": 0}, "delta is 0"),
         ({"delta": "1/m"}, "delta is '1/m'; it must be 1/n"),
-        ({"taus": [1]}, r"taus\[0\] is 1; it must be a number strictly between 0 and 1"),
-        ({"public_tau": 1}, "public_tau is 1; it must be a number strictly between 0 and 1"),
-        ({"rows": [0.5]}, r"rows\[0\] is 0.5; it must be a number of at least 1"),
+        ({"taus": {"grid": [1]}}, r"taus.grid\[0\] is 1; it must be a number strictly between"),
+        ({"taus": {"public": 1}}, "taus.public is 1; it must be a number strictly between 0 and"),
+        ({"taus": [0.5]}, r"taus is \[0.5\]; it must be a mapping of grid and public"),
+        ({"sketch_sizes": [0.5]}, r"sketch_sizes\[0\] is 0.5; it must be a number of at least 1"),
         ({"data": {"source": "orignal"}}, "data.source is 'orignal'; did you mean 'original'"),
         ({"data": {"sorce": "auto"}}, "data has the unknown key 'sorce'"),
-        ({"experiments": {"regresion": {}}}, "'regresion'; did you mean 'regression'"),
+        ({"experiments": {"regresion": {}}}, "experiments.regresion lacks the key 'task'"),
         ({"experiments": {}}, "experiments is {}"),
     ],
 )
@@ -77,6 +126,7 @@ def test_a_bad_value_is_one_sentence(change, sentence):
     ("key", "value", "sentence"),
     [
         ("mechanisms", ["laplac"], r"mechanisms\[0\] is 'laplac'; did you mean 'laplace'"),
+        ("task", "regresion", "task is 'regresion'; did you mean 'regression'"),
         ("dataset", "livr", "dataset is 'livr'; did you mean 'liver'"),
         ("directions", {"a": ["sgtp"]}, r"directions.a\[0\] is 'sgtp'; did you mean 'sgpt'"),
         ("directions", {"a b": ["sgpt"]}, "'a b'"),
@@ -113,6 +163,8 @@ def test_numbers_that_a_command_line_nests_are_numbers():
         ("clip", 0, "training.adult.clip is 0; it must be a number above 0"),
         ("lot", 0, "training.adult.lot is 0; it must be a whole number of at least 1"),
         ("extractor_epochs", 1, "training.adult has the unknown key 'extractor_epochs'"),
+        ("dataset", "liver", "training.adult.dataset is 'liver'; it must be one of cora, adult"),
+        ("kind", "gradient", "training.adult.kind is 'gradient'; did you mean 'gradients'"),
     ],
 )
 def test_a_bad_setting_of_a_training_is_one_sentence(key, value, sentence):
@@ -124,6 +176,17 @@ def test_a_bad_setting_of_a_training_is_one_sentence(key, value, sentence):
 
 def test_private_features_are_not_clipped():
     assert "clip" not in config.resolve(SHIPPED)["training"]["imdb"]
+
+
+def test_the_kind_of_a_training_is_that_of_its_code():
+    changed = copy.deepcopy(SHIPPED)
+    changed["training"]["imdb"] |= {"kind": "gradients"}
+    del changed["training"]["imdb"]["extractor_epochs"]
+    with pytest.raises(InputError, match="imdb.kind is 'gradients'; it must be one of features"):
+        config.resolve(changed)
+    changed["training"] = {"imbd": changed["training"]["adult"]}
+    with pytest.raises(InputError, match="training is 'imbd'; did you mean 'imdb'"):
+        config.resolve(changed)
 
 
 def test_a_regression_needs_its_target():
@@ -179,8 +242,11 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
     swept = dependence.swept(RESOLVED, "regression")
     audited = dependence.audited(RESOLVED, "regression")
     assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
-    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["public_tau"]], ["a"])
-    assert (swept["trials"], audited["trials"]) == (RESOLVED["trials"], 1)
+    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["taus"]["public"]], ["a"])
+    assert (swept["trials"], audited["trials"]) == (
+        RESOLVED["experiments"]["regression"]["trials"],
+        1,
+    )
     assert not CLAIMED & {*swept, *audited}
     assert len(audited["taus"]) > 1
 

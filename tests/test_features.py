@@ -27,7 +27,7 @@ def dataset():
 
 def run(dataset, mechanism="gaussian_2006", column="noise_std", **changes):
     """Return a column of the trials of section 10.2 on the data set."""
-    resolved = config.resolve({**SHIPPED, "trials": 30, "epsilons": ["1"]})
+    resolved = config.resolve({**SHIPPED, "experiment_defaults": {"trials": 30, "epsilons": [1]}})
     part = dependence.part(resolved, "section10_2", mechanism) | {"train": 40, **changes}
     task, private, settings = study.prepared(part, dataset)
     return np.array(trials.columns(study.run(task, mechanism, private, settings))[column])

@@ -31,8 +31,9 @@ class Run:
         return run
 
     def settings(self, epsilons=("0.1", "10"), **changes):
-        own = {**SHIPPED["experiments"]["regression"], "claim_trials": 5, "mechanisms": ROWS}
-        given = {"epsilons": list(epsilons), "table_epsilon": epsilons[0], "trials": 3, **changes}
+        own = {**SHIPPED["experiments"]["regression"], "trials_for_claims": 5, "mechanisms": ROWS}
+        own |= {"epsilons": list(epsilons), "trials": changes.pop("trials", 3)}
+        given = {"table_epsilon": epsilons[0], **changes}
         config.write(
             config.resolve({**SHIPPED, **given, "experiments": {"regression": own}}), self.folder
         )
@@ -80,7 +81,7 @@ def test_one_more_epsilon_is_computed_alone_to_the_same_bytes(run):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"seed": 1}, {"trials": 4}, {"delta": "0.001"}, {"taus": ["0.75", "0.9"]}],
+    [{"seed": 1}, {"trials": 4}, {"delta": "0.001"}, {"taus": {"grid": [0.75, 0.9]}}],
 )
 def test_nothing_is_taken_over_from_other_settings(changes, run):
     run.trials("mvg_binary")

@@ -1,7 +1,6 @@
 """The Makefile: set-up, one run at a time, and going on after a kill. Nothing is installed here."""
 
 import contextlib
-import functools
 import os
 import shlex
 import shutil

@@ -14,19 +14,31 @@ from matrixdp.experiments import study
 
 #: Ends of the schema; what is left out is one value in the middle.
 ENDS = {
-    "small epsilon": {"epsilons": [1e-6], "table_epsilon": 1e-6},
-    "large epsilon": {"epsilons": [1e6], "table_epsilon": 1e6},
+    "small epsilon": {"epsilon": 1e-6},
+    "large epsilon": {"epsilon": 1e6},
     "small delta": {"delta": 1e-15},
     "large delta": {"delta": 1 - 1e-9},
-    "small delta, large epsilon": {"delta": 1e-15, "epsilons": [1e6], "table_epsilon": 1e6},
-    "large delta, small epsilon": {"delta": 1 - 1e-9, "epsilons": [1e-6], "table_epsilon": 1e-6},
-    "small shares": {"taus": [1e-6], "public_tau": 1e-6, "rows": [1], "radii": [1e-6]},
-    "large shares": {"taus": [1 - 1e-6], "public_tau": 1 - 1e-6, "rows": [1000], "radii": [1]},
+    "small delta, large epsilon": {"delta": 1e-15, "epsilon": 1e6},
+    "large delta, small epsilon": {"delta": 1 - 1e-9, "epsilon": 1e-6},
+    "small fractions": {
+        "taus": {"grid": [1e-6], "public": 1e-6},
+        "sketch_sizes": [1],
+        "squared_radius_fractions": [1e-6],
+    },
+    "large fractions": {
+        "taus": {"grid": [1 - 1e-6], "public": 1 - 1e-6},
+        "sketch_sizes": [1000],
+        "squared_radius_fractions": [1],
+    },
     "small training set": {"train": 2.0, "trials": "1.0"},
     "large training set": {"train": "344", "seed": 2**63 - 1},
 }
-MIDDLE = {"trials": 1, "epsilons": [1], "table_epsilon": 1.0, "taus": [0.75], "rows": [4]}
-MIDDLE["radii"] = [0.25]
+MIDDLE = {
+    "taus": {"grid": [0.75]},
+    "sketch_sizes": [4],
+    "squared_radius_fractions": [0.25],
+    "training": {},
+}
 
 pytestmark = pytest.mark.slow
 
@@ -41,10 +53,12 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ENDS)
 def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
-    chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name] | {"training": {}}
-    train = chosen.pop("train", 60)
+    chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name]
+    train, trials = chosen.pop("train", 60), chosen.pop("trials", 1)
+    epsilon = chosen["table_epsilon"] = chosen.pop("epsilon", 1.0)
+    chosen["experiment_defaults"] = {"trials": trials, "epsilons": [epsilon]}
     for own in chosen["experiments"].values():
-        own |= {"claim_trials": 0} | ({"train": train} if "train" in own else {})
+        own |= {"trials_for_claims": 0} | ({"train": train} if "train" in own else {})
     settings = config.resolve(chosen)
     ran = 0
     for experiment, own in settings["experiments"].items():

@@ -14,11 +14,11 @@ from matrixdp.report import comparisons, summary, tables
 
 CONFIG = {
     "seed": 1,
-    "trials": 100,
+    "experiment_defaults": {"trials": 100},
     "delta": "1/n",
     "adjacency": "replace",
     "table_epsilon": "1",
-    "public_tau": "0.75",
+    "taus": {"public": "0.75"},
     "data": {"source": "auto", "mirror": "/home/somebody/private-folder"},
     "experiments": {"regression": {"dataset": "liver"}},
     "training": {},

@@ -62,7 +62,7 @@ def test_jobs_of_the_mvg_paper(shipped):
 
 def test_settings_on_the_command_line(shipped):
     # Without a target, at least the MVG paper is made.
-    counts = shipped.plan("--config", "trials=20", "epsilons=[0.1,1]").counts
+    counts = shipped.plan("--config", "experiment_defaults={trials: 20, epsilons: [0.1, 1]}").counts
     assert counts["trials"] >= counted(*TABLES.values())["trials"]
     assert counts["report"] == 1
 
@@ -89,16 +89,16 @@ def test_every_named_target_can_be_planned(shipped):
 
 
 def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
-    assert finished.plan("mvg", "--config", "epsilons=[1.0,0.10]", "taus=[0.750]").idle
+    assert finished.plan("mvg", "--config", "experiment_defaults={epsilons: [1.0, 0.10]}").idle
 
 
 @pytest.mark.parametrize(
     ("setting", "rerun"),
     [
-        ("taus=[0.75,0.85]", jobs_of(mechanisms=["mvg_binary", "directional_gaussian"])),
-        ("rows=[4,8]", jobs_of(mechanisms=["jl_exact"])),
-        ("epsilons=[1,0.1,10]", jobs_of() - REFERENCES),
-        ("trials=3", jobs_of()),
+        ("taus={grid: [0.75, 0.85]}", jobs_of(mechanisms=["mvg_binary", "directional_gaussian"])),
+        ("sketch_sizes=[4,8]", jobs_of(mechanisms=["jl_exact"])),
+        ("experiment_defaults={epsilons: [1, 0.1, 10]}", jobs_of() - REFERENCES),
+        ("experiment_defaults={trials: 3}", jobs_of()),
         ("table_epsilon=0.1", set()),
         ("seed=1", jobs_of() | {"data liver", "data movement", "data ctg"}),
     ],

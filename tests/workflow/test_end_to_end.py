@@ -58,7 +58,7 @@ def test_cores_and_order_change_no_byte(fresh, finished):
 
 
 def test_one_more_epsilon_keeps_the_old_rows(again, finished):
-    outcome = again.make("table3", "--config", "epsilons=[0.1,1,10]")
+    outcome = again.make("table3", "--config", "experiment_defaults={epsilons: [0.1, 1, 10]}")
     assert outcome.jobs == jobs_of("regression") - {"trials regression nonprivate"}
     before, after = finished.results("trials"), again.results("trials")
     for mechanism in ("mvg_binary", "jl_exact"):

@@ -63,7 +63,7 @@ def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described
     assert experiment["mechanisms"] == ["nonprivate", "random", *sources.mechanisms()]
     assert experiment["recommended"] == "laplace", "a pure guarantee is asked for"
     assert settings["training"] == {}
-    assert (settings["table_epsilon"], settings["epsilons"]) == ("2", ["0.1", "1", "2"])
+    assert (settings["table_epsilon"], experiment["epsilons"]) == ("2", ["0.1", "1", "2"])
     assert settings["delta"] == "1/n"
     with_delta = described(epsilon="epsilon = 2\ndelta = 1e-5\nimportance = {income = 2}")
     assert with_delta["delta"] == "0.00001"

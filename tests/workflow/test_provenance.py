@@ -13,7 +13,7 @@ from matrixdp import cli
 pytestmark = pytest.mark.slow
 
 TRIALS = "results/trials/regression/default/jl_exact.csv.gz"
-OTHER = ["--config", "seed=77", "trials=9"]
+OTHER = ["--config", "seed=77", "experiment_defaults={trials: 9}"]
 
 
 def test_old_results_are_known_without_what_snakemake_keeps(again):
@@ -97,10 +97,7 @@ def listed(unrun):
 def test_what_a_setting_does_not_act_on_is_said(shipped, unrun):
     said = shipped.plan("figure4", "--config", "reading=zeta_literal").output
     assert "note: the reading acts on the tables of results" in said
-    said = shipped.plan("mvg", "--config", "trials=20", "epsilons=[0.1,1]").output
-    assert "note: private training has trials of its own" in said
-    assert "note: private training has epsilons of its own" in said
-    assert "note: " not in unrun.plan("mvg", "--config", "trials=20").output
+    assert "note: " not in unrun.plan("mvg", "--config", "seed=20").output
 
 
 def test_an_experiment_that_was_taken_out_is_gone(again):

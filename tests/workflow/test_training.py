@@ -17,8 +17,14 @@ pytestmark = pytest.mark.slow
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
 SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": ["1"]}
 TINY = {
-    "adult": {**SMALL, "schemes": ["nonprivate", "imgm"]},
-    "imdb": {**SMALL, "extractor_epochs": 1, "schemes": ["imgm_amplified"]},
+    "adult": {**SMALL, "kind": "gradients", "dataset": "adult", "schemes": ["nonprivate", "imgm"]},
+    "imdb": {
+        **SMALL,
+        "kind": "features",
+        "dataset": "imdb",
+        "extractor_epochs": 1,
+        "schemes": ["imgm_amplified"],
+    },
 }
 TRAINED = {"train adult nonprivate", "train adult imgm", "train imdb imgm_amplified"}
 

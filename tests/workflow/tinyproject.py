@@ -29,13 +29,13 @@ NOWHERE = "http://127.0.0.1:9"
 
 #: One mechanism of each axis and of none, reference rows, all three data sets.
 TINY: dict[str, Any] = {
-    "trials": 2,
-    "epsilons": ["0.1", "1"],
-    "taus": ["0.75"],
-    "rows": ["4"],
+    "experiment_defaults": {"trials": 2, "epsilons": [0.1, 1]},
+    "taus": {"grid": [0.75]},
+    "sketch_sizes": [4],
     "data": {"source": "simulated"},
     "experiments": {
         "regression": {
+            "task": "regression",
             "dataset": "liver",
             "target": "drinks",
             "train": 248,
@@ -43,11 +43,12 @@ TINY: dict[str, Any] = {
             "mechanisms": ["nonprivate", "mvg_binary", "jl_exact"],
         },
         "first_pc": {
+            "task": "first_pc",
             "dataset": "movement",
             "directions": {"a": ["RSS_anchor1"]},
             "mechanisms": ["random", "directional_gaussian"],
         },
-        "covariance": {"dataset": "ctg", "mechanisms": ["imgm"]},
+        "covariance": {"task": "covariance", "dataset": "ctg", "mechanisms": ["imgm"]},
     },
 }
 
@@ -157,7 +158,9 @@ class TinyProject:
 
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables of a newcomer who has activated nothing and whose network is down."""
-    unset = {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    # Of `make test`, which may have started this.
+    unset |= {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
     active = os.path.dirname(sys.executable)
     path = os.pathsep.join(part for part in kept["PATH"].split(os.pathsep) if part != active)

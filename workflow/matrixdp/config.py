@@ -73,7 +73,7 @@ def _mapping(value: object, source: object) -> dict[str, Any]:
 def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
-    Every experiment has its own trials and epsilons afterwards; ``experiment_defaults`` are gone.
+    Every experiment has its own trials and epsilons afterwards.
 
     Args:
         config: config.yaml as read, with overlays and command line merged in.
@@ -95,11 +95,10 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     # A misspelt name may be why a key is missing.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
-    shared = resolved.pop("experiment_defaults")
-    entries = resolved["experiments"]
+    shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
-    for settings in (resolved, resolved["taus"], *runs):
+    for settings in (resolved, resolved["taus"], shared, *runs):
         for key in settings.keys() & set(_LISTS):
             settings[key] = sorted({_token(value) for value in settings[key]}, key=Decimal)
         for key in settings.keys() & set(_NUMBERS):
@@ -287,13 +286,7 @@ def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -
 
     Snakemake hands over what is nested in ``--config`` as text.
     """
-    if "if" in schema:
-        (key, condition), *_ = schema["if"]["properties"].items()
-        met = isinstance(value, dict) and value.get(key) == condition["const"]
-        schema = schema["then" if met else "else"]
-    if "$ref" in schema:
-        steps = schema["$ref"].removeprefix("#/").split("/")
-        schema = functools.reduce(lambda part, step: part[step], steps, root)
+    schema = subschema(schema, value, root)
     if isinstance(value, dict):
         properties, other = schema.get("properties", {}), schema.get("additionalProperties") or {}
         defaults = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
@@ -311,6 +304,20 @@ def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -
                 return str(value)
             return int(number) if number.is_integer() else number
     return value
+
+
+def subschema(
+    schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the part of the schema ``root`` that ``if`` and ``$ref`` choose for a value."""
+    if "if" in schema:
+        (key, condition), *_ = schema["if"]["properties"].items()
+        met = isinstance(value, dict) and value.get(key) == condition["const"]
+        schema = schema["then" if met else "else"]
+    if "$ref" in schema:
+        steps = schema["$ref"].removeprefix("#/").split("/")
+        schema = functools.reduce(lambda part, step: part[step], steps, root)
+    return schema
 
 
 def _sentence(error: jsonschema.ValidationError) -> str:

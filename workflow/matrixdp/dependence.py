@@ -33,19 +33,23 @@ def part(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> dict
             cut |= _chosen(own, "epsilons", "delta", "batch")
         return cut
     own = config.release(settings, experiment)
-    cut |= _chosen(own, "task", "dataset", "features", "target", "train")
-    cut |= _chosen(settings, "seed", "trials", "adjacency", "reading")
+    cut |= _chosen(own, "task", "dataset", "features", "target", "train", "trials")
+    cut |= _chosen(settings, "seed", "adjacency", "reading")
     # Claims are judged in the default reading alone.
     if settings["reading"] == readings.DEFAULT:
-        cut |= {"claim_trials": own["claim_trials"]} if own.get("claim_trials") else {}
-    places = {"direction": (own, "directions"), "tau": (settings, "taus")}
-    places["radius"] = settings, "radii"
+        cut |= {"claim_trials": own["trials_for_claims"]} if own.get("trials_for_claims") else {}
+    axes = {
+        "direction": _chosen(own, "directions"),
+        "tau": {"taus": settings["taus"]["grid"]},
+        "rows": {"rows": settings["sketch_sizes"]},
+        "radius": {"radii": settings["squared_radius_fractions"]},
+    }
     for name in mechanisms:
         if name in sources.mechanisms():
-            cut |= _chosen(settings, "epsilons", "delta")
+            cut |= _chosen(own, "epsilons") | _chosen(settings, "delta")
             cut |= _chosen(settings, "table_epsilon") if "claim_trials" in cut else {}
             for axis in sources.mechanisms()[name].axes:
-                cut |= _chosen(*places.get(axis, (settings, axis)))
+                cut |= axes[axis]
     return cut
 
 
@@ -132,7 +136,7 @@ def swept(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     found = _at_table_epsilon(settings, experiment)
     # A share that is fixed in public is no choice to be made anew under every reading.
-    found |= {"taus": [settings["public_tau"]]} if "taus" in found else {}
+    found |= {"taus": [settings["taus"]["public"]]} if "taus" in found else {}
     directions = list(found.get("directions", {}).items())[:1]
     return found | ({"directions": dict(directions)} if "directions" in found else {})
 
@@ -143,8 +147,9 @@ def audited(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
 
 
 def _at_table_epsilon(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
-    tables = {"epsilons": [settings["table_epsilon"]], "reading": readings.DEFAULT}
-    found = part({**settings, **tables}, experiment, *config.rows(settings, experiment))
+    default = {**settings, "reading": readings.DEFAULT}
+    found = part(default, experiment, *config.rows(settings, experiment))
+    found |= {"epsilons": [settings["table_epsilon"]]} if "epsilons" in found else {}
     return {key: value for key, value in found.items() if key not in _CLAIMS}
 
 

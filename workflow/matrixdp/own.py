@@ -45,7 +45,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration of a run on the matrix that a resolved one names.
 
     Its data set is described under ``matrix``, its one experiment has every mechanism. Epsilon,
-    delta and neighbours are those of the specification, and ``epsilons`` are run beside its own. A
+    delta and neighbours are those of the specification; ``experiment_defaults`` adds epsilons. A
     quarter of the records tests a regression.
 
     Raises:
@@ -70,6 +70,8 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         "dataset": OWN,
         "directions": {"a": important},
         "mechanisms": [*references, *sources.mechanisms()],
+        "trials": config["experiment_defaults"]["trials"],
+        "epsilons": [*config["experiment_defaults"]["epsilons"], asked.epsilon],
         "per_job": _PER_JOB,
         "recommended": recommended(asked),
     }
@@ -79,7 +81,6 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         **config,
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
-        "epsilons": [*config["epsilons"], asked.epsilon],
         "table_epsilon": asked.epsilon,
         "delta": asked.delta or config["delta"],
         "adjacency": asked.query.adjacency,

@@ -287,8 +287,7 @@ def notes(
         matrix: the configuration of a run on a matrix of one's own, or empty.
     """
     named = {one.partition("=")[0] for one in given}
-    own = "private training has {0} of its own, training.NAME.{0}"
-    said = [own.format(n) for n in ("trials", "epsilons") if n in named and settings["training"]]
+    said = []
     if "reading" in named and settings["reading"] != "default":
         said.append(
             "the reading acts on the tables of results (mvg, table3 to table5) alone; figures, "

@@ -15,7 +15,7 @@ from matrixdp.experiments import readings
 MAIN = workflow.modifier.is_main_snakefile()
 
 try:
-    config = configuration.resolve(config, workflow.configfiles if MAIN else ())
+    config = configuration.resolve(config)
     if MAIN and config["matrix"]:
         from matrixdp import own
 

@@ -121,7 +121,7 @@ def test_a_public_tau_has_a_row_of_its_own(make):
     assert fixed["mean"] == pytest.approx(0.3)
     assert pd.isna(fixed["published"])
     assert pd.isna(fixed["verdict"])
-    table, *_ = make(3, *regression(), public_tau="0.95")
+    table, *_ = make(3, *regression(), taus={"public": "0.95"})
     fixed = row(table, "MVG using the binary allocation strategy, fixed in public")
     assert fixed["mean"] == pytest.approx(0.4)
 

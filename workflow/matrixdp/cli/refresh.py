@@ -12,8 +12,6 @@ def run(*, results: str = "results", mirror: str = "", status: bool = False) -> 
     Args:
         status: only say which are simulated
     """
-    import yaml
-
     from matrixdp import config
     from matrixdp.data import store
 
@@ -23,6 +21,5 @@ def run(*, results: str = "results", mirror: str = "", status: bool = False) -> 
         return
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
     if not mirror and Path("config.yaml").is_file():
-        settings = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
-        mirror = config.resolve(settings)["data"]["mirror"]
+        mirror = config.resolve(config.load("config.yaml"))["data"]["mirror"]
     store.refresh(folders, mirror=mirror or None)

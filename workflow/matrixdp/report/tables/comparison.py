@@ -91,8 +91,8 @@ def comparison(
     what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
 
     ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
-    is shown, in the reading ``reading``, and ``public_tau``, a share fixed before anything is seen,
-    gets rows of its own.
+    is shown, in the reading ``reading``, and ``taus.public``, a share fixed before anything is
+    seen, gets rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
@@ -119,7 +119,7 @@ def comparison(
             "_qualifier": cell["qualifier"],
         }
         rows.append(found | ours)
-    rows += _further_rows(results, printed, epsilon, f"tau={settings['public_tau']}")
+    rows += _further_rows(results, printed, epsilon, f"tau={settings['taus']['public']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
     table["data_status"] = status
     table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")

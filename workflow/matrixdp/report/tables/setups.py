@@ -123,9 +123,9 @@ def _released(
         if len(ends) == 1
         else f"{len(ends)} different intervals, one per feature",
         "adjacency": settings["adjacency"].replace("_", " ") + " one record",
-        "epsilon": ", ".join(settings["epsilons"]),
+        "epsilon": ", ".join(own["epsilons"]),
         "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
-        "trials": str(settings["trials"]),
+        "trials": str(own["trials"]),
         "licence": facts["licence"],
     }
 
