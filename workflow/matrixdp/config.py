@@ -16,18 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from matrixdp import checks, files, sources, stamps
+from matrixdp import checks, discovery
 from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
-from matrixdp.places import place
 from matrixdp.strict import load
 from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
-
-#: Holds the stamps of the configurations that jobs were planned with, where Snakemake started them.
-PLANNED = "MATRIXDP_SETTINGS"
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
@@ -150,86 +146,26 @@ def _datasets() -> dict[str, Any]:
     return _mapping(load(DATASETS), DATASETS)
 
 
-def entry(settings: Mapping[str, Any], dataset: str) -> str:
-    """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
-    found = datasets(settings)[dataset]
-    return sources.stamp({key: found[key] for key in found if key not in stamps.WORDS})
-
-
-def write(config: Mapping[str, Any], results: str | os.PathLike = "results") -> None:
-    """Write a resolved configuration where jobs read it, unless it stands there already."""
-    target = place("settings", os.fspath(results))
-    text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-    if not (target.is_file() and target.read_text(encoding="utf-8") == text):
-        files.write_text(target, text)
-
-
-def read(results: str | os.PathLike = "results") -> dict[str, Any]:
-    """Return the resolved configuration of a run.
-
-    Raises:
-        InputError: it is not there or damaged.
-    """
-    file = place("settings", os.fspath(results))
-    if not file.is_file():
-        raise InputError(f"{file} does not exist; run `snakemake`, which writes it")
-    settings = None
-    with contextlib.suppress(InputError):
-        settings = load(file)
-    if not isinstance(settings, dict) or "experiments" not in settings:
-        raise InputError(f"{file} is damaged; delete it and run again")
-    known = os.environ.get(PLANNED, "").split()
-    if known and sources.stamp(settings) not in known:
-        raise InputError(
-            f"{file} is not the configuration that this job was planned with, as another run has "
-            "replaced it; run again, one run at a time"
-        )
-    return settings
-
-
-def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
-    """Return the mechanisms or schemes and the reference rows of an experiment."""
-    if experiment in settings["training"]:
-        return list(settings["training"][experiment]["schemes"])
-    return list(release(settings, experiment)["mechanisms"])
-
-
-def bundles(settings: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return which rows of which experiment one job makes, job by job.
-
-    Where a job makes one row, mechanisms are left out, each of which is a job by its name;
-    reference rows, which take no time, are one.
-    """
-    found = []
-    for name, own in (settings["experiments"] | settings["training"]).items():
-        chosen, length = rows(settings, name), own["per_job"]
-        if name in settings["experiments"] and length == 1:
-            chosen = [row for row in chosen if row not in sources.mechanisms()]
-            length = len(chosen) or 1
-        found += [(name, chosen[at : at + length]) for at in range(0, len(chosen), length)]
-    return found
-
-
-def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
-    """Return the settings of an experiment on one release, or raise InputError if it is none."""
-    known = settings["experiments"]
-    return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
+def text(settings: Mapping[str, Any]) -> str:
+    """Return a resolved configuration as YAML, but for where a machine has the originals."""
+    shown = {**settings, "data": {**settings["data"], "mirror": ""}}
+    return yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
 
 
 def _schema(known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with the names that the sources and datasets.yaml have."""
     schema: dict[str, Any] = load(SCHEMA)
     experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
-    experiment["task"]["enum"] = [*sources.tasks()]
+    experiment["task"]["enum"] = [*discovery.tasks()]
     experiment["dataset"]["enum"] = [name for name, d in known.items() if "scalings" in d]
-    experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *sources.mechanisms()]
+    experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *discovery.mechanisms()]
     trainings = schema["properties"]["training"]["properties"] = {}
     learning = [name for name, entry in known.items() if "scalings" not in entry]
-    for name in sources.trainings():
-        trainings[name] = copy.deepcopy(schema["$defs"][sources.kind(name)])
+    for name in discovery.trainings():
+        trainings[name] = copy.deepcopy(schema["$defs"][discovery.kind(name)])
         properties = trainings[name]["properties"]
         properties["dataset"]["enum"] = learning
-        properties["schemes"]["items"]["enum"] = [*OF_TRAINING, *sources.schemes(name)]
+        properties["schemes"]["items"]["enum"] = [*OF_TRAINING, *discovery.schemes(name)]
     return schema
 
 
@@ -240,7 +176,7 @@ def _token(value: object) -> str:
 
 def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Raise InputError unless the data set has the features and the task has what it needs."""
-    needs = sources.tasks()[experiment["task"]].words.get("needs", ())
+    needs = discovery.tasks()[experiment["task"]].words.get("needs", ())
     for key in needs:
         if key not in experiment:
             task = experiment["task"]
@@ -295,7 +231,7 @@ def _check_shown(settings: Mapping[str, Any]) -> None:
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
     """Return the mechanisms of an experiment that are run over an axis."""
-    known = sources.mechanisms()
+    known = discovery.mechanisms()
     return [name for name in experiment["mechanisms"] if name in known and axis in known[name].axes]
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import catalogue, files, templates
+from matrixdp import catalogue, exhibits, files
 from matrixdp.checks import InputError
 from matrixdp.report import figures, inputs, markup, summary, tables, timing
 from matrixdp.report.claims import findings
@@ -86,7 +86,7 @@ def build(
     sections, commands = layout.read(FOLDER / "layout.yaml")
     told, experiments, environment = (
         answers.Run(root, config),
-        templates.kinds(config),
+        exhibits.kinds(config),
         _environment(),
     )
     if own := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
