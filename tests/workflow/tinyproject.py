@@ -64,9 +64,8 @@ class Outcome:
 
     @functools.cached_property
     def jobs(self) -> set[str]:
-        """The printed commands of jobs that make a file, as ``verb what what``."""
-        found = re.findall(r"\bpython -m matrixdp (\w+(?: \w+)*)", self.output)
-        return {words for words in found if words.split()[0] not in ("refresh", "timing")}
+        """The jobs whose commands are printed, each by the name of its log."""
+        return {*re.findall(r"(?:2?>|tee) (?:\S*/)?results/logs/(\S+)\.log", self.output)}
 
     @property
     def idle(self) -> bool:
@@ -185,8 +184,8 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
     for experiment in experiments or tables:
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
-                found |= {f"trials {experiment} {name}", f"summary {experiment}"}
-                found |= {f"table {tables[experiment]}"}
+                found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
+                found |= {f"tables/{tables[experiment]}"}
     return found
 
 

@@ -38,6 +38,11 @@ def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def datasets(settings: Mapping[str, Any]) -> set[str]:
+    """Return the names of the data sets of a run."""
+    return {parts.dataset(settings, name) for name in kinds(settings)}
+
+
 def fill(
     name: str, each: str, inputs: Iterable[str], experiments: Mapping[str, str]
 ) -> Iterator[Exhibit]:
@@ -133,7 +138,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         "comparisons": runs,
         "readings": {part for name in swept(settings) for part in (name, f"{name}_trials")},
         "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
-        "data": {parts.dataset(settings, name) for name in runs},
+        "data": datasets(settings),
         "theory": {*discovery.theory()},
     }
     if isinstance(settings.get("matrix"), dict):

@@ -1,7 +1,11 @@
 # What all rules share: the checked configuration, and functions that name files and settings.
 # No network, nothing heavy: every job on a cluster parses this again.
+import fnmatch
 import os
+import shlex
 import sys
+
+from snakemake.exceptions import WorkflowError
 
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
@@ -33,10 +37,13 @@ os.environ.update(
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 RUNS = [*EXPERIMENTS, *TRAININGS]
-DATASETS = sorted({parts.dataset(config, run) for run in RUNS})
+DATASETS = sorted(exhibits.datasets(config))
 SWEPT = exhibits.swept(config)
 TABLES, FIGURES = exhibits.plan(config)
-DEFAULT = readings.DEFAULT
+EXHIBITS = [*TABLES.values(), *FIGURES.values()]
+# Tables of an experiment's results, which are also made under other readings than the default.
+OF_RESULTS = [exhibits.catalogue.experiment(name).results for name in EXPERIMENTS]
+DEFAULT, READING = readings.DEFAULT, config["reading"]
 
 
 pathvars:
@@ -99,22 +106,31 @@ def code_of_training(wildcards):
     return code("cli.train", f"experiments.training.{kind}", f"experiments.schemes.{kind}")
 
 
+def folder_of(wildcards):
+    """Return the folder of the prepared data of an experiment."""
+    run = wildcards.get("experiment") or wildcards.training
+    return f"<results>/data/{parts.dataset(config, run)}"
+
+
 def matrix_of(wildcards):
     """Return the prepared matrix of an experiment; its other scalings lie beside it."""
-    folder = f"<results>/data/{parts.dataset(config, wildcards.experiment)}"
-    return [f"{folder}/matrix.npy", f"{folder}/provenance.json"]
+    return f"{folder_of(wildcards)}/matrix.npy"
 
 
 def arrays_of(wildcards):
     """Return what a neural experiment learns from."""
-    folder = f"<results>/data/{parts.dataset(config, wildcards.training)}"
-    return [f"{folder}/arrays.npz", f"{folder}/provenance.json"]
+    return f"{folder_of(wildcards)}/arrays.npz"
+
+
+def provenance_of(wildcards):
+    """Return where the data of an experiment are from."""
+    return f"{folder_of(wildcards)}/provenance.json"
 
 
 def learned_from(wildcards):
     """Return what private training starts from: the data, or features made of them."""
     if "extractor_epochs" in TRAININGS[wildcards.training]:
-        return [f"<results>/features/{wildcards.training}.npz"]
+        return f"<results>/features/{wildcards.training}.npz"
     return arrays_of(wildcards)
 
 
@@ -160,7 +176,31 @@ def results_files():
     return files if OWN else [*files, "<results>/claims.csv"]
 
 
+def page_on_matrix(wildcards):
+    """Return the page on a matrix of one's own, which the configuration must name."""
+    if not OWN:
+        raise WorkflowError(
+            "config.yaml: matrix names no file; write one, see README, and give it as in "
+            "`snakemake my_matrix --config matrix=people.toml`"
+        )
+    return "<results>/report.html"
+
+
 def made_from(exhibit, reading=DEFAULT):
     """Return the files of a run and of the project that a table or figure is made from."""
     files = exhibit.files(reading, "<results>")
     return [within(file) if os.path.isabs(file) else file for file in files]
+
+
+def tables(*patterns):
+    """Return the files of tables by their names, of results under the configuration's reading."""
+    names = [name for name in TABLES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
+    of_results = [name for name in names if name in OF_RESULTS]
+    others = [name for name in names if name not in OF_RESULTS]
+    return table_files(*of_results, reading=READING) + table_files(*others)
+
+
+def figures(*patterns):
+    """Return the files of figures by their names."""
+    names = [name for name in FIGURES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
+    return figure_files(*names)

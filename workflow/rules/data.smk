@@ -7,11 +7,11 @@ rule settings:
         "<results>/settings.yaml",
     log:
         "<results>/logs/settings.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         text=configuration.text(config),
-    localrule: True
     shell:
         "printf %s {params.text:q} > {output} 2> {log}"
 
@@ -29,13 +29,13 @@ rule matrix:
         "<results>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({experiment["dataset"] for experiment in EXPERIMENTS.values()}),
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         source=config["data"]["source"],
         seed=config["seed"],
         entry=entry_of,
-    localrule: True
     message:
         "Data: {wildcards.dataset}"
     shell:
@@ -56,13 +56,13 @@ rule learning_set:
         "<results>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         source=config["data"]["source"],
         seed=config["seed"],
         entry=entry_of,
-    localrule: True
     message:
         "Data: {wildcards.dataset}"
     shell:
@@ -82,11 +82,11 @@ rule own_matrix:
         "<results>/logs/data/my_matrix.log",
     benchmark:
         "<results>/benchmarks/data/my_matrix.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         settings=lambda wildcards: parts.text(config["matrix"]),
-    localrule: True
     shell:
         "python -m matrixdp own --settings {params.settings:q} --out $(dirname {output.matrix})"
         " > {log} 2>&1"
@@ -96,9 +96,8 @@ rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=arrays_of,
-        code=lambda wildcards: code_of(
-            "cli.extract", discovery.extractors(), wildcards.training
-        ),
+        provenance=provenance_of,
+        code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
     output:
         "<results>/features/{training}.npz",
     log:
@@ -107,13 +106,13 @@ rule features:
         "<results>/benchmarks/features/{training}.tsv"
     conda:
         "../../environment.yml"
-    params:
-        settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
     resources:
         mem_mb=2000,
         runtime=60,
+    params:
+        settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
     message:
         "Features: {wildcards.training}"
     shell:
-        "python -m matrixdp extract --settings {params.settings:q} --data {input.data[0]}"
+        "python -m matrixdp extract --settings {params.settings:q} --data {input.data}"
         " --out {output} > {log} 2>&1"

@@ -5,6 +5,7 @@ rule sweep:
     """An experiment under all its readings, at the tables' epsilon."""
     input:
         data=matrix_of,
+        provenance=provenance_of,
         code=lambda wildcards: code_on_release(
             "cli.sweep", wildcards.experiment, *parts.rows(config, wildcards.experiment)
         ),
@@ -22,7 +23,7 @@ rule sweep:
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data[0]}"
+        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data}"
         " --out {output.rows} --trials {output.trials} > {log} 2>&1"
 
 
@@ -30,6 +31,7 @@ rule audit_releases:
     """The privacy that an experiment's mechanisms really give, and attacks on sensitivities."""
     input:
         data=matrix_of,
+        provenance=provenance_of,
         code=lambda wildcards: code_on_release(
             "cli.audit", wildcards.experiment, *parts.rows(config, wildcards.experiment)
         ),
@@ -47,7 +49,7 @@ rule audit_releases:
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit --settings {params.settings:q} --data {input.data[0]}"
+        "python -m matrixdp audit --settings {params.settings:q} --data {input.data}"
         " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
 
 
@@ -106,8 +108,8 @@ rule judge:
         "<results>/logs/claims.log",
     benchmark:
         "<results>/benchmarks/claims.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     shell:
         "python -m matrixdp judge --results $(dirname {input.settings}) > {log} 2>&1"

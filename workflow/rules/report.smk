@@ -1,13 +1,8 @@
 # Tables, figures, and one page on everything. A table or figure says in its own file, below
 # workflow/matrixdp/report, what it is made from.
 
-import shlex
-
 # Overlays that made this run differ from a plain one: commands on the page end with them.
 OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-# Tables of an experiment's results, which are also made under other readings.
-EXHIBITS = [*TABLES.values(), *FIGURES.values()]
-OF_RESULTS = [exhibits.catalogue.experiment(name).results for name in EXPERIMENTS]
 
 
 rule table:
@@ -17,25 +12,27 @@ rule table:
         settings="<results>/settings.yaml",
         code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
     output:
-        report(
+        csv=report(
             "<results>/tables/{table}.csv",
             caption="../report/table.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
-        multiext("<results>/tables/{table}", ".md", ".tex", ".json"),
+        md="<results>/tables/{table}.md",
+        tex="<results>/tables/{table}.tex",
+        json="<results>/tables/{table}.json",
     log:
         "<results>/logs/tables/{table}.log",
     benchmark:
         "<results>/benchmarks/tables/{table}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     message:
         "Table: {wildcards.table}"
     shell:
         "python -m matrixdp table {wildcards.table} --results $(dirname {input.settings})"
-        " --out $(dirname {output[0]}) > {log} 2>&1"
+        " --out $(dirname {output.csv}) > {log} 2>&1"
 
 
 rule table_of_reading:
@@ -45,7 +42,10 @@ rule table_of_reading:
         settings="<results>/settings.yaml",
         code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
     output:
-        multiext("<results>/readings/{reading}/tables/{table}", ".csv", ".md", ".tex", ".json"),
+        csv="<results>/readings/{reading}/tables/{table}.csv",
+        md="<results>/readings/{reading}/tables/{table}.md",
+        tex="<results>/readings/{reading}/tables/{table}.tex",
+        json="<results>/readings/{reading}/tables/{table}.json",
     log:
         "<results>/logs/tables/{reading}/{table}.log",
     benchmark:
@@ -53,14 +53,14 @@ rule table_of_reading:
     wildcard_constraints:
         reading="[a-z0-9_]+=[a-z0-9_=+]+",
         table="|".join(OF_RESULTS),
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     message:
         "Table: {wildcards.table}, {wildcards.reading}"
     shell:
         "python -m matrixdp table {wildcards.table} --reading {wildcards.reading}"
-        " --results $(dirname {input.settings}) --out $(dirname {output[0]}) > {log} 2>&1"
+        " --results $(dirname {input.settings}) --out $(dirname {output.csv}) > {log} 2>&1"
 
 
 rule figure:
@@ -70,26 +70,26 @@ rule figure:
         settings="<results>/settings.yaml",
         code=lambda wildcards: code("cli.figure", imports.module(FIGURES[wildcards.figure].source)),
     output:
-        report(
+        svg=report(
             "<results>/figures/{figure}.svg",
             caption="../report/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
-        "<results>/figures/{figure}.png",
-        "<results>/figures/data/{figure}.csv",
+        png="<results>/figures/{figure}.png",
+        data="<results>/figures/data/{figure}.csv",
     log:
         "<results>/logs/figures/{figure}.log",
     benchmark:
         "<results>/benchmarks/figures/{figure}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     message:
         "Figure: {wildcards.figure}"
     shell:
         "python -m matrixdp figure {wildcards.figure} --results $(dirname {input.settings})"
-        " --out $(dirname {output[0]}) > {log} 2>&1"
+        " --out $(dirname {output.svg}) > {log} 2>&1"
 
 
 rule report:
@@ -104,11 +104,11 @@ rule report:
         "<results>/logs/report.log",
     benchmark:
         "<results>/benchmarks/report.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
-    localrule: True
     shell:
         "python -m matrixdp report --results $(dirname {input.settings})"
         " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
@@ -125,9 +125,9 @@ rule crate:
         "<results>/ro-crate-metadata.json",
     log:
         "<results>/logs/crate.log",
+    localrule: True
     conda:
         "../../environment.yml"
-    localrule: True
     shell:
         "python -m matrixdp crate {input.files} {input.page} {input.settings}"
         " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"

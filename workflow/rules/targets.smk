@@ -1,21 +1,4 @@
 # What a person may name after `snakemake`: the parts of the papers.
-import fnmatch
-
-READING = config["reading"]
-
-
-def tables(*patterns):
-    """Return the files of tables by their names, of results under the configuration's reading."""
-    names = [name for name in TABLES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
-    of_results = [name for name in names if name in OF_RESULTS]
-    others = [name for name in names if name not in OF_RESULTS]
-    return table_files(*of_results, reading=READING) + table_files(*others)
-
-
-def figures(*patterns):
-    """Return the files of figures by their names."""
-    names = [name for name in FIGURES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
-    return figure_files(*names)
 
 
 rule data:
@@ -128,4 +111,4 @@ rule claims:
 rule my_matrix:
     """Every mechanism on a matrix of your own: `--config matrix=people.toml`."""
     input:
-        "<results>/report.html" if OWN else [],
+        page_on_matrix,

@@ -6,6 +6,7 @@ rule trials:
     """Trials of a mechanism, or of a reference row, under one reading."""
     input:
         data=matrix_of,
+        provenance=provenance_of,
         code=lambda wildcards: code_on_release(
             "cli.trials", wildcards.experiment, wildcards.mechanism
         ),
@@ -17,24 +18,25 @@ rule trials:
         "<results>/benchmarks/trials/{experiment}/{reading}/{mechanism}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=1200,
+        runtime=30,
     params:
         settings=lambda wildcards: settings_of(
             wildcards.experiment, wildcards.mechanism, wildcards.reading
         ),
-    resources:
-        mem_mb=1200,
-        runtime=30,
     message:
         "Trials: {wildcards.experiment}, {wildcards.mechanism}, {wildcards.reading}"
     shell:
         "python -m matrixdp trials {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        " --data {input.data} --out {output} > {log} 2>&1"
 
 
 rule train:
     """Trials of private training under a scheme, or of a reference row."""
     input:
         data=learned_from,
+        provenance=provenance_of,
         code=code_of_training,
     output:
         "<results>/trials/{training}/default/{scheme}.csv.gz",
@@ -44,16 +46,16 @@ rule train:
         "<results>/benchmarks/trials/{training}/default/{scheme}.tsv"
     conda:
         "../../environment.yml"
-    params:
-        settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
     resources:
         mem_mb=2000,
         runtime=60,
+    params:
+        settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
     message:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
         "python -m matrixdp train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data[0]} --out {output} > {log} 2>&1"
+        " --data {input.data} --out {output} > {log} 2>&1"
 
 
 rule summary:
@@ -68,11 +70,11 @@ rule summary:
         "<results>/logs/summary/{run}.log",
     benchmark:
         "<results>/benchmarks/summary/{run}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         settings=lambda wildcards: digests_of(wildcards.run),
-    localrule: True
     message:
         "Summary: {wildcards.run}"
     shell:
