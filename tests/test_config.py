@@ -133,13 +133,6 @@ def test_a_regression_needs_its_target():
         config.resolve(changed)
 
 
-RESOLVED = config.resolve(SHIPPED)
-RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
-TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}
-BUDGET = {"epsilons", "delta"}
-CLAIMED = {"claim_trials", "table_epsilon"}
-
-
 def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     changed = {**SHIPPED, "experiments": {"my_matrix": own}}

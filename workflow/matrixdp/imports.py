@@ -33,7 +33,7 @@ def files(*modules: str) -> tuple[Path, ...]:
         modules: names without ``matrixdp.``, such as ``cli.trials``.
 
     Raises:
-        ValueError: there is no such module.
+        grimp.exceptions.ModuleNotPresent: there is no such module.
     """
     needed: set[str] = set()
     for module in modules:

@@ -171,9 +171,11 @@ def results_files():
     files = expand("<results>/data/{name}/provenance.json", name=DATASETS)
     files += expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
     files += [file for run in RUNS for file in trials_of(run)]
+    files += [file for exhibit in EXHIBITS for file in exhibit.files(DEFAULT, "<results>")]
     files += table_files(*TABLES) + figure_files(*FIGURES)
     # A matrix of one's own says nothing on the papers.
-    return files if OWN else [*files, "<results>/claims.csv"]
+    files += [] if OWN else ["<results>/claims.csv"]
+    return sorted({file for file in files if file.startswith("<results>")})
 
 
 def page_on_matrix(wildcards):
