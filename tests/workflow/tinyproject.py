@@ -21,6 +21,9 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 
+#: Every job with its reason and its command.
+LOUD = ("--quiet", "host", "--printshellcmds")
+
 #: Nobody listens here: whatever wants to download fails at once.
 NOWHERE = "http://127.0.0.1:9"
 
@@ -98,13 +101,13 @@ class TinyProject:
 
     def plan(self, *arguments: str | Path, **variables: str) -> Outcome:
         """Return what would be run."""
-        outcome = self.snakemake("--dry-run", "--printshellcmds", *arguments, **variables)
+        outcome = self.snakemake("--dry-run", *LOUD, *arguments, **variables)
         assert outcome.code == 0, outcome.output
         return outcome
 
     def make(self, *arguments: str | Path, **variables: str) -> Outcome:
         """Run Snakemake and expect success."""
-        outcome = self.snakemake("--printshellcmds", *arguments, **variables)
+        outcome = self.snakemake(*LOUD, *arguments, **variables)
         assert outcome.code == 0, outcome.output
         return outcome
 
