@@ -20,6 +20,9 @@ Part = dict[str, Any]
 #: What only the trials that claims are judged by depend on.
 _CLAIMS = ("claim_trials", "table_epsilon")
 
+#: The settings that have the values of a mechanism's axes.
+_AXES = {"direction": "directions", "tau": "taus", "rows": "rows", "radius": "radii"}
+
 #: Words on a data set.
 _WORDS = ("title", "publisher", "licence", "doi", "citation")
 
@@ -49,21 +52,19 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
 
 def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
     """Return what the rows of mechanisms may depend on; no budget changes reference rows."""
-    specification = release(settings, experiment)
+    # What the experiment has of its own goes before what all of them share.
+    merged = {**settings, **release(settings, experiment)}
     part: Part = {"experiment": experiment}
-    part |= _chosen(specification, "task", "dataset", "features", "target", "train")
-    part |= _chosen(settings, "seed", "trials", "adjacency", "reading")
+    part |= _chosen(merged, "task", "dataset", "features", "target", "train")
+    part |= _chosen(merged, "seed", "trials", "adjacency", "reading")
     # Claims are judged in the default reading alone.
-    if settings["reading"] == readings.DEFAULT and specification.get("claim_trials"):
-        part |= _chosen(specification, "claim_trials")
-    places = {"direction": (specification, "directions"), "tau": (settings, "taus")}
-    places["radius"] = settings, "radii"
+    if merged["reading"] == readings.DEFAULT and merged.get("claim_trials"):
+        part |= _chosen(merged, "claim_trials")
     for name in mechanisms:
         if name in discovery.mechanisms():
-            part |= _chosen(settings, "epsilons", "delta")
-            part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
-            for axis in discovery.mechanisms()[name].axes:
-                part |= _chosen(*places.get(axis, (settings, axis)))
+            part |= _chosen(merged, "epsilons", "delta")
+            part |= _chosen(merged, "table_epsilon") if "claim_trials" in part else {}
+            part |= _chosen(merged, *(_AXES[axis] for axis in discovery.mechanisms()[name].axes))
     return part
 
 
@@ -130,11 +131,10 @@ def read(text: str) -> Part:
 
 
 def _at_table_epsilon(settings: Mapping[str, Any], experiment: str) -> Part:
-    tables = {"epsilons": [settings["table_epsilon"]], "reading": readings.DEFAULT}
     names = rows(settings, experiment)
-    part = trials({**settings, **tables}, experiment, *names)
+    part = trials({**settings, "reading": readings.DEFAULT}, experiment, *names)
     part = {key: value for key, value in part.items() if key not in _CLAIMS}
-    return {**part, "mechanisms": names}
+    return {**part, "epsilons": [settings["table_epsilon"]], "mechanisms": names}
 
 
 def _chosen(source: Mapping[str, Any], *keys: str) -> Part:
