@@ -16,14 +16,14 @@ import pandas as pd
 import pytest
 import yaml
 
-from matrixdp import cli, config
+from matrixdp import cli, config, parts
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
-def settings(results, **changes):
-    """Write settings of two trials where verbs read them; ``changes`` are of experiment I.
+def settings(**changes):
+    """Return settings of two trials; ``changes`` are of experiment I.
 
     These are made after the settings were checked, as a verb must notice them by itself.
     """
@@ -31,14 +31,21 @@ def settings(results, **changes):
         copy.deepcopy(SHIPPED) | {"experiment_defaults": {"trials": 2, "epsilons": [1]}}
     )
     chosen["experiments"]["regression"] |= changes
-    config.write(chosen, results)
+    return chosen
+
+
+def trials_words(results, mechanism, chosen, experiment="regression"):
+    """Return the words that run a mechanism of an experiment."""
+    text = parts.text(parts.trials(chosen, experiment, mechanism))
+    data = results / "data" / parts.dataset(chosen, experiment) / "matrix.npy"
+    out = results / "trials" / experiment / "default" / f"{mechanism}.csv.gz"
+    return ["trials", mechanism, "--settings", text, "--data", data, "--out", out]
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """A run's folder with stand-ins of two data sets; only for copying."""
     results = tmp_path_factory.mktemp("run") / "results"
-    settings(results)
     for name in ("liver", "movement"):
         prepare = ["data", name, "--source", "simulated", "--seed", "7"]
         assert cli.main([*prepare, "--out", str(results / "data" / name)]) == 0
@@ -67,13 +74,13 @@ def call(capsys):
 
 @pytest.fixture
 def trials(call, results):
-    """Return a function that runs a regression's trials and returns the file of the last one."""
+    """Return a function that runs a regression's trials and returns their file."""
 
-    def run(*mechanisms):
-        folder = results / "trials" / "regression" / "default"
-        outcome = call("trials", "regression", *mechanisms, "--results", results, "--out", folder)
+    def run(mechanism, chosen):
+        words = trials_words(results, mechanism, chosen)
+        outcome = call(*words)
         assert outcome[0] == 0, outcome
-        return folder / f"{mechanisms[-1]}.csv.gz"
+        return words[-1]
 
     return run
 
@@ -85,7 +92,7 @@ def verbs(call):
 def test_every_verb_explains_itself(call):
     names = verbs(call)
     assert names == [*cli.VERBS]
-    assert len({*names} - {"recommend", "release"}) <= 16  # two are not the workflow's
+    assert len({*names} - {"recommend", "release"}) <= 19  # two are not the workflow's
     for name in names:
         status, out, err = call(name, "--help")
         assert (status, err) == (0, "")
@@ -112,9 +119,9 @@ def assert_refused(outcome, sentence):
         ("data liver --seed x --out OUT", "'x' must be a whole number of at least 0"),
         ("data liver --mirror OUT/no --out OUT", "which is no folder; correct it or leave it out"),
         ("data liver", "the following arguments are required: --out"),
-        ("summary regression --results OUT", "settings.yaml does not exist; run `snakemake`"),
-        ("trials regression laplace --results OUT --out OUT", "settings.yaml does not exist"),
-        ("trials regression --out OUT", "the following arguments are required: mechanism"),
+        ("trials laplace --settings {} --data a --out b", "settings is {}, no JSON object with"),
+        ("trials laplace --settings [ --data a --out b", "settings is [, no JSON object with an"),
+        ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),
         ("theory bound --out OUT", "theory is 'bound'; did you mean 'bounds'?"),
         ("theory bounds --seed x --out OUT", "'x' must be a whole number of at least 0"),
         ("timing --results OUT", "holds no benchmark files (*.tsv); run the workflow first"),
@@ -127,22 +134,24 @@ def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("mechanism", "changes", "sentence"),
     [
-        ("trials regresion laplace", "experiment is 'regresion'; did you mean 'regression'?"),
-        ("trials regression laplac", "mechanism is 'laplac'; did you mean 'laplace'?"),
-        ("trials regression laplace --reading zeta_litera", "did you mean 'zeta_literal'?"),
-        ("trials covariance random", "does not exist; run `snakemake data`"),
-        ("sweep regresion", "experiment is 'regresion'; did you mean 'regression'?"),
-        ("audit regresion", "experiment is 'regresion'; did you mean 'regression'?"),
-        ("train adults imgm", "experiment is 'adults'; did you mean 'adult'?"),
-        ("extract adult", "adult trains on its data as they are; it has no extractor"),
+        ("laplac", {}, "mechanism is 'laplac'; did you mean 'laplace'?"),
+        ("laplace", {"task": "regresion"}, "task is 'regresion'; did you mean 'regression'?"),
+        ("laplace", {"reading": "zeta_litera"}, "did you mean 'zeta_literal'?"),
+        ("laplace", {"dataset": "ctg"}, "needs the data set ctg, but was given liver"),
     ],
 )
-def test_bad_experiments_are_one_sentence(words, sentence, call, results):
-    out = results / "new"
-    assert_refused(call(*words.split(), "--results", results, "--out", out), sentence)
-    assert not out.exists()
+def test_bad_parts_are_one_sentence(mechanism, changes, sentence, call, results):
+    words = trials_words(results, mechanism, settings())
+    words[3] = parts.text(json.loads(words[3]) | changes)
+    assert_refused(call(*words), sentence)
+    assert not (results / "trials").exists()
+
+
+def test_data_that_are_not_there_are_one_sentence(call, results):
+    words = trials_words(results, "random", settings(), "covariance")
+    assert_refused(call(*words), "does not exist; run `snakemake data`")
 
 
 @pytest.mark.parametrize(
@@ -153,20 +162,18 @@ def test_bad_experiments_are_one_sentence(words, sentence, call, results):
     ],
 )
 def test_bad_settings_are_one_sentence(changes, sentence, call, results):
-    settings(results, **changes)
-    words = ["trials", "regression", "mvg_binary", "--results", results, "--out", results / "new"]
-    assert_refused(call(*words), sentence)
-    assert not (results / "new").exists()
+    assert_refused(call(*trials_words(results, "mvg_binary", settings(**changes))), sentence)
+    assert not (results / "trials").exists()
 
 
 def test_damaged_data_are_one_sentence(call, results):
-    words = ["trials", "first_pc", "random", "--results", results, "--out", results / "new"]
+    words = trials_words(results, "random", settings(), "first_pc")
     matrix = results / "data" / "movement" / "matrix.npy"
     matrix.write_bytes(matrix.read_bytes()[:-8])
     assert_refused(call(*words), "is damaged or of another run than its neighbours")
     matrix.with_name("provenance.json").write_text("{")
     assert_refused(call(*words), "is damaged or of another run than its neighbours")
-    assert not (results / "new").exists()
+    assert not (results / "trials").exists()
 
 
 @pytest.mark.parametrize("verb", ["data", "trials"])
@@ -174,20 +181,28 @@ def test_a_place_that_cannot_be_written(verb, call, results):
     (results / "file").touch()
     blocked = results / "file" / "there"
     words = {
-        "data": ["liver", "--source", "simulated"],
-        "trials": ["regression", "zero", "--results", results],
+        "data": ["data", "liver", "--source", "simulated", "--out"],
+        "trials": trials_words(results, "zero", settings())[:-1],
     }
-    outcome = call(verb, *words[verb], "--out", blocked)
+    outcome = call(*words[verb], blocked)
     assert_refused(outcome, f"{blocked}")
     assert "cannot be written" in outcome[2]
 
 
 def test_from_trials_to_a_table(call, trials, results):
     rows = ["nonprivate", "laplace", "imgm"]
-    settings(results, mechanisms=rows)
-    file = trials(*rows)
-    for words in (["summary", "regression"], ["table", "table3"]):
-        outcome = call(*words, "--results", results)
+    chosen = settings(mechanisms=rows)
+    (results / "settings.yaml").write_text(config.text(chosen))
+    made = [trials(row, chosen) for row in rows]
+    file = made[-1]
+    digests = [parts.digest(trials_words(results, row, chosen)[3]) for row in rows]
+    places = [results / kind / "regression.csv" for kind in ("summary", "comparisons")]
+    words = ["summary", *made, "--out", places[0], "--comparisons", places[1], "--settings"]
+    others = call(*words, ",".join(["0", *digests[1:]]))
+    assert_refused(others, f"{made[0]} is of other settings; delete it and run again")
+    assert_refused(call(*words, digests[0]), "1 digests for 3 files")
+    for verb in ([*words, ",".join(digests)], ["table", "table3", "--results", results]):
+        outcome = call(*verb)
         assert outcome[0] == 0, outcome
     summary = pd.read_csv(results / "summary" / "regression.csv")
     assert {*summary["mechanism"]} == {*rows}
@@ -200,12 +215,12 @@ def test_from_trials_to_a_table(call, trials, results):
 
 
 def test_the_settings_decide_and_nothing_else(trials, results):
-    first = trials("laplace").read_bytes()
+    first = trials("laplace", settings()).read_bytes()
     # Nor what else is run in the same process.
-    assert trials("zero", "laplace").read_bytes() == first
+    trials("zero", settings())
+    assert trials("laplace", settings()).read_bytes() == first
     features = SHIPPED["experiments"]["section10_2"]["features"]
-    settings(results, features=features, directions={})
-    assert trials("laplace").read_bytes() != first
+    assert trials("laplace", settings(features=features, directions={})).read_bytes() != first
     # Only the rows are in the file: no name, no time.
     assert gzip.compress(gzip.decompress(first), 6, mtime=0)[10:] == first[10:]
     assert first[3] == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import yaml
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from matrixdp import cli, config
+from matrixdp import cli, config, parts
 from matrixdp.audit import canaries
 from matrixdp.data import store
 from matrixdp.experiments.tasks.regression import Regression
@@ -56,6 +57,19 @@ def call(*words):
     assert cli.main([str(word) for word in words]) == 0
 
 
+class Run(NamedTuple):
+    """The folder and the settings of a run."""
+
+    folder: Path
+    settings: dict
+
+
+def run_trials(results, chosen, name, out):
+    text = parts.text(parts.trials(chosen, "regression", name))
+    data = results / "data" / "liver" / "matrix.npy"
+    call("trials", name, "--settings", text, "--data", data, "--out", out / f"{name}.csv.gz")
+
+
 @pytest.fixture(scope="module", params=["replace", "zero_out"])
 def ran(request, tmp_path_factory):
     """Return the adjacency, the folder of a run, its rows, and (release, value, drawn) of all."""
@@ -66,7 +80,7 @@ def ran(request, tmp_path_factory):
         "adjacency": request.param, "audit_runs": 2000,
         "experiments": {"regression": EXPERIMENT | {"mechanisms": MECHANISMS}},
     }  # fmt: skip
-    config.write(config.resolve(chosen), results)
+    chosen = config.resolve(chosen)
     store.prepare("liver", out=results / "data" / "liver", source="simulated", seed=3)
     sample, drawn = Release.sample, []
 
@@ -79,19 +93,23 @@ def ran(request, tmp_path_factory):
     folder = results / "trials"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Release, "sample", noted)
-        call("trials", "regression", *MECHANISMS, "--results", results, "--out", folder)
+        for name in MECHANISMS:
+            run_trials(results, chosen, name, folder)
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]
     rows = pd.concat(frames, ignore_index=True)
     assert rows["note"].isna().all()
     keys = ["variant", "direction", "epsilon"]
-    return request.param, results, rows.fillna(dict.fromkeys(keys, "")), drawn
+    run = Run(results, chosen)
+    return request.param, run, rows.fillna(dict.fromkeys(keys, "")), drawn
 
 
 @pytest.fixture(scope="module")
 def records(ran):
     """The kept features of all records, from the disk."""
     columns = yaml.safe_load((Path(config.DATASETS)).read_text())["liver"]["columns"]
-    return np.load(ran[1] / "data" / "liver" / "matrix.npy")[[columns.index(f) for f in FEATURES]]
+    return np.load(ran[1].folder / "data" / "liver" / "matrix.npy")[
+        [columns.index(f) for f in FEATURES]
+    ]
 
 
 def left_over(records, private):
@@ -245,10 +263,12 @@ def test_noise_is_drawn_anew_but_for_other_mechanisms_in_the_same_place(matched)
 
 @pytest.fixture(scope="module")
 def audited(ran):
-    _, results, _, _ = ran
-    call("audit", "regression", "--results", results, "--out", results / "audit")
-    names = ("regression", "regression_sensitivities")
-    return [pd.read_csv(results / "audit" / f"{name}.csv") for name in names]
+    _, (results, chosen), _, _ = ran
+    places = [results / "audit.csv", results / "sensitivities.csv"]
+    words = ["audit", "--settings", parts.text(parts.audit(chosen, "regression"))]
+    words += ["--data", results / "data" / "liver" / "matrix.npy"]
+    call(*words, "--out", places[0], "--sensitivities", places[1])
+    return [pd.read_csv(place) for place in places]
 
 
 def test_the_audit_is_of_the_releases_that_trials_draw(ran, audited):
@@ -295,8 +315,8 @@ def test_no_split_serves_two_purposes(ran, monkeypatch):
 
     for name in splits:
         noting(name)
-    reading = ["--reading", "ridge=chosen", "--results", ran[1], "--out", ran[1] / "chosen"]
-    call("trials", "regression", "directional_gaussian", *reading)
+    chosen = {**ran[1].settings, "reading": "ridge=chosen"}
+    run_trials(ran[1].folder, chosen, "directional_gaussian", ran[1].folder / "chosen")
     (tuned,), (report, select) = splits["tuned"], splits["instance"]
     assert min(map(len, (tuned, report, select))) >= 20
     assert not tuned & report
@@ -305,36 +325,39 @@ def test_no_split_serves_two_purposes(ran, monkeypatch):
 
 
 def test_the_reading_and_the_seed_are_those_that_are_asked_for(ran, tmp_path):
-    _, results, rows, _ = ran
+    _, run, rows, _ = ran
     name = "analytic_gaussian"
     columns = ["reading", "epsilon", "noise_std", "value"]
 
-    def again(folder, *words):
-        call("trials", "regression", name, *words, "--results", folder, "--out", tmp_path)
+    def again(**changes):
+        run_trials(run.folder, {**run.settings, **changes}, name, tmp_path)
         return pd.read_csv(tmp_path / f"{name}.csv.gz", dtype={"epsilon": str})[columns]
 
     own = rows.loc[rows["mechanism"].eq(name), columns].reset_index(drop=True)
-    pd.testing.assert_frame_equal(again(results), own)
-    other = again(results, "--reading", "zero_out")
+    pd.testing.assert_frame_equal(again(), own)
+    other = again(reading="zero_out")
     expected = DISTANCES["zero_out"][1] / other["epsilon"].astype(float).map(mu)
     np.testing.assert_allclose(other["noise_std"], expected, rtol=1e-6)
-    (tmp_path / "data").symlink_to(results / "data")
-    config.write(config.read(results) | {"seed": 1}, tmp_path)
-    seeded = again(tmp_path)
+    seeded = again(seed=1)
     assert seeded["noise_std"].tolist() == own["noise_std"].tolist()
     assert not np.isin(seeded["value"], own["value"]).any()
 
 
 @pytest.mark.parametrize(
-    "words", [["data", "liver", "--source", "simulated"], ["audit", "canaries"]]
+    ("words", "file"),
+    [
+        (["data", "liver", "--source", "simulated", "--out"], "matrix.npy"),
+        (["canaries", "--out"], "canaries.csv"),
+    ],
 )
-def test_the_seed_of_stand_ins_and_canaries_is_the_one_that_is_given(words, tmp_path, monkeypatch):
+def test_the_seed_of_stand_ins_and_canaries_is_the_one_that_is_given(
+    words, file, tmp_path, monkeypatch
+):
     quick = {name: canaries.CANARIES[name] for name in ("circulant sketch", "wrong radius")}
     monkeypatch.setattr(canaries, "CANARIES", quick)
 
     def made(seed):
-        call(*words, "--seed", seed, "--out", tmp_path)
-        file = "matrix.npy" if words[0] == "data" else "canaries.csv"
+        call(*words, tmp_path if words[0] == "data" else tmp_path / file, "--seed", seed)
         return (tmp_path / file).read_bytes()
 
     assert made(1) == made(1)

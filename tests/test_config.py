@@ -7,7 +7,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from matrixdp import config, dependence, sources
+from matrixdp import config, parts
 from matrixdp.checks import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -196,79 +196,10 @@ def test_a_regression_needs_its_target():
         config.resolve(changed)
 
 
-RESOLVED = config.resolve(SHIPPED)
-RELEASE = {"experiment", "task", "dataset", "seed", "trials", "adjacency", "reading"}
-TRAINED = {"experiment", "dataset", "seed", "trials", "lot", "epochs", "records"}
-BUDGET = {"epsilons", "delta"}
-CLAIMED = {"claim_trials", "table_epsilon"}
-
-
-@pytest.mark.parametrize(
-    ("experiment", "mechanism", "keys"),
-    [
-        ("regression", "nonprivate", RELEASE | {"target", "train", "claim_trials"}),
-        ("regression", "laplace", RELEASE | BUDGET | CLAIMED | {"target", "train"}),
-        ("section10_2", "zero", RELEASE | {"target", "train", "features", "claim_trials"}),
-        ("covariance", "laplace", RELEASE | BUDGET | CLAIMED),
-        ("first_pc", "jl_exact", RELEASE | BUDGET | {"rows"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | {"directions", "taus"}),
-        ("adult", "nonprivate", TRAINED | {"clip"}),
-        ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
-        ("imdb", "imgm", TRAINED | BUDGET),
-    ],
-)
-def test_a_part_holds_what_rows_may_depend_on(experiment, mechanism, keys):
-    assert dependence.part(RESOLVED, experiment, mechanism).keys() == keys
-
-
-def test_claims_are_judged_in_the_default_reading_alone():
-    other = dependence.part({**RESOLVED, "reading": "zeta=literal"}, "regression", "laplace")
-    assert not CLAIMED & other.keys()
-
-
-def test_a_part_of_several_mechanisms_is_all_that_one_of_them_needs():
-    both = dependence.part(RESOLVED, "covariance", "jl_exact", "mvg_binary")
-    names = "jl_exact", "mvg_binary"
-    one, other = (dependence.part(RESOLVED, "covariance", name) for name in names)
-    assert both == one | other
-
-
-def test_a_part_of_an_experiment_that_is_not_to_run_is_refused():
-    with pytest.raises(InputError, match="experiment is 'regresion'; did you mean 'regression'"):
-        dependence.part(RESOLVED, "regresion", "zero")
-
-
-def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
-    swept = dependence.swept(RESOLVED, "regression")
-    audited = dependence.audited(RESOLVED, "regression")
-    assert swept["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
-    assert (swept["taus"], list(swept["directions"])) == ([RESOLVED["taus"]["public"]], ["a"])
-    assert (swept["trials"], audited["trials"]) == (
-        RESOLVED["experiments"]["regression"]["trials"],
-        1,
-    )
-    assert not CLAIMED & {*swept, *audited}
-    assert len(audited["taus"]) > 1
-
-
-def test_jobs_read_what_was_resolved(tmp_path):
-    config.write(RESOLVED, tmp_path)
-    written = (tmp_path / "settings.yaml").stat().st_mtime_ns
-    assert config.read(tmp_path) == RESOLVED
-    config.write(RESOLVED, tmp_path)
-    assert (tmp_path / "settings.yaml").stat().st_mtime_ns == written
-    for text in ("trials: [", "3", ""):
-        (tmp_path / "settings.yaml").write_text(text)
-        with pytest.raises(InputError, match="settings.yaml is damaged; delete it and run again"):
-            config.read(tmp_path)
-    with pytest.raises(InputError, match="does not exist; run `snakemake`, which writes it"):
-        config.read(tmp_path / "no")
-
-
 def test_an_experiment_of_any_name_is_a_task_on_a_data_set():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     changed = {**SHIPPED, "experiments": {"my_matrix": own}}
-    assert dependence.part(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
+    assert parts.trials(config.resolve(changed), "my_matrix", "laplace")["task"] == "covariance"
     own["task"] = "covarianc"
     with pytest.raises(InputError, match="my_matrix.task is 'covarianc'; did you mean 'covarianc"):
         config.resolve(changed)
@@ -281,24 +212,3 @@ def test_an_experiment_and_a_training_have_names_of_their_own():
     own = {"task": "covariance", "dataset": "liver", "mechanisms": ["laplace"]}
     with pytest.raises(InputError, match="experiments and training both have 'adult'; rename it"):
         config.resolve({**SHIPPED, "experiments": {"adult": own}})
-
-
-def test_a_job_refuses_settings_that_it_was_not_planned_with(tmp_path, monkeypatch):
-    planned = RESOLVED
-    config.write(planned, tmp_path)
-    monkeypatch.setenv(config.PLANNED, sources.stamp(planned))
-    assert sources.stamp(config.read(tmp_path)) == sources.stamp(planned)
-    # Another run, with other settings, has written its own in between.
-    config.write({**planned, "seed": planned["seed"] + 1}, tmp_path)
-    with pytest.raises(InputError, match="not the configuration that this job was planned with"):
-        config.read(tmp_path)
-    monkeypatch.delenv(config.PLANNED)
-    assert config.read(tmp_path)["seed"] == planned["seed"] + 1
-
-
-def test_schemes_are_bundled_in_their_order_and_none_is_lost():
-    own = {"schemes": ["a", "b", "c", "d", "e"]}
-    together = config.bundles({"experiments": {}, "training": {"adult": {**own, "per_job": 2}}})
-    assert together == [("adult", ["a", "b"]), ("adult", ["c", "d"]), ("adult", ["e"])]
-    alone = {"experiments": {}, "training": {"adult": {**own, "per_job": 1}}}
-    assert len(config.bundles(alone)) == 5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from matrixdp import config, dependence, trials
+from matrixdp import config, parts, trials
 from matrixdp.checks import InputError
 from matrixdp.data import Dataset
 from matrixdp.experiments import study
@@ -28,7 +28,7 @@ def dataset():
 def run(dataset, mechanism="gaussian_2006", column="noise_std", **changes):
     """Return a column of the trials of section 10.2 on the data set."""
     resolved = config.resolve({**SHIPPED, "experiment_defaults": {"trials": 30, "epsilons": [1]}})
-    part = dependence.part(resolved, "section10_2", mechanism) | {"train": 40, **changes}
+    part = parts.trials(resolved, "section10_2", mechanism) | {"train": 40, **changes}
     task, private, settings = study.prepared(part, dataset)
     return np.array(trials.columns(study.run(task, mechanism, private, settings))[column])
 

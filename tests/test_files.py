@@ -47,7 +47,9 @@ def test_a_full_disk_is_one_sentence(tmp_path):
 
 
 def test_what_a_killed_job_left_is_swept(tmp_path):
-    (tmp_path / ".table.csv.x7_q.csv").write_text("half")
-    (tmp_path / ".other.csv.x7_q.csv").write_text("of another file")
+    (tmp_path / ".matrixdp-table.csv-x7_q.csv").write_text("half")
+    others = [".matrixdp-other.csv-x7_q.csv", ".table.csv.swp", ".table.csv.mine.csv"]
+    for name in others:
+        (tmp_path / name).write_text("of another file, or of a person")
     files.write_text(tmp_path / "table.csv", "x")
-    assert sorted(os.listdir(tmp_path)) == [".other.csv.x7_q.csv", "table.csv"]
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "table.csv"])

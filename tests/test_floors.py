@@ -9,7 +9,7 @@ import pytest
 
 import matrixdp
 
-GROUND = ["checks", "discovery", "files", "seeds", "stamps", "trials"]
+GROUND = ["checks", "discovery", "files", "seeds", "trials"]
 MECHANISMS = [*GROUND, "laws", "gamma_laws", "bingham", "safe", "privacy*", "mechanisms*"]
 STUDIES = ["experiments", "experiments.readings", "experiments.settings", "experiments.study"]
 STUDIES += ["experiments.tasks*", "data.prepared"]
@@ -21,11 +21,10 @@ FLOORS = {
     "places": ["checks"],
     "checks": [],
     "discovery": ["checks"],
-    "trials": ["files", "stamps"],
+    "trials": ["files"],
     "seeds": ["checks"],
-    "sources": ["checks", "files"],
-    "files": ["checks", "stamps"],
-    "stamps": ["checks", "places"],
+    "imports": [],
+    "files": ["checks"],
     "laws": ["checks"],
     "gamma_laws": ["checks", "laws"],
     "bingham": ["checks", "laws"],
@@ -49,19 +48,15 @@ FLOORS = {
     # These two stand apart; the report knows mechanisms by their rows and the catalogue alone.
     "data*": [*GROUND, "data*"],
     "report*": [
-        *(*GROUND, "catalogue", "places", "templates", "version", "report*"),
+        *(*GROUND, "catalogue", "places", "exhibits", "version", "report*"),
         *("experiments", "experiments.readings"),
     ],
-    "config": [
-        *("checks", "experiments.readings", "files", "places", "sources", "stamps", "strict"),
-        "trials",
-    ],
-    "dependence": ["checks", "config", "experiments.readings", "places", "sources", "stamps"],
+    "config": ["checks", "discovery", "experiments.readings", "strict", "trials"],
+    "parts": ["checks", "discovery", "experiments.readings"],
     # A person's own matrix goes from what a release would ask to what the experiments run.
-    "own": [*MECHANISMS, "config", "data*", "practice*", "sources"],
+    "own": [*MECHANISMS, "config", "data*", "practice*", "discovery"],
     "strict": ["checks"],
-    "templates": ["catalogue"],
-    "products": ["catalogue", "dependence", "places", "sources", "templates"],
+    "exhibits": ["catalogue", "discovery", "experiments.readings", "parts", "places"],
     "cli*": ["*"],
     "__main__": ["*"],
     # What others import: names from below the workflow's floors.

@@ -8,7 +8,7 @@ import mutations
 import numpy as np
 import pytest
 
-from matrixdp import config, dependence
+from matrixdp import config, parts
 from matrixdp.data import store
 from matrixdp.experiments import study
 
@@ -62,7 +62,7 @@ def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
     settings = config.resolve(chosen)
     ran = 0
     for experiment, own in settings["experiments"].items():
-        part = dependence.part(settings, experiment, *own["mechanisms"])
+        part = parts.trials(settings, experiment, *own["mechanisms"])
         for _, rows in study.trials(part, own["mechanisms"], folder / own["dataset"]):
             for block in rows:
                 assert np.isfinite(block.get("value", 0)).all()

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from samplerun import CONFIG, SVG, put, regression, settle, write
 
-from matrixdp import catalogue, cli, config, templates
+from matrixdp import catalogue, cli, exhibits
 from matrixdp.checks import InputError
-from matrixdp.report import figures, page, tables
+from matrixdp.report import figures, inputs, page, tables
 from matrixdp.report.page import layout, machine, pictures
 
 RUN = {"Git commit": "0123abc", "Processor": "a processor"}
@@ -265,7 +265,7 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
     html = (tmp_path / "results/page.html").read_text()
     assert Reader(html).run == []
     assert "Processor" not in html
-    assert html == page.build(root, config=config.read(root), run={})
+    assert html == page.build(root, config=inputs.read("settings", root), run={})
 
 
 def test_commands_end_with_the_arguments_of_the_run(make):
@@ -358,7 +358,7 @@ def test_what_no_section_names_goes_to_its_experiment():
 def test_every_figure_has_a_place_and_every_text_a_section():
     sections, _ = layout.read(page.FOLDER / "layout.yaml")
     settings = yaml.safe_load((machine.ROOT / "config.yaml").read_text())
-    known = figures.registry(templates.kinds(settings))
+    known = figures.registry(exhibits.kinds(settings))
     _, rest = layout.place(sections, [f"figures/{name}" for name in known], {})
     assert rest == []
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -46,17 +44,6 @@ def test_an_unknown_target(fresh):
     assert not (fresh.folder / "results").exists()
 
 
-def test_a_file_where_results_must_go(fresh):
-    (fresh.folder / "results").touch()
-    assert_refused(fresh.snakemake("table5"), "results is not a folder that you may write to", 2)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_results_that_cannot_be_written(fresh):
-    (fresh.folder / "results").mkdir(mode=0o555)
-    assert_refused(fresh.snakemake("table5"), "results is not a folder that you may write to", 2)
-
-
 def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_path):
     (tmp_path / "bupa.data").write_text("85,92,45,27,31,0.0,1\n" * 345)
     setting = ["--config", "data={source: auto}"]
@@ -71,7 +58,6 @@ def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_pat
 
 def test_the_log_of_a_failed_job_is_shown(again):
     (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
-    # Other trials: those of before would be taken over without a look at the data.
     outcome = again.snakemake("table4", "-c1", "--config", "experiment_defaults={trials: 7}")
     assert_refused(outcome, "matrix.npy is damaged or of another run", noise=60)
     left = {file.name for file in (again.folder / "results" / "trials" / "first_pc").rglob("*.*")}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tinyproject import ROOT, TINY
 
-from matrixdp import catalogue, config, own, products, sources
+from matrixdp import catalogue, config, discovery, exhibits, own
 from matrixdp.checks import InputError
 from matrixdp.data import load
 
@@ -60,7 +60,7 @@ def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described
     settings = described()
     ((name, experiment),) = settings["experiments"].items()
     assert (name, experiment["task"]) == ("my_second_moments", "covariance")
-    assert experiment["mechanisms"] == ["nonprivate", "random", *sources.mechanisms()]
+    assert experiment["mechanisms"] == ["nonprivate", "random", *discovery.mechanisms()]
     assert experiment["recommended"] == "laplace", "a pure guarantee is asked for"
     assert settings["training"] == {}
     assert (settings["table_epsilon"], experiment["epsilons"]) == ("2", ["0.1", "1", "2"])
@@ -94,7 +94,8 @@ def test_a_regression_guesses_the_middle_of_the_bounds(described, tmp_path):
 
 
 def test_nothing_on_the_papers_is_made(described):
-    made = {product.name for product in products.products(described())}
+    tables, figures = exhibits.plan(described())
+    made = {*tables, *figures}
     assert {"my_second_moments", "curves_my_second_moments", "audit", "advice", "price"} <= made
     assert not {"table1", "table2", "claims", "errata", "canaries", "nominal", "explainer"} & made
 
@@ -136,16 +137,11 @@ def test_a_bad_file_is_said_in_one_sentence(described, tmp_path, records, senten
         own.prepare(settings["matrix"], tmp_path / "data")
 
 
-def test_all_is_planned_as_without_a_matrix(unrun, tmp_path):
-    (tmp_path / "wine.toml").write_text(WINE)
-    plain = unrun.plan("all")
-    named = unrun.plan("all", "--config", f"matrix={tmp_path / 'wine.toml'}")
-    assert plain.jobs == named.jobs
-    assert plain.counts == named.counts
-    assert "my_matrix" not in plain.output
+def test_without_a_matrix_the_target_says_how_to_name_one(unrun):
     asked = unrun.snakemake("my_matrix", "--dry-run")
     assert asked.code != 0
-    assert asked.output.strip().splitlines()[-1].startswith("config.yaml: matrix names no file;")
+    assert "config.yaml: matrix names no file; write one, see README" in asked.output
+    assert "Traceback" not in asked.output
 
 
 @pytest.mark.slow
@@ -155,11 +151,9 @@ def test_the_example_of_readme(fresh):
     (fresh.folder / "wine.toml").write_text(WINE.replace("public = true", "#"))
     words = shlex.split(RUN)
     done = fresh.make(*words, "-c2")
-    assert f"note: results/my_matrix: {MARK.text}" in done.output
-    assert {file.name for file in (fresh.folder / "results").iterdir()} <= {
-        *("my_matrix", "metadata", "settings.yaml", "stamps")
-    }
-    results = fresh.folder / "results" / "my_matrix"
+    assert done.counts["own_matrix"] == 1
+    assert {file.name for file in (fresh.folder / "results").iterdir()} == {"my_matrix"}
+    results = fresh.folder / "results" / "my_matrix" / "wine"
     table = pd.read_csv(results / "tables" / "my_second_moments.csv")
     assert {"nonprivate", "random", "laplace", "goe", "mvg_binary"} <= {*table["mechanism"]}
     assert {*table["data_status"]} == {"private"}
@@ -181,7 +175,7 @@ def test_the_example_of_readme(fresh):
     assert fresh.make(*words).idle
 
     (fresh.folder / "wine.toml").write_text(WINE)
-    done = fresh.make("results/my_matrix/data/my_matrix/provenance.json", *words[1:], "-c1")
+    done = fresh.make("results/my_matrix/wine/data/my_matrix/provenance.json", *words[1:], "-c1")
     provenance = json.loads((results / "data" / "my_matrix" / "provenance.json").read_text())
     assert provenance["status"] == "original"
     assert catalogue.mark("original").text == ""

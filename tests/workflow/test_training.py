@@ -8,8 +8,7 @@ import signal
 
 import pytest
 import yaml
-from test_dag import SHIPPED as EXPERIMENTS
-from test_dag import edit
+from test_plan import edit
 from tinyproject import ROOT, started, wait_for
 
 pytestmark = pytest.mark.slow
@@ -26,7 +25,6 @@ TINY = {
         "schemes": ["imgm_amplified"],
     },
 }
-TRAINED = {"train adult nonprivate", "train adult imgm", "train imdb imgm_amplified"}
 
 
 @pytest.fixture
@@ -51,26 +49,20 @@ def tables():
 
 def test_jobs_of_the_imgm_paper(shipped):
     counts = shipped.plan("imgm").counts
-    jobs = [job for job in counts if job.startswith("train_")]
-    assert len(jobs) == sum(
-        -(-len(each["schemes"]) // each.get("per_job", 1)) for each in SHIPPED.values()
-    )
-    shown = {f"tables_and_figures_{name}": 1 for name in SHIPPED}
+    assert counts["train"] == sum(len(each["schemes"]) for each in SHIPPED.values())
     # MNIST's images serve two.
-    once_each = {"learning": len(SHIPPED) - 1, "summary": len(SHIPPED), "tables_table1": 1}
+    once_each = {"learning_set": len(SHIPPED) - 1, "summary": len(SHIPPED), "settings": 1}
     once_each["features"] = sum("extractor_epochs" in each for each in SHIPPED.values())
-    assert {**once_each, **shown}.items() <= counts.items()
-    assert not {"dataset", "trials"} & counts.keys()
-    assert set(shipped.plan("table1").counts) == {"learning", "tables_table1", "table1", "total"}
+    assert once_each.items() <= counts.items()
+    assert not {"matrix", "trials"} & counts.keys()
+    table1 = {"learning_set", "settings", "table", "table1", "total"}
+    assert set(shipped.plan("table1").counts) == table1
 
 
 def test_without_neural_experiments_nothing_is_trained(unrun):
     outcome = unrun.plan("all")
-    assert not {"features", "learning"} & outcome.counts.keys()
-    assert not [job for job in outcome.counts if job.startswith("train_")]
-    assert unrun.plan("data").counts["dataset"] == len(
-        {experiment["dataset"] for experiment in EXPERIMENTS.values()}
-    )
+    assert not {"features", "learning_set", "train"} & outcome.counts.keys()
+    assert "learning_set" not in unrun.plan("data").counts
 
 
 def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):
@@ -85,21 +77,22 @@ def test_a_changed_setting_trains_what_it_changes(trained):
         setting = f"training={{adult: {{{adult}}}}}"
         return trained.plan(*tables(), "--config", setting).jobs
 
-    both = {"train adult nonprivate", "train adult imgm"}
-    shown = {"summary adult", "table imgm_adult imgm_adult_grid", "figure imgm_adult"}
+    both = {"trials/adult/default/nonprivate", "trials/adult/default/imgm"}
+    # Tables may show any setting.
+    shown = {"settings", "summary/adult", "tables/imgm_adult", "tables/imgm_imdb"}
     assert planned(epochs=3) == both | shown
-    assert planned(delta="1e-6") == {"train adult imgm"} | shown
+    assert planned(delta="1e-6") == {"trials/adult/default/imgm"} | shown
 
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
     edit(project, "experiments/schemes/features.py")
-    shown = {"summary imdb", "table imgm_imdb imgm_imdb_grid", "figure figure1_imdb"}
-    assert project.plan(*tables()).jobs == {"train imdb imgm_amplified"} | shown
+    trained = {"trials/imdb/default/imgm_amplified", "summary/imdb", "tables/imgm_imdb"}
+    assert project.plan(*tables()).jobs == trained
     edit(project, "mechanisms/gaussian.py")
-    assert "extract imdb" not in project.plan(*tables()).jobs
+    assert "features/imdb" not in project.plan(*tables()).jobs
     edit(project, "experiments/training/extractor.py")
-    assert "extract imdb" in project.plan(*tables()).jobs
+    assert "features/imdb" in project.plan(*tables()).jobs
 
 
 def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained):
@@ -115,6 +108,18 @@ def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained
     # The same bytes, whatever ran beside it.
     assert (learner.folder / made).read_bytes() == (trained.folder / made).read_bytes()
     assert not list((learner.folder / "results").rglob(".*"))
+
+
+def test_a_scheme_that_fails_takes_no_other_with_it(learner):
+    schemes = learner.folder / "workflow" / "matrixdp" / "experiments" / "schemes" / "gradients.py"
+    text = schemes.read_text()
+    schemes.write_text(text.replace("SCHEMES = {", 'SCHEMES = {\n    "broken": None,', 1))
+    adult = {**TINY["adult"], "schemes": ["nonprivate", "broken"]}
+    learner.configure(training={"adult": adult})
+    outcome = learner.snakemake("results/summary/adult.csv", "-c1", "--keep-going")
+    assert outcome.code != 0
+    made = {file.name for file in (learner.folder / "results/trials/adult/default").iterdir()}
+    assert made == {"nonprivate.csv.gz"}
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 
+#: Every job with its reason and its command.
+LOUD = ("--quiet", "host", "--printshellcmds")
+
 #: Nobody listens here: whatever wants to download fails at once.
 NOWHERE = "http://127.0.0.1:9"
 
@@ -68,9 +71,8 @@ class Outcome:
 
     @functools.cached_property
     def jobs(self) -> set[str]:
-        """The printed commands of jobs that make a file, as ``verb what what``."""
-        found = re.findall(r"\bpython -m matrixdp (\w+(?: \w+)*)", self.output)
-        return {words for words in found if words.split()[0] not in ("refresh", "timing")}
+        """The jobs whose commands are printed, each by the name of its log."""
+        return {*re.findall(r"(?:2?>|tee) (?:\S*/)?results/logs/(\S+)\.log", self.output)}
 
     @property
     def idle(self) -> bool:
@@ -103,13 +105,13 @@ class TinyProject:
 
     def plan(self, *arguments: str | Path, **variables: str) -> Outcome:
         """Return what would be run."""
-        outcome = self.snakemake("--dry-run", "--printshellcmds", *arguments, **variables)
+        outcome = self.snakemake("--dry-run", *LOUD, *arguments, **variables)
         assert outcome.code == 0, outcome.output
         return outcome
 
     def make(self, *arguments: str | Path, **variables: str) -> Outcome:
         """Run Snakemake and expect success."""
-        outcome = self.snakemake("--printshellcmds", *arguments, **variables)
+        outcome = self.snakemake(*LOUD, *arguments, **variables)
         assert outcome.code == 0, outcome.output
         return outcome
 
@@ -198,8 +200,8 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
     for experiment in experiments or tables:
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
-                found |= {f"trials {experiment} {name}", f"summary {experiment}"}
-                found |= {f"table {tables[experiment]}"}
+                found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
+                found |= {f"tables/{tables[experiment]}"}
     return found
 
 

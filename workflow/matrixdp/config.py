@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import os
@@ -14,17 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from matrixdp import checks, files, sources, stamps
+from matrixdp import discovery
 from matrixdp.checks import InputError, choice, nearest, said, short
 from matrixdp.experiments import readings
-from matrixdp.places import place
 from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
-
-#: Holds the stamps of the configurations that jobs were planned with, where Snakemake started them.
-PLANNED = "MATRIXDP_SETTINGS"
 
 #: The parser in C is ten times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -130,70 +125,10 @@ def _datasets() -> dict[str, Any]:
     return _mapping(load(DATASETS), DATASETS)
 
 
-def entry(settings: Mapping[str, Any], dataset: str) -> str:
-    """Return a digest of what datasets.yaml says of a data set, but for what only readers use."""
-    found = datasets(settings)[dataset]
-    return sources.stamp({key: found[key] for key in found if key not in stamps.WORDS})
-
-
-def write(config: Mapping[str, Any], results: str | os.PathLike = "results") -> None:
-    """Write a resolved configuration where jobs read it, unless it stands there already."""
-    target = place("settings", os.fspath(results))
-    text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-    if not (target.is_file() and target.read_text(encoding="utf-8") == text):
-        files.write_text(target, text)
-
-
-def read(results: str | os.PathLike = "results") -> dict[str, Any]:
-    """Return the resolved configuration of a run.
-
-    Raises:
-        InputError: it is not there or damaged.
-    """
-    file = place("settings", os.fspath(results))
-    if not file.is_file():
-        raise InputError(f"{file} does not exist; run `snakemake`, which writes it")
-    settings = None
-    with contextlib.suppress(InputError):
-        settings = load(file)
-    if not isinstance(settings, dict) or "experiments" not in settings:
-        raise InputError(f"{file} is damaged; delete it and run again")
-    known = os.environ.get(PLANNED, "").split()
-    if known and sources.stamp(settings) not in known:
-        raise InputError(
-            f"{file} is not the configuration that this job was planned with, as another run has "
-            "replaced it; run again, one run at a time"
-        )
-    return settings
-
-
-def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
-    """Return the mechanisms or schemes and the reference rows of an experiment."""
-    if experiment in settings["training"]:
-        return list(settings["training"][experiment]["schemes"])
-    return list(release(settings, experiment)["mechanisms"])
-
-
-def bundles(settings: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return which rows of which experiment one job makes, job by job.
-
-    Where a job makes one row, mechanisms are left out, each of which is a job by its name;
-    reference rows, which take no time, are one.
-    """
-    found = []
-    for name, own in (settings["experiments"] | settings["training"]).items():
-        chosen, length = rows(settings, name), own["per_job"]
-        if name in settings["experiments"] and length == 1:
-            chosen = [row for row in chosen if row not in sources.mechanisms()]
-            length = len(chosen) or 1
-        found += [(name, chosen[at : at + length]) for at in range(0, len(chosen), length)]
-    return found
-
-
-def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
-    """Return the settings of an experiment on one release, or raise InputError if it is none."""
-    known = settings["experiments"]
-    return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
+def text(settings: Mapping[str, Any]) -> str:
+    """Return a resolved configuration as YAML, but for where a machine has the originals."""
+    shown = {**settings, "data": {**settings["data"], "mirror": ""}}
+    return yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
 
 
 def _token(value: object) -> str:
@@ -206,10 +141,12 @@ def _check_experiment(
 ) -> None:
     """Raise InputError unless all names are known and the task has what it needs."""
     known = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
-    choice(sources.tasks(), **{f"{where}.task": experiment["task"]})
+    choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
     choice(known, **{f"{where}.dataset": experiment["dataset"]})
-    _check_names(f"{where}.mechanisms", experiment["mechanisms"], OF_RELEASES, sources.mechanisms())
-    needs = sources.tasks()[experiment["task"]].words.get("needs", ())
+    _check_names(
+        f"{where}.mechanisms", experiment["mechanisms"], OF_RELEASES, discovery.mechanisms()
+    )
+    needs = discovery.tasks()[experiment["task"]].words.get("needs", ())
     for key in needs:
         if key not in experiment:
             task = experiment["task"]
@@ -243,10 +180,10 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
     """Raise InputError unless all names are known and lots and batches are small enough."""
     where = f"training.{name}"
     known = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
-    choice(sources.trainings(), training=name)
-    choice([sources.kind(name)], **{f"{where}.kind": training["kind"]})
+    choice(discovery.trainings(), training=name)
+    choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
     choice(known, **{f"{where}.dataset": training["dataset"]})
-    _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, sources.schemes(name))
+    _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, discovery.schemes(name))
     total = known[training["dataset"]]["shape"][0]
     for part, meaning, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
@@ -277,7 +214,7 @@ def _check_member(where: str, values: Sequence[str], **named: str) -> None:
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
     """Return the mechanisms of an experiment that are run over an axis."""
-    known = sources.mechanisms()
+    known = discovery.mechanisms()
     return [name for name in experiment["mechanisms"] if name in known and axis in known[name].axes]
 
 

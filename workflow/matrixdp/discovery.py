@@ -1,22 +1,47 @@
-"""Tables that are put together from the files of a folder, so that adding is one new file."""
+"""Tables of entries that are put together from the files of a folder, so that adding is one file.
+
+``collect`` and ``find`` import the files. The workflow needs names and inputs while it plans, and
+reads these from the text: keys, and the literal values of keywords.
+"""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import functools
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from matrixdp import checks
 
+PACKAGE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a table: its file, the name of the table, and the literal values of keywords."""
+
+    file: Path
+    table: str
+    words: Mapping[str, Any] = field(hash=False, default_factory=dict)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Over which axes a mechanism is run."""
+        return tuple(self.words.get("axes", ()))
+
 
 def collect(package: ModuleType, table: str) -> dict[str, Any]:
     """Return the merged dictionaries called ``table`` of all modules of ``package``."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        found |= getattr(importlib.import_module(f"{package.__name__}.{module}"), table, {})
-    return found
+        merged |= getattr(importlib.import_module(f"{package.__name__}.{module}"), table, {})
+    return merged
 
 
 def find(package: ModuleType, table: str, **named: str) -> Any:
@@ -35,3 +60,57 @@ def find(package: ModuleType, table: str, **named: str) -> Any:
                 return entries[name]
     known = collect(package, table)
     return known[checks.choice(known, **named)]
+
+
+@functools.cache
+def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, Entry]:
+    """Return the entries of the dictionaries called ``table`` in a folder's files, by name."""
+    return {
+        name: Entry(file, table, words)
+        for file in sorted((PACKAGE / folder).glob(files))
+        for name, words in _literals(file, table)
+    }
+
+
+mechanisms = functools.partial(entries, "mechanisms", "MECHANISMS")
+theory = functools.partial(entries, "theory", "THEORY")
+figures = functools.partial(entries, "report/figures", "FIGURES")
+tables = functools.partial(entries, "report/tables", "TABLES")
+tasks = functools.partial(entries, "experiments/tasks", "TASKS")
+trainings = functools.partial(entries, "experiments/training", "TRAININGS")
+extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
+
+
+def kind(training: str) -> str:
+    """Return what a neural experiment keeps private, ``gradients`` or ``features``.
+
+    Training and schemes of either kind are in files of that name.
+    """
+    return trainings()[training].file.stem
+
+
+def schemes(training: str) -> dict[str, Entry]:
+    """Return every scheme that a neural experiment can run, by name."""
+    return entries("experiments/schemes", "SCHEMES", f"{kind(training)}.py")
+
+
+def _literals(file: Path, table: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the keys of a table and the literal keywords of each entry; none without the table."""
+    text = file.read_text(encoding="utf-8")
+    if f"\n{table}" not in text:
+        return []
+    for node in ast.parse(text, filename=str(file)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if table in names and isinstance(value := getattr(node, "value", None), ast.Dict):
+            pairs = zip(value.keys, value.values, strict=True)
+            return [(str(ast.literal_eval(key)), _keywords(entry)) for key, entry in pairs if key]
+    return []
+
+
+def _keywords(entry: ast.expr) -> dict[str, Any]:
+    words = {}
+    for keyword in entry.keywords if isinstance(entry, ast.Call) else []:
+        with contextlib.suppress(ValueError):
+            words[str(keyword.arg)] = ast.literal_eval(keyword.value)
+    return words

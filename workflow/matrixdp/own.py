@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import sources
+from matrixdp import discovery
 from matrixdp.checks import InputError, choice
 from matrixdp.config import OWN
 from matrixdp.data import store
@@ -37,8 +38,13 @@ TASKS = {
 #: What the rows of a file that is not public may be known by, wherever they are shown.
 PRIVATE = "private"
 
-#: Mechanisms that one job runs, and runs of the audit unless another number is given.
-_PER_JOB, _AUDIT_RUNS = 6, 20_000
+#: Runs of the audit unless another number is given.
+_AUDIT_RUNS = 20_000
+
+
+def folder(file: str | os.PathLike) -> str:
+    """Return the name of the folder that has the results on the matrix of a specification."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", Path(file).stem) or "matrix"
 
 
 def configured(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,10 +75,9 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         "task": TASKS[asked.asked],
         "dataset": OWN,
         "directions": {"a": important},
-        "mechanisms": [*references, *sources.mechanisms()],
+        "mechanisms": [*references, *discovery.mechanisms()],
         "trials": config["experiment_defaults"]["trials"],
         "epsilons": [*config["experiment_defaults"]["epsilons"], asked.epsilon],
-        "per_job": _PER_JOB,
         "recommended": recommended(asked),
     }
     if asked.target:

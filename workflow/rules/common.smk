@@ -1,31 +1,31 @@
-# What all rules share: the checked configuration, the environment of their commands, and what their
-# results depend on. No network, nothing heavy: every job on a cluster parses this again.
-import functools
+# What all rules share: the checked configuration, and functions that name files and settings.
+# No network, nothing heavy: every job on a cluster parses this again.
+import fnmatch
 import os
+import shlex
 import sys
+
+from snakemake.exceptions import WorkflowError
 
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
-from matrixdp import config as configuration, dependence, products, sources, stamps
+from matrixdp import config as configuration, discovery, exhibits, imports, parts
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
-# Whether this is the workflow itself, no module of another one.
-MAIN = workflow.modifier.is_main_snakefile()
+RESULTS = "results"
 
 try:
     config = configuration.resolve(config)
-    if MAIN and config["matrix"]:
+    # Whether this is a run on a matrix of one's own: the same rules in a folder of its own.
+    if OWN := bool(config["matrix"]):
         from matrixdp import own
 
-        MATRIX = own.configured(config)
-    else:
-        MATRIX = {}
-    if os.path.lexists("results") and not os.access("results/.", os.W_OK):
-        raise InputError("results is not a folder that you may write to; move it out of the way")
+        RESULTS = f"results/my_matrix/{own.folder(config['matrix'])}"
+        config = own.configured(config)
 except InputError as error:
-    # One sentence and no more: Snakemake would add this file and line, twice.
+    # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
 
 # A bare `snakemake` works from a venv or conda environment that is not activated, uninstalled.
@@ -33,107 +33,176 @@ os.environ.update(
     PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),
     PYTHONPATH=PACKAGE_ROOT,
     DATA_MIRROR=os.environ.get("DATA_MIRROR", "") or config["data"]["mirror"],
-    **{
-        # A run on a matrix of one's own is planned beside that of the papers.
-        configuration.PLANNED: ("" if MAIN else os.environ.get(configuration.PLANNED, "") + " ")
-        + sources.stamp(config)
-    },
 )
 
-# Warns of stand-ins for originals that were wanted; Python starts only where there are any.
-STAND_INS = (
-    '! grep -qs \'"requested": "auto"\' $(grep -ls \'"status": "simulated"\''
-    " results/data/*/provenance.json) /dev/null || python -m matrixdp refresh --status"
-)
-
-# Below the prefix that a module may have been given.
-ROOT = os.path.dirname(workflow.modifier.path_modifier.replace_prefix("results/any"))
-
-
-def root(wildcards):
-    """Return the folder of results: a plain parameter would look like part of an output's name."""
-    return ROOT
+EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
+RUNS = [*EXPERIMENTS, *TRAININGS]
+DATASETS = sorted(exhibits.datasets(config))
+SWEPT = exhibits.swept(config)
+TABLES, FIGURES = exhibits.plan(config)
+EXHIBITS = [*TABLES.values(), *FIGURES.values()]
+# Tables of an experiment's results, which are also made under other readings than the default.
+OF_RESULTS = [exhibits.catalogue.experiment(name).results for name in EXPERIMENTS]
+DEFAULT, READING = readings.DEFAULT, config["reading"]
 
 
-if not MAIN:
-    # The handlers of a module's Snakefile are never called.
-    configuration.write(config, ROOT)
-# Whether this is the run on a matrix of one's own.
-OWN = isinstance(config["matrix"], dict)
-EXPERIMENTS = config["experiments"]
-DATASETS = sorted({experiment["dataset"] for experiment in EXPERIMENTS.values()})
-TRAINING = config["training"]
-LEARNT = sorted({training["dataset"] for training in TRAINING.values()})
-RUNS, MATERIAL = [*EXPERIMENTS, *TRAINING], [*DATASETS, *LEARNT]
-SWEPT = products.swept(config)
-TIMED = ["sampler_times"]
-THEORY = [name for name in sources.theory() if name not in TIMED]
-SHOWN = products.grouped(config)
-SETTINGS_SHOWN = sources.stamp(dependence.shown({**config, "reading": readings.DEFAULT}, []))
-METRICS = {name: one.larger for name, one in products.catalogue.metrics().items()}
-# What training may take: memory in MB, minutes; for all else the profiles' defaults. Twice the memory
-# that a full run was seen to take, and ten times its time; `--set-resources` where trials are many.
-LARGE = {"mem_mb": 2000, "runtime": 60}
+pathvars:
+    results=RESULTS,
 
 
 wildcard_constraints:
-    dataset="|".join(DATASETS),
+    dataset="[a-z0-9_]+",
     experiment="|".join(EXPERIMENTS),
-    training="|".join(TRAINING) or "none",
-    learnt="|".join(LEARNT) or "none",
-    any_experiment="|".join(RUNS),
-    mechanism="|".join(sources.mechanisms()),
-    reading=f"{readings.DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
-    other="[a-z0-9_]+=[a-z0-9_=+]+",
+    training="|".join(TRAININGS) or "none",
+    run="|".join(RUNS),
+    mechanism="[a-z0-9_]+",
+    scheme="[a-z0-9_]+",
+    reading=f"{DEFAULT}|[a-z0-9_]+=[a-z0-9_=+]+",
+    theory="|".join(discovery.theory()),
+    table="|".join(TABLES),
+    figure="|".join(FIGURES),
 
 
-@functools.cache
-def made_from(experiment, reading, *rows, code=True):
-    """Return digests of what the rows of mechanisms or schemes depend on."""
-    return dependence.made_from({**config, "reading": reading}, experiment, *rows, code=code)
+def within(path):
+    """Return a file of the project: relative inside this folder, so that both may be moved."""
+    near = os.path.relpath(path)
+    return local(str(path) if near.startswith(os.pardir) else near)
 
 
-def filled(names, wildcards):
-    """Return an experiment and its rows, with the wildcards put in if they are the names."""
-    return [name.format(**dict(wildcards.items())) for name in names]
+def code(*modules):
+    """Return the files of modules of the package, of all that they import and that these read."""
+    return [within(path) for path in imports.files(*modules)]
 
 
-def made_by(names, wildcards):
-    """Return digests of what the rows of a job depend on."""
-    experiment, *rows = filled(names, wildcards)
-    return made_from(experiment, wildcards.reading, *rows)
+def entry_of(wildcards):
+    """Return what datasets.yaml says of a data set, but for words that no number rests on."""
+    return parts.data(configuration.datasets(config)[wildcards.dataset])
 
 
-def described(name, text):
-    """Give a rule whose name is computed the words that --list-target-rules shows."""
-    own = workflow.modifier.modify_rulename(name)
-    if workflow.is_rule(own):
-        workflow.get_rule(own).docstring = text
+def code_of_data(wildcards):
+    """Return the code that reads a data set, and the facts that its stand-in is made from."""
+    standin = os.path.join(PACKAGE_ROOT, f"matrixdp/data/standins/{wildcards.dataset}.yaml")
+    facts = [within(standin)] if os.path.isfile(standin) else []
+    return code("cli.data", f"data.{wildcards.dataset}") + facts
 
 
-def to_report(files, category):
-    """Mark the figures and tables among files for --report."""
-    shown = {f for f in files if f.endswith((".svg", ".csv", ".html")) and "/data/" not in f}
-    labels = {file: {"file": os.path.basename(file)} for file in shown}
-    return [report(f, category=category, labels=labels[f]) if f in shown else f for f in files]
+def code_of(verb, entries, *names):
+    """Return the code of a verb on entries of a registry; reference rows are none of them."""
+    sources = [entries[name].file for name in names if name in entries]
+    return code(verb, *sorted({*map(imports.module, sources)}))
 
 
-def data_of(experiment):
-    """Return the prepared data of an experiment."""
-    file = "arrays.npz" if experiment in TRAINING else "matrix.npy"
-    dataset = (EXPERIMENTS | TRAINING)[experiment]["dataset"]
-    return [f"results/data/{dataset}/{name}" for name in (file, "provenance.json")]
+def code_on_release(verb, experiment, *mechanisms):
+    """Return the code of a verb on an experiment's task and mechanisms."""
+    task = discovery.tasks()[EXPERIMENTS[experiment]["task"]]
+    names = [name for name in mechanisms if name in discovery.mechanisms()]
+    sources = [task.file, *(discovery.mechanisms()[name].file for name in names)]
+    return code(verb, *sorted({*map(imports.module, sources)}))
 
 
-def material(name, wildcards):
-    """Return what the trials of an experiment start from: its data, or features made of them."""
-    (experiment,) = filled([name], wildcards)
-    if "extractor_epochs" in TRAINING.get(experiment, {}):
-        return f"results/features/{experiment}.npz"
-    return data_of(experiment)
+def code_of_training(wildcards):
+    """Return the code of private training on one kind of network."""
+    kind = discovery.kind(wildcards.training)
+    return code("cli.train", f"experiments.training.{kind}", f"experiments.schemes.{kind}")
 
 
-def trials_of(experiment, reading=readings.DEFAULT):
-    """Return the trial files of an experiment, one per mechanism or scheme."""
-    rows = configuration.rows(config, experiment)
-    return [f"results/trials/{experiment}/{reading}/{row}.csv.gz" for row in rows]
+def folder_of(wildcards):
+    """Return the folder of the prepared data of an experiment."""
+    run = wildcards.get("experiment") or wildcards.training
+    return f"<results>/data/{parts.dataset(config, run)}"
+
+
+def matrix_of(wildcards):
+    """Return the prepared matrix of an experiment; its other scalings lie beside it."""
+    return f"{folder_of(wildcards)}/matrix.npy"
+
+
+def arrays_of(wildcards):
+    """Return what a neural experiment learns from."""
+    return f"{folder_of(wildcards)}/arrays.npz"
+
+
+def provenance_of(wildcards):
+    """Return where the data of an experiment are from."""
+    return f"{folder_of(wildcards)}/provenance.json"
+
+
+def learned_from(wildcards):
+    """Return what private training starts from: the data, or features made of them."""
+    if "extractor_epochs" in TRAININGS[wildcards.training]:
+        return f"<results>/features/{wildcards.training}.npz"
+    return arrays_of(wildcards)
+
+
+def trials_of(run, reading=DEFAULT):
+    """Return the trial files of an experiment, one for each mechanism or scheme."""
+    return [f"<results>/trials/{run}/{reading}/{row}.csv.gz" for row in parts.rows(config, run)]
+
+
+def settings_of(run, row, reading=DEFAULT):
+    """Return what rows of an experiment depend on, as the command has it."""
+    if run in TRAININGS:
+        return parts.text(parts.training(config, run, row))
+    return parts.text(parts.trials({**config, "reading": reading}, run, row))
+
+
+def digests_of(run, reading=DEFAULT):
+    """Return the digests of the settings that the trials of an experiment must be of."""
+    rows = parts.rows(config, run)
+    return ",".join(parts.digest(settings_of(run, row, reading)) for row in rows)
+
+
+def table_files(*names, reading=DEFAULT):
+    """Return all files of tables, as far as this configuration has these tables."""
+    folder = "<results>/tables" if reading == DEFAULT else f"<results>/readings/{reading}/tables"
+    names = [name for name in names if name in TABLES]
+    return expand(f"{folder}/{{name}}.{{ending}}", name=names, ending=["csv", "md", "tex", "json"])
+
+
+def figure_files(*names):
+    """Return all files of figures, as far as this configuration has these figures."""
+    names = [name for name in names if name in FIGURES]
+    drawings = expand("<results>/figures/{name}.{ending}", name=names, ending=["svg", "png"])
+    return drawings + expand("<results>/figures/data/{name}.csv", name=names)
+
+
+def results_files():
+    """Return all that a run makes but its page."""
+    files = expand("<results>/data/{name}/provenance.json", name=DATASETS)
+    files += expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
+    files += [file for run in RUNS for file in trials_of(run)]
+    files += [file for exhibit in EXHIBITS for file in exhibit.files(DEFAULT, "<results>")]
+    files += table_files(*TABLES) + figure_files(*FIGURES)
+    # A matrix of one's own says nothing on the papers.
+    files += [] if OWN else ["<results>/claims.csv"]
+    return sorted({file for file in files if file.startswith("<results>")})
+
+
+def page_on_matrix(wildcards):
+    """Return the page on a matrix of one's own, which the configuration must name."""
+    if not OWN:
+        raise WorkflowError(
+            "config.yaml: matrix names no file; write one, see README, and give it as in "
+            "`snakemake my_matrix --config matrix=people.toml`"
+        )
+    return "<results>/report.html"
+
+
+def made_from(exhibit, reading=DEFAULT):
+    """Return the files of a run and of the project that a table or figure is made from."""
+    files = exhibit.files(reading, "<results>")
+    return [within(file) if os.path.isabs(file) else file for file in files]
+
+
+def tables(*patterns):
+    """Return the files of tables by their names, of results under the configuration's reading."""
+    names = [name for name in TABLES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
+    of_results = [name for name in names if name in OF_RESULTS]
+    others = [name for name in names if name not in OF_RESULTS]
+    return table_files(*of_results, reading=READING) + table_files(*others)
+
+
+def figures(*patterns):
+    """Return the files of figures by their names."""
+    names = [name for name in FIGURES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
+    return figure_files(*names)

@@ -1,40 +1,118 @@
 # Data sets: downloaded, or from a mirror, or simulated stand-ins; checked, prepared, described.
 
 
-# A matrix of one's own is read from its own file.
-FILES = {configuration.OWN: os.path.abspath(config["matrix"]["file"])} if OWN else {}
+rule settings:
+    """The checked configuration of the run, for whoever shows it."""
+    output:
+        "<results>/settings.yaml",
+    log:
+        "<results>/logs/settings.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        text=configuration.text(config),
+    shell:
+        "printf %s {params.text:q} > {output} 2> {log}"
 
 
-# Of experiments on releases, and what the neural ones learn from.
-for job, name, file in (
-    ("dataset", "{dataset}", "matrix.npy"),
-    ("learning", "{learnt}", "arrays.npz"),
-):
+rule matrix:
+    """A data set of the MVG paper: a matrix in a public box."""
+    input:
+        code=code_of_data,
+    output:
+        matrix="<results>/data/{dataset}/matrix.npy",
+        provenance="<results>/data/{dataset}/provenance.json",
+    log:
+        "<results>/logs/data/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/data/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join({experiment["dataset"] for experiment in EXPERIMENTS.values()}),
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        source=config["data"]["source"],
+        seed=config["seed"],
+        entry=entry_of,
+    message:
+        "Data: {wildcards.dataset}"
+    shell:
+        "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
+        " --out $(dirname {output.matrix}) 2>&1 | tee {log}"
 
-    rule:
-        name:
-            job
-        input:
-            lambda wildcards: FILES.get(wildcards[0], []),
-        output:
-            [f"results/data/{name}/{file}", f"results/data/{name}/provenance.json"],
-        log:
-            f"results/logs/data/{name}.log",
-        benchmark:
-            f"results/benchmarks/data/{name}.tsv"
-        conda:
-            "../../environment.yml"
-        params:
-            root=root,
-            name=lambda wildcards: wildcards[0],
-            source=config["data"]["source"],
-            seed=config["seed"],
-            entry=lambda wildcards: configuration.entry(config, wildcards[0]),
-            code=lambda wildcards: sources.digest(
-                "cli/data.py", f"data/{wildcards[0]}.py", f"data/standins/{wildcards[0]}.yaml"
-            ),
-        message:
-            "Data: {params.name}"
-        shell:
-            "python -m matrixdp data {params.name} --source {params.source} --seed {params.seed}"
-            " --out {params.root}/data/{params.name} 2>&1 | tee {log}"
+
+rule learning_set:
+    """A data set of the IMGM paper: arrays to learn from."""
+    input:
+        code=code_of_data,
+    output:
+        arrays="<results>/data/{dataset}/arrays.npz",
+        provenance="<results>/data/{dataset}/provenance.json",
+    log:
+        "<results>/logs/data/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/data/{dataset}.tsv"
+    wildcard_constraints:
+        dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        source=config["data"]["source"],
+        seed=config["seed"],
+        entry=entry_of,
+    message:
+        "Data: {wildcards.dataset}"
+    shell:
+        "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
+        " --out $(dirname {output.arrays}) 2>&1 | tee {log}"
+
+
+rule own_matrix:
+    """A matrix of one's own, scaled by its public bounds."""
+    input:
+        file=lambda wildcards: local(config["matrix"]["file"]),
+        code=lambda wildcards: code("cli.own"),
+    output:
+        matrix="<results>/data/my_matrix/matrix.npy",
+        provenance="<results>/data/my_matrix/provenance.json",
+    log:
+        "<results>/logs/data/my_matrix.log",
+    benchmark:
+        "<results>/benchmarks/data/my_matrix.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        settings=lambda wildcards: parts.text(config["matrix"]),
+    shell:
+        "python -m matrixdp own --settings {params.settings:q} --out $(dirname {output.matrix})"
+        " > {log} 2>&1"
+
+
+rule features:
+    """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
+    input:
+        data=arrays_of,
+        provenance=provenance_of,
+        code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
+    output:
+        "<results>/features/{training}.npz",
+    log:
+        "<results>/logs/features/{training}.log",
+    benchmark:
+        "<results>/benchmarks/features/{training}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        settings=lambda wildcards: parts.text(parts.extraction(config, wildcards.training)),
+    message:
+        "Features: {wildcards.training}"
+    shell:
+        "python -m matrixdp extract --settings {params.settings:q} --data {input.data}"
+        " --out {output} > {log} 2>&1"

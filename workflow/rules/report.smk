@@ -1,96 +1,137 @@
-# From summaries to tables, figures, verdicts on the papers' claims, and one page on everything.
-import shlex
+# Tables, figures, and one page on everything. A table or figure says in its own file, below
+# workflow/matrixdp/report, what it is made from.
 
-# What made this run differ from a plain one, as a person types it: commands on the page end with it.
+# Overlays that made this run differ from a plain one: commands on the page end with them.
 OVERLAYS = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-GIVEN = list(workflow.config_settings.config_args or [])
-ARGUMENTS = shlex.join(
-    [*(["--configfile", *OVERLAYS] if OVERLAYS else []), *(["--config", *GIVEN] if GIVEN else [])]
-)
-
-GROUPS = [*SHOWN, *products.under(SHOWN, "{other}", EXPERIMENTS)]
-
-# Done where a cluster's run is started: data, for there is the network and a person who reads
-# warnings, and what takes seconds. (`localrules` takes no computed names.)
-QUICK = ["dataset", "learning", "summary", "summary_of_reading", "judge", "report"]
-QUICK += [group.name for group in GROUPS]
-workflow.localrules(*map(workflow.modifier.modify_rulename, QUICK))
 
 
-for group in GROUPS:
-
-    rule:
-        name:
-            group.name
-        input:
-            group.files,
-        output:
-            to_report(group.outputs, "/".join(sorted(group.origins))),
-        log:
-            f"results/logs/{group.place}.log",
-        benchmark:
-            f"results/benchmarks/{group.place}.tsv"
-        conda:
-            "../../environment.yml"
-        params:
-            commands=group.commands(ROOT),
-            settings=group.settings(config),
-            code=group.digest,
-        message:
-            "{rule}"
-        shell:
-            "({params.commands}) > {log} 2>&1"
-
-    made = dict.fromkeys(group.names("table") + group.names("figure"))
-    described(group.name, f"Tables and figures: {', '.join(made)}")
-
-
-rule judge:
-    """The verdicts on the papers' claims, before they are shown."""
+rule table:
+    """One table, for people and for programs."""
     input:
-        expand("results/{of}/{name}.csv", of=["summary", "comparisons"], name=RUNS),
-        [file for name in RUNS for file in trials_of(name)],
-        expand("results/theory/{name}.csv", name=["exact", "sampler_times"]),
-        expand("results/readings/{name}{of}", name=SWEPT, of=[".csv", "_trials.csv.gz"]),
+        lambda wildcards: made_from(TABLES[wildcards.table]),
+        settings="<results>/settings.yaml",
+        code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
     output:
-        "results/claims.csv",
-        "results/tables/claims_comparisons.csv",
+        csv=report(
+            "<results>/tables/{table}.csv",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
+        md="<results>/tables/{table}.md",
+        tex="<results>/tables/{table}.tex",
+        json="<results>/tables/{table}.json",
     log:
-        "results/logs/claims.log",
+        "<results>/logs/tables/{table}.log",
     benchmark:
-        "results/benchmarks/claims.tsv"
+        "<results>/benchmarks/tables/{table}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
-    params:
-        root=root,
-        settings=SETTINGS_SHOWN,
-        names=sources.stamp([*sources.theory(), *sources.figures(), *sources.mechanisms()]),
-        code=sources.digest("cli/judge.py", *sources.theory().values(), shows=True),
+    message:
+        "Table: {wildcards.table}"
     shell:
-        "python -m matrixdp judge --results {params.root} > {log} 2>&1"
+        "python -m matrixdp table {wildcards.table} --results $(dirname {input.settings})"
+        " --out $(dirname {output.csv}) > {log} 2>&1"
+
+
+rule table_of_reading:
+    """A table of results under another reading than the default one."""
+    input:
+        lambda wildcards: made_from(TABLES[wildcards.table], wildcards.reading),
+        settings="<results>/settings.yaml",
+        code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
+    output:
+        csv="<results>/readings/{reading}/tables/{table}.csv",
+        md="<results>/readings/{reading}/tables/{table}.md",
+        tex="<results>/readings/{reading}/tables/{table}.tex",
+        json="<results>/readings/{reading}/tables/{table}.json",
+    log:
+        "<results>/logs/tables/{reading}/{table}.log",
+    benchmark:
+        "<results>/benchmarks/tables/{reading}/{table}.tsv"
+    wildcard_constraints:
+        reading="[a-z0-9_]+=[a-z0-9_=+]+",
+        table="|".join(OF_RESULTS),
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "Table: {wildcards.table}, {wildcards.reading}"
+    shell:
+        "python -m matrixdp table {wildcards.table} --reading {wildcards.reading}"
+        " --results $(dirname {input.settings}) --out $(dirname {output.csv}) > {log} 2>&1"
+
+
+rule figure:
+    """One figure, and the data that it shows."""
+    input:
+        lambda wildcards: made_from(FIGURES[wildcards.figure]),
+        settings="<results>/settings.yaml",
+        code=lambda wildcards: code("cli.figure", imports.module(FIGURES[wildcards.figure].source)),
+    output:
+        svg=report(
+            "<results>/figures/{figure}.svg",
+            caption="../report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        png="<results>/figures/{figure}.png",
+        data="<results>/figures/data/{figure}.csv",
+    log:
+        "<results>/logs/figures/{figure}.log",
+    benchmark:
+        "<results>/benchmarks/figures/{figure}.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "Figure: {wildcards.figure}"
+    shell:
+        "python -m matrixdp figure {wildcards.figure} --results $(dirname {input.settings})"
+        " --out $(dirname {output.svg}) > {log} 2>&1"
 
 
 rule report:
     """One page on everything."""
     input:
-        expand("results/data/{name}/provenance.json", name=MATERIAL),
-        expand("results/summary/{name}.csv", name=RUNS),
-        [file for group in SHOWN for file in group.outputs],
+        expand("<results>/data/{name}/provenance.json", name=DATASETS),
+        expand("<results>/summary/{run}.csv", run=RUNS),
+        table_files(*TABLES),
+        figure_files(*FIGURES),
         [] if OWN else rules.judge.output,
+        settings="<results>/settings.yaml",
+        code=code("cli.report", *sorted({imports.module(made.source) for made in EXHIBITS})),
     output:
-        page=to_report(["results/report.html"], "Report"),
-        crate="results/ro-crate-metadata.json",
+        report("<results>/report.html", caption="../report/page.rst", category="Report"),
     log:
-        "results/logs/report.log",
+        "<results>/logs/report.log",
     benchmark:
-        "results/benchmarks/report.tsv"
+        "<results>/benchmarks/report.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        root=root,
-        settings=SETTINGS_SHOWN,
-        arguments=ARGUMENTS,
-        code=sources.digest("cli/report.py", *sources.inside("report/page"), shows=True),
+        arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
     shell:
-        "python -m matrixdp report --results {params.root} --arguments={params.arguments:q}"
-        " --out {output.page} > {log} 2>&1"
+        "python -m matrixdp report --results $(dirname {input.settings})"
+        " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
+
+
+rule crate:
+    """The files of the run with their checksums and origins, as an RO-Crate."""
+    input:
+        files=results_files(),
+        page="<results>/report.html",
+        settings="<results>/settings.yaml",
+        code=code("cli.crate"),
+    output:
+        "<results>/ro-crate-metadata.json",
+    log:
+        "<results>/logs/crate.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m matrixdp crate {input.files} {input.page}"
+        " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"

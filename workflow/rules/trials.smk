@@ -1,81 +1,99 @@
-# Trials of experiments on releases and of private training, under one reading or all; summaries.
+# Trials of experiments on releases and of private training, one file for each mechanism or scheme,
+# and the summary of each experiment. A job's settings stand in its command.
 
 
-# A mechanism of an experiment is a job, by its wildcards, where a job makes one row. Else jobs make
-# as many as per_job says: schemes share their start and compilation; reference rows take no time.
-JOBS = [("trials", "{experiment}", ["{mechanism}"])]
-for name, rows in configuration.bundles(config):
-    alone = name in EXPERIMENTS and EXPERIMENTS[name]["per_job"] == 1
-    verb = "train" if name in TRAINING else "trials"
-    JOBS.append((f"references_{name}" if alone else f"{verb}_{name}_{rows[0]}", name, rows))
+rule trials:
+    """Trials of a mechanism, or of a reference row, under one reading."""
+    input:
+        data=matrix_of,
+        provenance=provenance_of,
+        code=lambda wildcards: code_on_release(
+            "cli.trials", wildcards.experiment, wildcards.mechanism
+        ),
+    output:
+        "<results>/trials/{experiment}/{reading}/{mechanism}.csv.gz",
+    log:
+        "<results>/logs/trials/{experiment}/{reading}/{mechanism}.log",
+    benchmark:
+        "<results>/benchmarks/trials/{experiment}/{reading}/{mechanism}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1200,
+        runtime=30,
+    params:
+        settings=lambda wildcards: settings_of(
+            wildcards.experiment, wildcards.mechanism, wildcards.reading
+        ),
+    message:
+        "Trials: {wildcards.experiment}, {wildcards.mechanism}, {wildcards.reading}"
+    shell:
+        "python -m matrixdp trials {wildcards.mechanism} --settings {params.settings:q}"
+        " --data {input.data} --out {output} > {log} 2>&1"
 
-for job, name, rows in JOBS:
 
-    rule:
-        name:
-            job
-        input:
-            functools.partial(material, name),
-        output:
-            expand("results/trials/{name}/{{reading}}/{row}.csv.gz", name=name, row=rows),
-        log:
-            f"results/logs/trials/{name}/{{reading}}/{rows[0]}.log",
-        benchmark:
-            f"results/benchmarks/trials/{name}/{{reading}}/{rows[0]}.tsv"
-        wildcard_constraints:
-            experiment="|".join(n for n in EXPERIMENTS if EXPERIMENTS[n]["per_job"] == 1) or "none",
-        conda:
-            "../../environment.yml"
-        resources:
-            **(LARGE if name in TRAINING else {}),
-        params:
-            root=root,
-            rows=functools.partial(filled, [name, *rows]),
-            made=functools.partial(made_by, [name, *rows]),
-            verb="train" if name in TRAINING else "trials",
-            under="" if name in TRAINING else " --reading {reading}",
-            choices=lambda wildcards: dependence.choices(wildcards.reading),
-        message:
-            "Trials: {params.rows}, {wildcards.reading}"
-        shell:
-            "python -m matrixdp {params.verb} {params.rows}{params.under} --results {params.root}"
-            " --out {params.root}/trials/{params.rows[0]}/{wildcards.reading} > {log} 2>&1"
+rule train:
+    """Trials of private training under a scheme, or of a reference row."""
+    input:
+        data=learned_from,
+        provenance=provenance_of,
+        code=code_of_training,
+    output:
+        "<results>/trials/{training}/default/{scheme}.csv.gz",
+    log:
+        "<results>/logs/trials/{training}/default/{scheme}.log",
+    benchmark:
+        "<results>/benchmarks/trials/{training}/default/{scheme}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        settings=lambda wildcards: settings_of(wildcards.training, wildcards.scheme),
+    message:
+        "Training: {wildcards.training}, {wildcards.scheme}"
+    shell:
+        "python -m matrixdp train {wildcards.scheme} --settings {params.settings:q}"
+        " --data {input.data} --out {output} > {log} 2>&1"
 
 
 rule summary:
+    """Means and intervals of an experiment's rows, and how they compare."""
     input:
-        lambda wildcards: trials_of(
-            wildcards.any_experiment, wildcards.get("other", readings.DEFAULT)
-        ),
+        trials=lambda wildcards: trials_of(wildcards.run),
+        code=code("cli.summary"),
     output:
-        "results/summary/{any_experiment}.csv",
-        "results/comparisons/{any_experiment}.csv",
+        summary="<results>/summary/{run}.csv",
+        comparisons="<results>/comparisons/{run}.csv",
     log:
-        "results/logs/summary/{any_experiment}.log",
+        "<results>/logs/summary/{run}.log",
     benchmark:
-        "results/benchmarks/summary/{any_experiment}.tsv"
+        "<results>/benchmarks/summary/{run}.tsv"
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        root=root,
-        reading=lambda wildcards: wildcards.get("other", readings.DEFAULT),
-        made=lambda wildcards: made_from(
-            wildcards.any_experiment, wildcards.get("other", readings.DEFAULT), code=False
-        ),
-        metrics=METRICS,
-        code=sources.digest("cli/summary.py"),
+        settings=lambda wildcards: digests_of(wildcards.run),
     message:
-        "Summary: {wildcards.any_experiment}, {params.reading}"
+        "Summary: {wildcards.run}"
     shell:
-        "python -m matrixdp summary {wildcards.any_experiment} --reading {params.reading}"
-        " --results {params.root} > {log} 2>&1"
+        "python -m matrixdp summary {input.trials} --settings {params.settings}"
+        " --out {output.summary} --comparisons {output.comparisons} > {log} 2>&1"
 
 
 use rule summary as summary_of_reading with:
+    input:
+        trials=lambda wildcards: trials_of(wildcards.run, wildcards.reading),
+        code=code("cli.summary"),
     output:
-        "results/readings/{other}/summary/{any_experiment}.csv",
-        "results/readings/{other}/comparisons/{any_experiment}.csv",
+        summary="<results>/readings/{reading}/summary/{run}.csv",
+        comparisons="<results>/readings/{reading}/comparisons/{run}.csv",
     log:
-        "results/logs/summary/{other}/{any_experiment}.log",
+        "<results>/logs/summary/{reading}/{run}.log",
     benchmark:
-        "results/benchmarks/summary/{other}/{any_experiment}.tsv"
+        "<results>/benchmarks/summary/{reading}/{run}.tsv"
+    params:
+        settings=lambda wildcards: digests_of(wildcards.run, wildcards.reading),
+    message:
+        "Summary: {wildcards.run}, {wildcards.reading}"

@@ -3,25 +3,25 @@
 import numpy as np
 import pandas as pd
 
-from matrixdp import catalogue, sources
+from matrixdp import catalogue, discovery
 from matrixdp.report import figures, tables
 from matrixdp.report.claims import ledger
 from matrixdp.theory import exact
 
-TRAININGS = sources.trainings()
+TRAININGS = discovery.trainings()
 KINDS = {
     name: "training" if one.kind else "releases"
     for name, one in catalogue.experiments().items()
     if not one.needs
 }
 KNOWN = ledger.Known(
-    mechanisms={*sources.mechanisms(), *(n for one in TRAININGS for n in sources.schemes(one))},
+    mechanisms={*discovery.mechanisms(), *(n for one in TRAININGS for n in discovery.schemes(one))},
     experiments=KINDS,
     checks=exact.names(),
     shown=[
         *(f"tables/{name}" for name in tables.registry(KINDS)),
         *(f"figures/{name}" for name in figures.registry(KINDS)),
-        *(f"theory/{name}" for name in sources.theory()),
+        *(f"theory/{name}" for name in discovery.theory()),
     ],
 )
 CHECK = ("check", "statistic", "value", "relation", "expected", "tolerance", "holds")

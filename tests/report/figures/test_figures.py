@@ -12,7 +12,7 @@ import synthetic
 from matplotlib.text import Text
 from PIL import Image
 
-from matrixdp import catalogue, sources
+from matrixdp import catalogue, discovery
 from matrixdp.checks import InputError
 from matrixdp.discovery import collect
 from matrixdp.report import figures
@@ -45,7 +45,7 @@ def saved(results, tmp_path_factory):
 
 
 def test_the_text_knows_the_same_figures_as_the_package():
-    assert sources.figures().keys() == collect(figures, "FIGURES").keys()
+    assert discovery.figures().keys() == collect(figures, "FIGURES").keys()
     assert len(NAMES) >= 13
 
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from test_figures import overlaps
 
-from matrixdp import catalogue, sources, theory
+from matrixdp import catalogue, discovery, theory
 from matrixdp.report import figures
 from matrixdp.report.figures import style
 from matrixdp.theory import samplers
@@ -49,7 +49,7 @@ def test_the_figures_read_what_the_computations_write():
     assert {name: known[name].inputs for name in INPUTS} == {
         name: (f"theory/{table}",) for name, table in INPUTS.items()
     }
-    assert set(INPUTS.values()) <= sources.theory().keys()
+    assert set(INPUTS.values()) <= discovery.theory().keys()
 
 
 @pytest.mark.parametrize("name", INPUTS)

@@ -10,7 +10,7 @@ import pytest
 from samplerun import put, settle
 from trialrows import around, trials
 
-from matrixdp import catalogue, templates
+from matrixdp import catalogue, exhibits
 from matrixdp.report import figures, summary, tables
 
 
@@ -56,7 +56,7 @@ def test_the_figure_has_each_price_in_its_row_and_look(tmp_path: Path) -> None:
     levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
     curves = {"laplace": [2.0, 0.75, 0.25], "imgm": [2.0, 1.0, 0.9], "knorm_l2": [0.1, 0.0, 0.0]}
     run(tmp_path, "rmse", levels, curves)
-    entry = figures.registry({"regression": templates.RELEASES})["price"]
+    entry = figures.registry({"regression": exhibits.RELEASES})["price"]
     (axes,) = entry.render(entry.frame(tmp_path)).axes
     names = [text.get_text() for text in axes.get_yticklabels()]
     assert names == [catalogue.label(name) for name in ("knorm_l2", "laplace", "imgm")]
@@ -88,7 +88,7 @@ def test_accuracy_is_better_larger_and_a_true_epsilon_above_the_promised_one_cou
 
 
 def test_inputs_of_all_trainings_are_filled_in() -> None:
-    kinds = {"regression": templates.RELEASES, "adult": templates.TRAINING}
+    kinds = {"regression": exhibits.RELEASES, "adult": exhibits.TRAINING}
     names = ["summary/{experiment}", "tables/table2", "summary/{training}"]
-    (filled,) = templates.fill("price", "", names, kinds)
+    (filled,) = exhibits.fill("price", "", names, kinds)
     assert filled.inputs == ("summary/regression", "tables/table2", "summary/adult")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 
 def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: str = "") -> None:
@@ -13,15 +12,7 @@ def run(dataset: str, *, source: str = "auto", seed: int = 0, out: str, mirror: 
         source: auto, original or simulated (default: auto)
         out: folder for the arrays and provenance.json
     """
-    from matrixdp import config
+    from matrixdp.data import store
 
-    if dataset == config.OWN:
-        # By its name: data must not rest on all that a specification knows.
-        from matrixdp.own import prepare
-
-        prepare(config.read(Path(out).parents[1])["matrix"], out)
-    else:
-        from matrixdp.data import store
-
-        mirror = mirror or os.environ.get("DATA_MIRROR", "")
-        store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)
+    mirror = mirror or os.environ.get("DATA_MIRROR", "")
+    store.prepare(dataset, out=out, source=source, mirror=mirror or None, seed=seed)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run(experiment: str, *, results: str = "results", out: str) -> None:
+def run(*, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
+        settings: what the features depend on, a JSON object
+        data: arrays.npz of the prepared data set
         out: features, labels and settings, npz
     """
-    from matrixdp import config, dependence, files, sources, stamps
+    from matrixdp import parts
     from matrixdp.experiments.training import extractor
 
-    part = dependence.extraction(config.read(results), experiment)
-    folder = Path(results, "data", part["dataset"])
-    code = sources.digest("cli/extract.py", sources.extractors()[experiment])
-    made = sources.stamp([part, stamps.of_data(folder), code])
-    if not files.restored(made, out):
-        extractor.write(part, folder, out)
-        files.keep(made, out)
+    extractor.write(parts.read(settings), Path(data).parent, out)

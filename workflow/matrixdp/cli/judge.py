@@ -5,24 +5,24 @@ from __future__ import annotations
 
 def run(*, results: str = "results") -> None:
     """Run the verb."""
-    from matrixdp import catalogue, config, dependence, products, sources, templates
-    from matrixdp.report import claims
+    from matrixdp import catalogue, discovery, exhibits
+    from matrixdp.report import claims, inputs
     from matrixdp.report.claims.ledger import Known
     from matrixdp.theory import exact
 
     # Claims may name whatever exists, in this run or not.
-    described = [name for name, one in catalogue.experiments().items() if not one.needs]
-    kinds = dict.fromkeys([*described, *sources.tasks()], templates.RELEASES)
-    settings = config.read(results)
-    dependence.check_summaries(settings, results)
-    kinds |= templates.kinds(settings)
-    kinds |= dict.fromkeys(sources.trainings(), templates.TRAINING)
-    shown = [f"theory/{name}" for name in sources.theory()]
-    for folder, entries in (("tables", sources.tables()), ("figures", sources.figures())):
-        shown += [f"{folder}/{one.name}" for one in products.filled(entries, kinds)]
-    schemes = {name for one in sources.trainings() for name in sources.schemes(one)}
+    described = [name for name, about in catalogue.experiments().items() if not about.needs]
+    kinds = dict.fromkeys([*described, *discovery.tasks()], exhibits.RELEASES)
+    kinds |= exhibits.kinds(inputs.read("settings", results))
+    kinds |= dict.fromkeys(discovery.trainings(), exhibits.TRAINING)
+    shown = [f"theory/{name}" for name in discovery.theory()]
+    for folder, entries in (("tables", discovery.tables()), ("figures", discovery.figures())):
+        for name, entry in entries.items():
+            filled = exhibits.fill(name, entry.words.get("each", ""), (), kinds)
+            shown += [f"{folder}/{exhibit.name}" for exhibit in filled]
+    schemes = {name for training in discovery.trainings() for name in discovery.schemes(training)}
     known = Known(
-        mechanisms={*sources.mechanisms(), *schemes},
+        mechanisms={*discovery.mechanisms(), *schemes},
         experiments=kinds,
         checks=exact.names(),
         shown=shown,

@@ -12,18 +12,14 @@ def run(*, results: str = "results", arguments: str = "", out: str = "") -> None
         arguments: what the page's commands end with
         out: the HTML file (default: results/page.html, of the kept results)
     """
-    from matrixdp import config, dependence
-    from matrixdp.report import page
-    from matrixdp.report.page import crate
+    from matrixdp.report import inputs, page
 
     if out:
         # Tables of another reading lie apart; the page is on the default one.
-        settings = {**config.read(results), "reading": "default"}
-        dependence.check_summaries(settings, results)
-        page.write(results, out, config=settings, arguments=arguments)
-        crate.write(results)
+        page.write(results, out, config=inputs.read("settings", results), arguments=arguments)
     else:
         # The same bytes everywhere: nothing on the machine and the moment.
         kept = KEPT if results == "results" else results
-        page.write(kept, KEPT_PAGE, config=config.read(kept), arguments=arguments, run={})
+        settings = inputs.read("settings", kept)
+        page.write(kept, KEPT_PAGE, config=settings, arguments=arguments, run={})
         print(f"{KEPT_PAGE} shows {kept}")

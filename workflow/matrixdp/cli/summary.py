@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 
-def run(experiment: str, *, reading: str = "default", results: str = "results") -> None:
-    """Run the verb."""
-    from matrixdp import config, dependence, stamps
-    from matrixdp.places import place
-    from matrixdp.report import comparisons, summary
+def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str) -> None:
+    """Run the verb.
 
-    folder = Path(results, "trials", experiment, reading)
-    settings = {**config.read(results), "reading": reading}
-    files = []
-    for name in config.rows(settings, experiment):
-        files.append(folder / f"{name}.csv.gz")
-        stamps.check(files[-1], **dependence.made_from(settings, experiment, name, code=False))
-    summarised, compared = (
-        place(f"{kind}/{experiment}", results, reading) for kind in ("summary", "comparisons")
-    )
-    summary.write(files, summarised)
-    comparisons.write(files, summarised, compared)
-    for file in (summarised, compared):
-        stamps.write(file, **dependence.made_from(settings, experiment, code=False))
+    Args:
+        files: of trials
+        settings: digests of the settings that they must be of, with commas between (default: any)
+        out: the summary, CSV
+        comparisons: of its rows, CSV
+    """
+    from matrixdp.report import comparisons as compared
+    from matrixdp.report import summary
+
+    if settings:
+        summary.check_settings(files, settings.split(","))
+    summary.write(files, out)
+    compared.write(files, out, comparisons)

@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run(experiment: str, *, results: str = "results", out: str) -> None:
+def run(*, settings: str, data: str, out: str, trials: str) -> None:
     """Run the verb.
 
     Args:
-        out: one row per mechanism and reading, CSV; the trials behind them go beside it
+        settings: what the rows depend on, a JSON object
+        data: matrix.npy of the prepared data set
+        out: one row per mechanism and reading, CSV
+        trials: the trials behind them, .csv.gz
     """
-    from matrixdp import config, dependence, files, sources, stamps, trials
+    from matrixdp import parts
+    from matrixdp import trials as tidy
     from matrixdp.experiments import study
     from matrixdp.report import specifications
 
-    settings = config.read(results)
-    part = dependence.swept(settings, experiment)
-    folder = Path(results, "data", part["dataset"])
-    file = specifications.trials_of(out)
-    code = dependence.code_of(settings, "cli/sweep.py", experiment)
-    made = sources.stamp([part, stamps.of_data(folder), code, dependence.choices()])
-    if not files.restored(made, file):
-        trials.write(study.specifications(part, config.rows(settings, experiment), folder), file)
-        files.keep(made, file)
-    specifications.write([file], out)
+    part = parts.read(settings)
+    rows = study.specifications(part, part["mechanisms"], Path(data).parent)
+    tidy.write(tidy.assigned(rows, settings=parts.digest(settings)), trials)
+    specifications.write([trials], out)

@@ -1,28 +1,24 @@
-"""Train under schemes, all epsilons and trials."""
+"""Train under a scheme, all epsilons and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 
-def run(experiment: str, schemes: Sequence[str], *, results: str = "results", out: str) -> None:
+def run(scheme: str, *, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
-        schemes: or nonprivate, random or majority
-        out: folder for SCHEME.csv.gz, tidy rows
+        scheme: or nonprivate, random or majority
+        settings: what the rows depend on, a JSON object
+        data: arrays.npz of the prepared data set, or the features made of it
+        out: tidy rows, .csv.gz
     """
-    from matrixdp import config, dependence, trials
+    from matrixdp import parts, trials
+    from matrixdp.data.prepared import ARRAYS
     from matrixdp.experiments.training import base
 
-    settings = config.read(results)
-    part = dependence.part(settings, experiment, *schemes)
-    place = Path(results, "data", part["dataset"])
-    if "extractor_epochs" in settings["training"].get(experiment, {}):
-        place = Path(results, "features", f"{experiment}.npz")
-    parts = dependence.parts(settings, experiment, schemes, place)
-    found = trials.made(out, lambda names, more: base.trials({**part, **more}, names, place), parts)
-    for scheme, rows in found.items():
-        made = dependence.made_from(settings, experiment, scheme)
-        trials.write(rows, Path(out, f"{scheme}.csv.gz"), parts[scheme], **made)
+    part, place = parts.read(settings), Path(data)
+    place = place.parent if place.name == ARRAYS.file else place
+    for _, rows in base.trials(part, [scheme], place):
+        trials.write(trials.assigned(rows, settings=parts.digest(settings)), out)

@@ -1,35 +1,22 @@
-"""Run mechanisms of an experiment, all epsilons and trials."""
+"""Run a mechanism of an experiment, all epsilons and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 
-def run(
-    experiment: str,
-    mechanisms: Sequence[str],
-    *,
-    reading: str = "default",
-    results: str = "results",
-    out: str,
-) -> None:
+def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
-        mechanisms: or nonprivate, random or zero
-        out: folder for MECHANISM.csv.gz, tidy rows
+        mechanism: or nonprivate, random or zero
+        settings: what the rows depend on, a JSON object
+        data: matrix.npy of the prepared data set
+        out: tidy rows, .csv.gz
     """
-    from matrixdp import config, dependence, trials
-    from matrixdp.experiments import readings, study
+    from matrixdp import parts, trials
+    from matrixdp.experiments import study
 
-    settings = {**config.read(results), "reading": readings.find(reading).name}
-    part = dependence.part(settings, experiment, *mechanisms)
-    folder = Path(results, "data", part["dataset"])
-    parts = dependence.parts(settings, experiment, mechanisms, folder)
-    found = trials.made(
-        out, lambda names, more: study.trials({**part, **more}, names, folder), parts
-    )
-    for mechanism, rows in found.items():
-        made = dependence.made_from(settings, experiment, mechanism)
-        trials.write(rows, Path(out, f"{mechanism}.csv.gz"), parts[mechanism], **made)
+    part, folder = parts.read(settings), Path(data).parent
+    for _, rows in study.trials(part, [mechanism], folder):
+        trials.write(trials.assigned(rows, settings=parts.digest(settings)), out)

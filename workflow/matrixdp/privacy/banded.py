@@ -15,7 +15,6 @@ cuts off, to norm 1 as well saves less than 0.1 % of the noise on prefix sums; i
 from __future__ import annotations
 
 import numpy as np
-from scipy.signal import lfilter
 
 from matrixdp import checks
 from matrixdp.checks import Array
@@ -31,6 +30,9 @@ def coefficients(bands: int) -> Array:
 
 def inverse(bands: int, steps: int) -> Array:
     """Return the first column of C^-1, shape (steps,): how a draw goes on in later noise."""
+    # Importing it takes as long as the rest of a job's start.
+    from scipy.signal import lfilter
+
     impulse = np.zeros(checks.count(steps=steps))
     impulse[0] = 1
     return np.asarray(lfilter([1.0], coefficients(bands), impulse))

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from matrixdp import catalogue, templates
+from matrixdp import catalogue, exhibits
 from matrixdp.checks import InputError
 from matrixdp.report import inputs
 from matrixdp.report.statistics import ENOUGH
@@ -130,26 +130,26 @@ E = TypeVar("E", bound=Entry)
 
 
 def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
-    """Return entries by name, templates made once for each experiment (see ``templates.fill``)."""
+    """Return entries by name, templates made once for each experiment (see ``exhibits.fill``)."""
     return {
         one.name: dataclasses.replace(
             entry,
             title=entry.title.format(**one.words),
             inputs=one.inputs,
-            optional=one.put_in(entry.optional),
+            optional=one.fill(entry.optional),
             data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
             each="",
             told=entry.told or re.sub("_?{.*?}", "", name),
         )
         for name, entry in found.items()
-        for one in templates.fill(name, entry.each, entry.inputs, experiments)
+        for one in exhibits.fill(name, entry.each, entry.inputs, experiments)
     }
 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
     """Return the experiments of the settings of a run; nothing where they are not there."""
     there = not inputs.missing(["settings"], results)
-    return templates.kinds(inputs.read("settings", results)) if there else {}
+    return exhibits.kinds(inputs.read("settings", results)) if there else {}
 
 
 def only(tables: Tables) -> pd.DataFrame:

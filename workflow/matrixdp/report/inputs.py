@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from matrixdp import places, stamps
+from matrixdp import places
 from matrixdp.checks import said
 from matrixdp.report import summary
 
@@ -54,7 +54,6 @@ def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any
     """
     path = places.place(name, Path(results), reading)
     folder = name.partition("/")[0]
-    stamps.check(path)
     if folder == "summary":
         return summary.read(path)
     if folder == "data":

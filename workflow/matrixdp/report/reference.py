@@ -32,7 +32,7 @@ from scipy.special import stdtrit
 
 from matrixdp import files, places
 from matrixdp.checks import InputError
-from matrixdp.report import inputs, statistics, summary
+from matrixdp.report import entries, inputs, statistics, summary
 
 #: What is kept of a run, as far as it is there.
 KEPT = (
@@ -252,7 +252,9 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
 def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:
     """Return the summaries of a run by file name; none may rest on simulated data."""
     found = {}
-    for path in sorted(Path(results, "summary").glob("*.csv")):
+    runs = entries.experiments(results)
+    paths = (Path(results, "summary", f"{run}.csv") for run in sorted(runs))
+    for path in (path for path in paths if path.is_file()):
         found[path.name] = summary.read(path)
         if found[path.name]["data_status"].eq(summary.SIMULATED).any():
             raise InputError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from matrixdp import files, stamps
+from matrixdp import files
 from matrixdp.checks import InputError
 from matrixdp.report import statistics
 
@@ -94,6 +94,19 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
+def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
+    """Check that trial files are of the settings with these digests.
+
+    Raises:
+        InputError: one is not, or their numbers differ.
+    """
+    if len(trial_files) != len(digests):
+        raise InputError(f"settings has {len(digests)} digests for {len(trial_files)} files")
+    for path, digest in zip(trial_files, digests, strict=True):
+        if {*_read_csv(path, {"settings": str}, "trial")["settings"]} != {digest}:
+            raise InputError(f"{path} is of other settings; delete it and run again")
+
+
 def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
     """Write the summary of ``trial_files`` to the CSV ``out`` (see :func:`summarise`)."""
     files.write_text(out, summarise(trial_files).to_csv(index=False, lineterminator="\n"))
@@ -156,7 +169,6 @@ def default(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
-    stamps.check(path)
     blank = {name: [""] for name, kept in types.items() if kept is float}
     try:
         return pd.read_csv(

@@ -19,7 +19,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from matrixdp import catalogue, files, templates
+from matrixdp import catalogue, exhibits, files
 from matrixdp.checks import InputError
 from matrixdp.report import figures, inputs, markup, summary, tables, timing
 from matrixdp.report.claims import findings
@@ -47,6 +47,9 @@ FIGURES = (*FIRST, "figure")
 #: What stands on the page of a matrix of one's own: first its results in this order.
 MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
 OF_OWN = ("chooser", "price_of_privacy", "explorer", "choices", "audit", "gaps", "provenance")
+
+#: Tables that claims are judged by, and no entry makes.
+OF_CLAIMS = ("claims", "tables/claims_comparisons")
 
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
@@ -86,7 +89,7 @@ def build(
     sections, commands = layout.read(FOLDER / "layout.yaml")
     told, experiments, environment = (
         answers.Run(root, config),
-        templates.kinds(config),
+        exhibits.kinds(config),
         _environment(),
     )
     if own := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
@@ -100,7 +103,9 @@ def build(
         for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
         for name, entry in registry(experiments).items()
     }
-    placed, rest = layout.place(sections, layout.present(root), _homes(known, experiments))
+    # What another configuration or a person has left in the folder is not shown.
+    names = [name for name in layout.present(root) if name in known or name in OF_CLAIMS]
+    placed, rest = layout.place(sections, names, _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
     compared = {
@@ -109,12 +114,12 @@ def build(
         if about.table and len(table := told.table(f"tables/{about.results}"))
     }
     judged = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    data, provenance = appendix.provenance(root / "data")
+    data, provenance = appendix.provenance(root / "data", exhibits.datasets(config))
     # Markdown comes out of the template unescaped, and is escaped when it becomes HTML.
     plain = environment.overlay(autoescape=False)
     facts = dict(machine.facts() if run is None else run)
-    names = [name for one in placed for name in one.found]
-    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(names)}
+    shown = [name for one in placed for name in one.found]
+    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(shown)}
     builtins = _builtins(told, compared, data, facts)
     for name, view in _views(told, experiments, command).items():
         html = environment.get_template(f"{name}.html.j2").render(view | {"places": places})
@@ -240,7 +245,8 @@ def _builtins(
     facts: Mapping[str, str],
 ) -> dict[str, list[dict[str, Any]]]:
     """Return what the page itself adds, by the name of the place that the layout gives it."""
-    summaries = [summary.read(path) for path in sorted((told.root / "summary").glob("*.csv"))]
+    paths = [told.root / "summary" / f"{run}.csv" for run in sorted(exhibits.kinds(told.settings))]
+    summaries = [summary.read(path) for path in paths if path.is_file()]
     mirror = {**told.settings.get("data", {}), "mirror": "(not shown)"}
     settings = {**told.settings, "data": mirror}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)

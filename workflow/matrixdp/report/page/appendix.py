@@ -55,13 +55,16 @@ def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
     return Grid(header, [("", rows)], name="Not run", caption=words)
 
 
-def provenance(folder: str | os.PathLike) -> tuple[Grid, list[dict[str, Any]]]:
-    """Return the data sets as a table, and what each ``<folder>/*/provenance.json`` says.
+def provenance(
+    folder: str | os.PathLike, names: Iterable[str]
+) -> tuple[Grid, list[dict[str, Any]]]:
+    """Return data sets as a table, and what each ``<folder>/<name>/provenance.json`` says.
 
     Raises:
         InputError: one of the files is damaged.
     """
-    paths = sorted(Path(folder).glob("*/provenance.json"))
+    paths = [Path(folder, name, "provenance.json") for name in sorted(names)]
+    paths = [path for path in paths if path.is_file()]
     facts = [inputs.provenance(path) for path in paths]
     rows = [
         {

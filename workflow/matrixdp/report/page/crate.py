@@ -10,18 +10,16 @@ import datetime
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from matrixdp import files
-from matrixdp.places import FOLDERS
 from matrixdp.report import inputs
 from matrixdp.report.page import machine
 from matrixdp.version import VERSION
 
 NAME = "ro-crate-metadata.json"
-#: What of a run is described beside its folders, and neither its logs nor what an older run left.
-FILES = ("settings.yaml", "claims.csv", "report.html")
 LICENCE = {"@id": "https://spdx.org/licenses/MIT"}
 STANDARD = "https://w3id.org/ro/crate/1.1"
 TITLE = "Matrix-valued differential privacy, reproduced: one run"
@@ -29,17 +27,18 @@ TITLE = "Matrix-valued differential privacy, reproduced: one run"
 CODE = "#matrixdp"
 
 
-def write(results: str | os.PathLike) -> None:
-    """Describe what a run has made in ``<results>/ro-crate-metadata.json``.
+def write(
+    results: str | os.PathLike, paths: Iterable[str | os.PathLike], out: str | os.PathLike
+) -> None:
+    """Describe files of a run in ``out``; the folder ``results`` has them all.
 
     Raises:
         InputError: a ``provenance.json`` is damaged, or the file cannot be written.
     """
     root, now = Path(results), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    made = [root / name for name in FILES]
-    made += [path for folder in (*FOLDERS, "data") for path in sorted((root / folder).rglob("*"))]
-    parts = [_file(path, root) for path in made if path.is_file()]
-    sources = [_source(path) for path in sorted(root.glob("data/*/provenance.json"))]
+    made = [Path(path) for path in paths]
+    parts = [_file(path, root) for path in made]
+    sources = [_source(path) for path in made if path.name == "provenance.json"]
     software = [
         _entity(f"#{name}", "SoftwareApplication", name=name, version=version)
         for name, version in machine.versions().items()
@@ -55,7 +54,7 @@ def write(results: str | os.PathLike) -> None:
         | {"identifier": machine.commit(), "softwareRequirements": _ids(software)},
     ]
     crate = {"@context": f"{STANDARD}/context", "@graph": [*graph, *sources, *software, *parts]}
-    files.write_text(root / NAME, json.dumps(crate, indent=1))
+    files.write_text(out, json.dumps(crate, indent=1))
 
 
 def _entity(id_: str, kind: str, **facts: Any) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""Tables of entries: what is read from the text is what Python has."""
+
+import importlib
+
+import pytest
+
+from matrixdp import discovery, experiments, mechanisms, theory
+from matrixdp.checks import InputError
+from matrixdp.experiments import schemes, tasks
+from matrixdp.report import figures, tables
+
+
+@pytest.mark.parametrize(
+    ("package", "table", "entries"),
+    [
+        (mechanisms, "MECHANISMS", discovery.mechanisms),
+        (theory, "THEORY", discovery.theory),
+        (tasks, "TASKS", discovery.tasks),
+        (figures, "FIGURES", discovery.figures),
+        (tables, "TABLES", discovery.tables),
+    ],
+)
+def test_what_is_read_is_what_is_imported(package, table, entries):
+    imported = discovery.collect(package, table)
+    assert entries().keys() == imported.keys()
+    for name, entry in entries().items():
+        for word in ("inputs", "optional", "each", "axes", "needs"):
+            if hasattr(imported[name], word):
+                value = getattr(imported[name], word)
+                assert entry.words.get(word, type(value)()) == value, (name, word)
+
+
+@pytest.mark.parametrize("training", ["adult", "imdb"])
+def test_schemes_are_those_of_their_kind(training):
+    known = schemes.registry(discovery.kind(training))
+    assert discovery.schemes(training).keys() == known.keys()
+
+
+def test_trainings_and_extractors_are_read_without_jax():
+    package = importlib.import_module(f"{experiments.__name__}.training")
+    assert discovery.trainings().keys() == package.registry().keys()
+    assert discovery.extractors().keys() == package.registry("EXTRACTORS").keys()
+
+
+def test_one_entry_is_looked_up_or_named():
+    assert discovery.find(mechanisms, "MECHANISMS", mechanism="laplace")
+    with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
+        discovery.find(mechanisms, "MECHANISMS", mechanism="laplac")

@@ -1,0 +1,49 @@
+"""The files that a module needs, from its import statements."""
+
+import pytest
+
+from matrixdp import imports
+
+
+def names(*modules):
+    return {str(path.relative_to(imports.PACKAGE.parent)) for path in imports.files(*modules)}
+
+
+def test_a_module_needs_what_it_imports_and_the_packages_around():
+    files = names("cli.trials")
+    package = {
+        "__init__.py",
+        "cli/__init__.py",
+        "experiments/__init__.py",
+        "mechanisms/__init__.py",
+    }
+    assert {f"matrixdp/{name}" for name in (*package, "experiments/study.py", "seeds.py")} <= files
+    assert not {"matrixdp/config.py", "matrixdp/mechanisms/jl.py", "catalogue.yaml"} & files
+    assert "matrixdp/mechanisms/jl.py" in names("cli.trials", "mechanisms.jl")
+
+
+def test_files_that_are_read_and_the_versions_of_packages_count():
+    assert {"readings.yaml", "requirements.lock"} <= names("cli.trials")
+    assert {"catalogue.yaml", "matrixdp/report/page/style.css"} <= names("cli.report")
+    assert "claims.yaml" in names("cli.judge")
+
+
+def test_every_text_that_is_named_is_there_and_read_by_its_module():
+    for module, patterns in imports.TEXTS.items():
+        (file,) = (path for path in imports.files(module) if imports_name(path) == module)
+        for pattern in patterns:
+            found = [*imports.PACKAGE.parent.glob(pattern)]
+            assert found
+            assert "*" in pattern or found[0].name in file.read_text()
+
+
+def imports_name(path):
+    if path.suffix != ".py":
+        return ""
+    return imports.module(path).removesuffix(".__init__")
+
+
+def test_types_alone_are_no_need_and_an_unknown_module_is_an_error():
+    assert "matrixdp/practice/recommend.py" not in names("version")
+    with pytest.raises(Exception, match="nothing"):
+        imports.files("cli.nothing")

@@ -1,0 +1,79 @@
+"""Every module that a job has imported is an input of it, so that no edit is missed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from test_training import TINY as TRAINING
+from tinyproject import TINY
+
+pytestmark = pytest.mark.slow
+
+#: What imports all files of these folders to look one entry up; the entry's own file is an input.
+REGISTRIES = re.compile(
+    r"(mechanisms|experiments/tasks|experiments/training|theory|report/figures|report/tables)/\w+\.py"
+)
+
+#: Notes the files of all modules of the package that a verb has imported, beside its log.
+MAIN = """
+import json, pathlib, sys
+from matrixdp.cli import main
+root = pathlib.Path(__file__).parent
+status = main()
+modules = [one for name, one in sys.modules.items() if name.startswith("matrixdp")]
+files = sorted(str(pathlib.Path(one.__file__).relative_to(root)) for one in modules)
+words = " ".join(sys.argv[1:]) + " "
+with open(pathlib.Path("results") / "imports.jsonl", "a") as stream:
+    stream.write(json.dumps([words, files]) + "\\n")
+sys.exit(status)
+"""
+
+
+@pytest.fixture(scope="module")
+def noted(unrun, tmp_path_factory):
+    """Return a finished run, and by output file the inputs and what was imported."""
+    project = unrun.copy(tmp_path_factory.mktemp("noted") / "project")
+    training = {"adult": TRAINING["adult"]}
+    project.configure(training=training, audit_runs=2000)
+    (project.folder / "workflow" / "matrixdp" / "__main__.py").write_text(MAIN)
+    targets = ["mvg", "audit", "claims", "results/tables/imgm_adult.md", "results/report.html"]
+    project.make(*targets, "-c2")
+    listed = project.snakemake("--detailed-summary", "--quiet", "all", "--", *targets).output
+    rows = [line.split("\t") for line in listed.splitlines() if line.startswith("results/")]
+    inputs = {row[0]: {*row[4].split(",")} for row in rows}
+    lines = (project.folder / "results" / "imports.jsonl").read_text().splitlines()
+    return inputs, [json.loads(line) for line in lines]
+
+
+def test_what_a_job_imports_is_among_its_inputs(noted):
+    inputs, lines = noted
+    checked = set()
+    for words, modules in lines:
+        made = [name for name in inputs if f" {name} " in words]
+        if words.startswith(("table ", "figure ")):
+            verb, name = words.split()[:2]
+            ending = "csv" if verb == "table" else "svg"
+            made = [f"results/{verb}s/{name}.{ending}"]
+        elif words.startswith("data "):
+            made = [f"results/data/{words.split()[1]}/provenance.json"]
+        elif words.startswith("judge"):
+            made = ["results/claims.csv"]
+        for output in made:
+            needed = {name for name in modules if name != "__main__.py"}
+            known = {name.removeprefix("workflow/matrixdp/") for name in inputs[output]}
+            missed = {name for name in needed - known if not REGISTRIES.fullmatch(name)}
+            assert not missed, (words, missed)
+            checked.add(words.split()[0])
+    verbs = {"data", "trials", "train", "summary", "table", "figure", "sweep", "audit", "theory"}
+    assert verbs | {"judge", "report", "canaries"} <= checked
+
+
+def test_the_entry_that_a_job_uses_is_among_its_inputs(noted):
+    inputs, _ = noted
+    name = "results/trials/regression/default/{}.csv.gz"
+    for row, file in (("mvg_binary", "mvg.py"), ("jl_exact", "jl.py")):
+        assert f"workflow/matrixdp/mechanisms/{file}" in inputs[name.format(row)]
+        assert "workflow/matrixdp/experiments/tasks/regression.py" in inputs[name.format(row)]
+        assert TINY["experiments"]["regression"]["mechanisms"]

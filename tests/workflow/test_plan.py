@@ -1,0 +1,221 @@
+"""What Snakemake plans: how many jobs a target has, and what a change runs again.
+
+Numbers of jobs and their names are the workflow's contract, so these tests read dry runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+import yaml
+from tinyproject import ROOT, TINY, jobs_of
+
+pytestmark = pytest.mark.slow
+
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
+TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
+REFERENCES = {"trials/regression/default/nonprivate", "trials/first_pc/default/random"}
+SHOWN = {"settings", "tables/table2", *(f"tables/{name}" for name in TABLES)}
+MATRICES = len({experiment["dataset"] for experiment in SHIPPED.values()})
+QUICK = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
+
+
+def counted(*experiments):
+    """Return how many jobs of each rule the summaries of experiments need from nothing."""
+    return {
+        "matrix": len({SHIPPED[name]["dataset"] for name in experiments}),
+        "trials": sum(len(SHIPPED[name]["mechanisms"]) for name in experiments),
+        "summary": len(experiments),
+        "settings": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("data", {"matrix": MATRICES, "learning_set": len(TRAINING) - 1}),
+        ("table2", {"matrix": MATRICES, "table": 1, "settings": 1}),
+        ("table4", {**counted("first_pc"), "table": 1}),
+        ("canaries", {"canaries": 1}),
+        ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 3, "settings": 1}),
+    ],
+)
+def test_jobs_of_a_target(target, expected, shipped):
+    named = {} if target in expected else {target: 1}
+    total = sum(expected.values()) + len(named)
+    assert shipped.plan(target).counts == {**expected, **named, "total": total}
+
+
+def test_one_figure_is_one_figure(shipped):
+    expected = {**counted("first_pc"), "figure": 1}
+    outcome = shipped.plan("results/figures/curves_mu_first_pc.svg")
+    assert outcome.counts == {**expected, "total": sum(expected.values())}
+
+
+def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
+    counts = shipped.plan("all", *QUICK).counts
+    quick = yaml.safe_load((ROOT / "workflow/config/quick.yaml").read_text())["training"]
+    assert counts["trials"] == counted(*SHIPPED)["trials"]
+    assert counts["train"] == sum(len(each["schemes"]) for each in quick.values())
+    assert not {"summary_of_reading", "own_matrix"} & counts.keys()
+
+
+def test_settings_on_the_command_line(shipped):
+    # Without a target, at least the MVG paper is made.
+    counts = shipped.plan("--config", "experiment_defaults={trials: 20, epsilons: [0.1, 1]}").counts
+    assert counts["trials"] >= counted(*TABLES.values())["trials"]
+    assert counts["report"] == 1
+
+
+def test_a_reading_has_results_of_its_own(shipped):
+    outcome = shipped.plan("table4", "--config", "reading=zeta_literal")
+    assert "results/readings/zeta=literal/tables/table4.csv" in outcome.output
+    expected = counted("first_pc") | {"summary_of_reading": 1, "table_of_reading": 1}
+    del expected["summary"]
+    assert expected.items() <= outcome.counts.items()
+
+
+def test_every_named_target_can_be_planned(shipped):
+    lines = shipped.snakemake("--list-target-rules", "--quiet", "all").output.splitlines()
+    names = [line.split(" (")[0] for line in lines]
+    # Each says what it makes.
+    assert not [line for line in lines if line.isidentifier()]
+    # Without a matrix there is nothing to compare on it.
+    targets = [name for name in names if name.isidentifier() and "matrix" not in name]
+    assert {"all", "data", "mvg", "imgm", "figure1", "table1", "table2", *TABLES} <= set(targets)
+    outcome = shipped.plan(*targets)
+    # A job is planned once, whoever asks for it.
+    assert outcome.counts["matrix"] == MATRICES
+
+
+def test_a_target_asks_for_all_of_its_files(again):
+    (again.folder / "results" / "tables" / "table4.md").unlink()
+    assert again.plan("table4").jobs == {"tables/table4"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "results/tables/table3.tex",
+        "results/figures/figure4_left.png",
+        "results/figures/data/figure4_left.csv",
+        "results/summary/regression.csv",
+        "results/trials/regression/default/jl_exact.csv.gz",
+    ],
+)
+def test_all_asks_for_what_is_missing(name, listed):
+    assert name in listed
+
+
+@pytest.fixture(scope="module")
+def listed(unrun):
+    """What is asked for by default, from the reasons of the last job."""
+    output = unrun.plan("--config", "training={}").output
+    asked = output.rpartition("rule all:")[2].partition("jobid")[0]
+    return {name.strip(" ,") for name in asked.replace("input:", "").split()}
+
+
+def test_the_rule_graph_fits_a_page_and_stands_in_contributing(shipped):
+    graph = shipped.snakemake("all", "--rulegraph", "--quiet", "all").output
+    names = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)"', graph, re.MULTILINE))
+    assert 15 <= len(names) <= 25
+    edges = re.findall(r"^\s*(\d+) -> (\d+)", graph, re.MULTILINE)
+    planned = {(names[one], names[other]) for one, other in edges}
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = set()
+    for line in text.partition("```mermaid\n")[2].partition("```")[0].splitlines()[1:]:
+        ones, _, others = line.strip().partition(" --> ")
+        drawn |= {(one, other) for one in ones.split(" & ") for other in others.split(" & ")}
+    assert drawn == {(one, other) for one, other in planned if other != "all"}
+
+
+def test_rules_are_written_out():
+    text = "\n".join(file.read_text() for file in (ROOT / "workflow" / "rules").glob("*.smk"))
+    assert not re.search(r"^ +(rule|name|use rule)\b.*:", text, re.MULTILINE)
+    assert "directory(" not in text
+    own = {*re.findall(r"\bworkflow\.(\w+)", text)}
+    assert own <= {"current_basedir", "overwrite_configfiles"}
+
+
+def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
+    assert finished.plan(
+        "mvg", "--config", "experiment_defaults={epsilons: [1.0, 0.10]}", "taus={grid: [0.750]}"
+    ).idle
+
+
+@pytest.mark.parametrize(
+    ("setting", "rerun"),
+    [
+        ("taus={grid: [0.75, 0.85]}", jobs_of(mechanisms=["mvg_binary", "directional_gaussian"])),
+        ("rows=[4,8]", jobs_of(mechanisms=["jl_exact"])),
+        ("experiment_defaults={epsilons: [1, 0.1, 10]}", jobs_of() - REFERENCES),
+        ("experiment_defaults={trials: 3}", jobs_of()),
+        ("table_epsilon=0.1", set()),
+        ("seed=1", jobs_of() | {"data/liver", "data/movement", "data/ctg"}),
+    ],
+)
+def test_a_changed_setting_reruns_what_it_changes(setting, rerun, finished):
+    outcome = finished.plan("mvg", "--config", setting)
+    # Tables may show any setting; they take no time.
+    assert outcome.jobs == rerun | SHOWN
+
+
+def test_one_more_mechanism_runs_alone(finished):
+    names = [*TINY["experiments"]["regression"]["mechanisms"], "zero"]
+    setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
+    planned = finished.plan("mvg", "--config", setting).jobs
+    assert planned == {"trials/regression/default/zero", "summary/regression", *SHOWN}
+
+
+def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
+    """Change a file of the package, by default so that something runs when it is imported."""
+    file = project.folder / "workflow" / "matrixdp" / name
+    before = file.read_text()
+    after = change(before)
+    assert after != before
+    file.write_text(after)
+
+
+def test_touching_reruns_nothing_and_an_edit_its_family(again):
+    for file in (again.folder / "workflow").rglob("*"):
+        os.utime(file)  # as a checkout does
+    assert again.plan("mvg").idle
+    edit(again, "mechanisms/jl.py")
+    outcome = again.plan("mvg")
+    assert outcome.jobs == jobs_of(mechanisms=["jl_exact"])
+    assert "Updated input files: workflow/matrixdp/mechanisms/jl.py" in outcome.output
+
+
+#: One file of each floor, and what of the tables rests on it.
+FLOORS = {
+    "checks.py": jobs_of() | {"data/liver", "data/movement", "data/ctg"} | SHOWN - {"settings"},
+    "mechanisms/allocation.py": jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
+    "experiments/tasks/components.py": jobs_of("first_pc", "covariance"),
+    "data/liver.py": jobs_of("regression") | {"data/liver", "tables/table2"},
+    "report/summary.py": {f"summary/{name}" for name in TINY["experiments"]} | SHOWN - {"settings"},
+    "report/tables/comparison.py": SHOWN - {"settings", "tables/table2"},
+    "../readings.yaml": jobs_of() | SHOWN - {"settings"},
+    "../published/table3.csv": {"tables/table3"},
+    "cli/trials.py": jobs_of(),
+    "config.py": set(),
+    "experiments/training/lstm.py": set(),
+}
+
+
+@pytest.mark.parametrize("place", FLOORS)
+def test_an_edit_reruns_what_rests_on_it(place, again):
+    edit(again, place, lambda text: f"{text}\n")
+    assert again.plan("mvg").jobs == FLOORS[place]
+
+
+def test_one_more_data_set_prepares_none_again(again):
+    entry = "mine: {title: x, scalings: {}}\n"
+    edit(again, "../datasets.yaml", lambda text: f"{text}\n{entry}")
+    assert again.plan("mvg").idle
+
+
+def test_a_moved_checkout_has_nothing_to_do(finished, tmp_path):
+    assert finished.copy(tmp_path / "elsewhere").plan("mvg").idle

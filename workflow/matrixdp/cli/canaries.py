@@ -1,0 +1,15 @@
+"""Try known ways to get privacy wrong, which the audit must catch."""
+
+from __future__ import annotations
+
+
+def run(*, seed: int = 0, out: str) -> None:
+    """Run the verb.
+
+    Args:
+        out: one row per mistake, CSV
+    """
+    from matrixdp import trials
+    from matrixdp.audit import canaries
+
+    trials.write_csv(canaries.run(seed), canaries.COLUMNS, out)

@@ -1,0 +1,71 @@
+"""The files of this package that a module needs, from its import statements.
+
+What is imported by name while a program runs (mechanisms, tasks, figures, ...) is in no import
+statement: whoever asks adds the module of the entry (see :mod:`matrixdp.discovery`).
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import grimp
+
+PACKAGE = Path(__file__).parent
+
+#: Files beside the code that a module reads, below the folder of the package's own.
+TEXTS = {
+    "catalogue": ["catalogue.yaml"],
+    "experiments.readings": ["readings.yaml"],
+    "report.claims.ledger": ["claims.yaml"],
+    "report.page": ["matrixdp/report/page/*.*", "matrixdp/report/page/texts/*"],
+}
+
+#: The versions of the packages that everything runs on.
+LOCK = "requirements.lock"
+
+
+@functools.cache
+def files(*modules: str) -> tuple[Path, ...]:
+    """Return the files that modules need, and those that these read, in alphabetical order.
+
+    Args:
+        modules: names without ``matrixdp.``, such as ``cli.trials``.
+
+    Raises:
+        grimp.exceptions.ModuleNotPresent: there is no such module.
+    """
+    needed: set[str] = set()
+    for module in modules:
+        needed |= _needed(f"{PACKAGE.name}.{module}")
+    texts = [text for name in needed for text in TEXTS.get(name.partition(".")[2], ())]
+    beside = (file for text in [LOCK, *texts] for file in PACKAGE.parent.glob(text))
+    return tuple(sorted({*map(_file, needed), *(file for file in beside if file.is_file())}))
+
+
+def module(file: Path) -> str:
+    """Return the name of the module in a file, without ``matrixdp.``."""
+    return ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+
+
+@functools.cache
+def _needed(module: str) -> frozenset[str]:
+    """Return a module, what it imports, the packages around these, and what they import."""
+    graph, pending, needed = _graph(), {module}, set[str]()
+    while pending:
+        name = pending.pop()
+        needed.add(name)
+        above = {name.rpartition(".")[0]} - {""}
+        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
+    return frozenset(needed)
+
+
+@functools.cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph(PACKAGE.name, exclude_type_checking_imports=True, cache_dir=None)
+
+
+def _file(module: str) -> Path:
+    base = PACKAGE.parent.joinpath(*module.split("."))
+    package = base / "__init__.py"
+    return package if package.is_file() else base.with_suffix(".py")

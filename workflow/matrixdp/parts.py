@@ -1,0 +1,144 @@
+"""The part of a run's settings that a job reads: what its result may depend on, and no more.
+
+``settings`` are a resolved configuration, ``experiment`` one of its experiments or trainings (else
+InputError). A job gets its part as JSON on its command line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from matrixdp import checks, discovery
+from matrixdp.checks import InputError
+from matrixdp.experiments import readings
+
+Part = dict[str, Any]
+
+#: What only the trials that claims are judged by depend on.
+_CLAIMS = ("claim_trials", "table_epsilon")
+
+#: Words on a data set.
+_WORDS = ("title", "publisher", "licence", "doi", "citation")
+
+
+def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
+    """Return the mechanisms or schemes and the reference rows of an experiment."""
+    if experiment in settings["training"]:
+        return list(settings["training"][experiment]["schemes"])
+    return list(release(settings, experiment)["mechanisms"])
+
+
+def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """Return the settings of an experiment on one release, or raise InputError if it is none."""
+    known = settings["experiments"]
+    return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
+
+
+def data(entry: Mapping[str, Any]) -> Part:
+    """Return what datasets.yaml says of a data set, but for words that no number rests on."""
+    return {key: value for key, value in entry.items() if key not in _WORDS}
+
+
+def dataset(settings: Mapping[str, Any], experiment: str) -> str:
+    """Return the name of an experiment's data set."""
+    return {**settings["experiments"], **settings["training"]}[experiment]["dataset"]
+
+
+def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
+    """Return what the rows of mechanisms may depend on; no budget changes reference rows."""
+    entry = release(settings, experiment)
+    part: Part = {"experiment": experiment}
+    part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
+    part |= _chosen(settings, "seed", "adjacency", "reading")
+    # Claims are judged in the default reading alone.
+    if settings["reading"] == readings.DEFAULT and entry.get("trials_for_claims"):
+        part["claim_trials"] = entry["trials_for_claims"]
+    axes = {
+        "direction": _chosen(entry, "directions"),
+        "tau": {"taus": settings["taus"]["grid"]},
+        "rows": {"rows": settings["sketch_sizes"]},
+        "radius": {"radii": settings["squared_radius_fractions"]},
+    }
+    for name in mechanisms:
+        if name in discovery.mechanisms():
+            part |= _chosen(entry, "epsilons") | _chosen(settings, "delta")
+            part |= _chosen(settings, "table_epsilon") if "claim_trials" in part else {}
+            for axis in discovery.mechanisms()[name].axes:
+                part |= axes[axis]
+    return part
+
+
+def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> Part:
+    """Return what the rows of a scheme may depend on; no budget changes reference rows."""
+    specification = settings["training"][experiment]
+    part: Part = {"experiment": experiment, "seed": settings["seed"]}
+    part |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
+    if scheme in discovery.schemes(experiment):
+        part |= _chosen(specification, "epsilons", "delta", "batch")
+    return part
+
+
+def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
+    """Return what the features of a neural experiment may depend on."""
+    specification = settings["training"].get(experiment, {})
+    if "extractor_epochs" not in specification:
+        raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
+    part = {"experiment": experiment, "seed": settings["seed"]}
+    return part | _chosen(specification, "dataset", "extractor_epochs", "records")
+
+
+def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
+    """Return the part of an experiment under all readings: one epsilon, direction and share."""
+    part = _at_table_epsilon(settings, experiment)
+    # A share that is fixed in public is no choice to be made anew under every reading.
+    part |= {"taus": [settings["taus"]["public"]]} if "taus" in part else {}
+    directions = list(part.get("directions", {}).items())[:1]
+    return part | ({"directions": dict(directions)} if "directions" in part else {})
+
+
+def audit(settings: Mapping[str, Any], experiment: str) -> Part:
+    """Return the part of an experiment's audit, which has no trials of its own."""
+    part = _at_table_epsilon(settings, experiment)
+    return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
+
+
+def text(part: Mapping[str, Any]) -> str:
+    """Return a part as the JSON of a command line."""
+    return json.dumps(part)
+
+
+def digest(text: str) -> str:
+    """Return a short hash of a part's text, which trial files carry."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read(text: str) -> Part:
+    """Return the part that a command line has.
+
+    Raises:
+        InputError: it is no JSON object with an experiment.
+    """
+    try:
+        part = json.loads(text)
+    except ValueError:
+        part = None
+    if isinstance(part, dict) and "experiment" in part:
+        return part
+    raise InputError(
+        f"settings is {checks.short(text)}, no JSON object with an experiment; "
+        "`snakemake --printshellcmds` prints the commands of a run"
+    )
+
+
+def _at_table_epsilon(settings: Mapping[str, Any], experiment: str) -> Part:
+    names = rows(settings, experiment)
+    part = trials({**settings, "reading": readings.DEFAULT}, experiment, *names)
+    part = {key: value for key, value in part.items() if key not in _CLAIMS}
+    return {**part, "epsilons": [settings["table_epsilon"]], "mechanisms": names}
+
+
+def _chosen(source: Mapping[str, Any], *keys: str) -> Part:
+    return {key: source[key] for key in keys if key in source}

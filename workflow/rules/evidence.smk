@@ -1,0 +1,115 @@
+# What judges the papers beside trials: all readings, audits, theory, and the verdicts on claims.
+
+
+rule sweep:
+    """An experiment under all its readings, at the tables' epsilon."""
+    input:
+        data=matrix_of,
+        provenance=provenance_of,
+        code=lambda wildcards: code_on_release(
+            "cli.sweep", wildcards.experiment, *parts.rows(config, wildcards.experiment)
+        ),
+    output:
+        rows="<results>/readings/{experiment}.csv",
+        trials="<results>/readings/{experiment}_trials.csv.gz",
+    log:
+        "<results>/logs/readings/{experiment}.log",
+    benchmark:
+        "<results>/benchmarks/readings/{experiment}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        settings=lambda wildcards: parts.text(parts.sweep(config, wildcards.experiment)),
+    message:
+        "Readings: {wildcards.experiment}"
+    shell:
+        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data}"
+        " --out {output.rows} --trials {output.trials} > {log} 2>&1"
+
+
+rule audit_releases:
+    """The privacy that an experiment's mechanisms really give, and attacks on sensitivities."""
+    input:
+        data=matrix_of,
+        provenance=provenance_of,
+        code=lambda wildcards: code_on_release(
+            "cli.audit", wildcards.experiment, *parts.rows(config, wildcards.experiment)
+        ),
+    output:
+        releases="<results>/audit/{experiment}.csv",
+        sensitivities="<results>/audit/{experiment}_sensitivities.csv",
+    log:
+        "<results>/logs/audit/{experiment}.log",
+    benchmark:
+        "<results>/benchmarks/audit/{experiment}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        settings=lambda wildcards: parts.text(parts.audit(config, wildcards.experiment)),
+    message:
+        "Audit: {wildcards.experiment}"
+    shell:
+        "python -m matrixdp audit --settings {params.settings:q} --data {input.data}"
+        " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
+
+
+rule canaries:
+    """Mistakes that the audit must catch."""
+    input:
+        code=code("cli.canaries"),
+    output:
+        "<results>/audit/canaries.csv",
+    log:
+        "<results>/logs/audit/canaries.log",
+    benchmark:
+        "<results>/benchmarks/audit/canaries.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        seed=config["seed"],
+    shell:
+        "python -m matrixdp canaries --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+rule theory:
+    """What the papers' theorems say in numbers, and how long samplers take here."""
+    input:
+        code=lambda wildcards: code_of("cli.theory", discovery.theory(), wildcards.theory),
+    output:
+        "<results>/theory/{theory}.csv",
+    log:
+        "<results>/logs/theory/{theory}.log",
+    benchmark:
+        "<results>/benchmarks/theory/{theory}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        seed=config["seed"],
+    message:
+        "Theory: {wildcards.theory}"
+    shell:
+        "python -m matrixdp theory {wildcards.theory} --seed {params.seed} --out {output}"
+        " > {log} 2>&1"
+
+
+rule judge:
+    """The verdicts on the papers' claims, before they are shown."""
+    input:
+        expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS),
+        [file for run in RUNS for file in trials_of(run)],
+        expand("<results>/theory/{name}.csv", name=["exact", "sampler_times"]),
+        expand("<results>/readings/{name}{ending}", name=SWEPT, ending=[".csv", "_trials.csv.gz"]),
+        settings="<results>/settings.yaml",
+        code=code("cli.judge"),
+    output:
+        "<results>/claims.csv",
+        "<results>/tables/claims_comparisons.csv",
+    log:
+        "<results>/logs/claims.log",
+    benchmark:
+        "<results>/benchmarks/claims.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m matrixdp judge --results $(dirname {input.settings}) > {log} 2>&1"
