@@ -55,7 +55,7 @@ def test_an_experiment_has_trials_and_epsilons_of_its_own_or_those_of_all():
     first_pc, covariance = (resolved["experiments"][name] for name in ("first_pc", "covariance"))
     assert (first_pc["trials"], first_pc["epsilons"]) == (9, ["1", "2"])
     assert (covariance["trials"], covariance["epsilons"]) == (7, ["0.5", "1"])
-    part = dependence.part(resolved, "first_pc", "laplace")
+    part = parts.trials(resolved, "first_pc", "laplace")
     assert (part["trials"], part["epsilons"]) == (9, ["1", "2"])
     changed["experiments"]["first_pc"]["epsilons"] = [2]
     with pytest.raises(InputError, match=r"table_epsilon is 1, which experiments.first_pc.epsil"):

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np

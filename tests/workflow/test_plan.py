@@ -150,7 +150,7 @@ def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
     ("setting", "rerun"),
     [
         ("taus={grid: [0.75, 0.85]}", jobs_of(mechanisms=["mvg_binary", "directional_gaussian"])),
-        ("rows=[4,8]", jobs_of(mechanisms=["jl_exact"])),
+        ("sketch_sizes=[4, 8]", jobs_of(mechanisms=["jl_exact"])),
         ("experiment_defaults={epsilons: [1, 0.1, 10]}", jobs_of() - REFERENCES),
         ("experiment_defaults={trials: 3}", jobs_of()),
         ("table_epsilon=0.1", set()),
