@@ -18,6 +18,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.practice import answers, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Covariance
 from matrixdp.version import VERSION
 
@@ -183,7 +184,7 @@ def _by_column(asked: Specification, best: recommend.Option) -> dict[str, float]
     """Return the noise of each column, or of its mean square, in its own unit."""
     covers = isinstance(asked.query, Covariance)
     own = np.diag(best.variances) if covers else best.variances[:, 0]
-    if asked.target:  # the constant has no unit
+    if asked.constant:  # it has no unit
         own = np.delete(own, -2)
     noise = best.release.stretch * np.sqrt(own) * asked.half ** (2 if covers else 1)
     return dict(zip(asked.columns, noise.tolist(), strict=True))
@@ -209,15 +210,10 @@ def _value(asked: Specification) -> Array:
 
 def _answer(asked: Specification, noise_std: float, private: Array) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units."""
-    half = asked.half
-    if not isinstance(asked.query, Covariance):
-        return private * half + asked.middle
-    if asked.asked == "second_moments":
-        return private * np.outer(half, half)
-    if asked.asked == "first_component":
-        return answers.components(private)[:1]
-    weights, intercept = answers.line(private, noise_std, asked.middle, half)
-    return np.append(weights, intercept)[None]
+    weighted = isinstance(asked.query.domain, Ball)
+    return answers.answer(
+        asked.asked, private, noise_std, asked.middle, asked.half, weighted=weighted
+    )
 
 
 def _written(asked: Specification, answer: Array) -> str:
