@@ -1,7 +1,6 @@
 """What a release promises holds where it breaks easily: rounding, refusals, sums of budgets."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -187,15 +186,6 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
     assert receipt["delta"] == 1e-6
     for epsilon, delta in receipt["curve"]:
         assert delta >= gaussian.delta(epsilon, receipt["mu"]) + safe.extra_delta(epsilon, 2)
-
-
-def test_noise_from_a_seed_warns():
-    release = calibrated(mdp.Records(mdp.Box((0.0,), (1.0,)), 1))
-    with pytest.warns(UserWarning, match="hides nothing"):
-        release.sample_once([[1.0]], random_state=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        release.sample_once([[1.0]])
 
 
 def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys):
