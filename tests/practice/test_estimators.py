@@ -96,10 +96,14 @@ def test_second_component_and_variances_are_those_of_scikit_learn(data):
     X, _ = data
     private = mdp.PrivatePCA(2, bounds=BOUNDS, epsilon=15.0).fit(X)
     exact = PCA(2).fit((X - [0, 50]) / [1, 40])
-    assert np.abs((private.components_ * exact.components_).sum(axis=1)) == pytest.approx(1, abs=0.01)
+    assert np.abs((private.components_ * exact.components_).sum(axis=1)) == pytest.approx(
+        1, abs=0.01
+    )
     assert private.explained_variance_ == pytest.approx(exact.explained_variance_, abs=0.01)
     shown = private.transform(X[:5])
-    assert np.abs(shown) == pytest.approx(np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05)
+    assert np.abs(shown) == pytest.approx(
+        np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05
+    )
 
 
 @pytest.mark.parametrize("shift", [0.0, 500.0])

@@ -21,7 +21,8 @@ from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
 from matrixdp.strict import load
-from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import MEAN, OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import OWN as OWN
 
 if TYPE_CHECKING:
     import jsonschema
@@ -31,10 +32,6 @@ PLANNED = "MATRIXDP_SETTINGS"
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
-
-#: The data set of a run on a matrix of one's own, described in the configuration itself.
-OWN = "my_matrix"
-
 
 #: How a text may write a number.
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -222,7 +219,7 @@ def _schema(known: Mapping[str, Any]) -> dict[str, Any]:
     experiment = schema["properties"]["experiments"]["additionalProperties"]["properties"]
     experiment["task"]["enum"] = [*sources.tasks()]
     experiment["dataset"]["enum"] = [name for name, d in known.items() if "scalings" in d]
-    experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, *sources.mechanisms()]
+    experiment["mechanisms"]["items"]["enum"] = [*OF_RELEASES, MEAN, *sources.mechanisms()]
     trainings = schema["properties"]["training"]["properties"] = {}
     learning = [name for name, entry in known.items() if "scalings" not in entry]
     for name in sources.trainings():
@@ -245,8 +242,11 @@ def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[
         if key not in experiment:
             task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    if ZERO in experiment["mechanisms"] and "target" not in needs:
-        raise InputError(f"{where}.mechanisms has {ZERO}, which predicts a target; leave it out")
+    for name in {ZERO, MEAN}.intersection(experiment["mechanisms"]):
+        if "target" not in needs and experiment["task"] != "moments_error":
+            raise InputError(
+                f"{where}.mechanisms has {name}, which predicts a target; leave it out"
+            )
     dataset = known[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

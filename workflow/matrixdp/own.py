@@ -24,15 +24,18 @@ from matrixdp.mechanisms import registry
 from matrixdp.practice import release, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
-from matrixdp.trials import OF_RELEASES, ZERO
+from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
-#: From what a release is asked for to the task that says what it is worth.
+#: From what a release is asked for to the task that says what it is worth, and its baselines.
 TASKS = {
-    "records": "covariance",
-    "second_moments": "covariance",
-    "first_component": "first_pc",
-    "regression": "regression",
+    "records": ("covariance", RANDOM),
+    "second_moments": ("moments_error", ZERO),
+    "first_component": ("captured_variance", RANDOM),
+    "regression": ("intercept_regression", MEAN),
 }
+
+#: The mechanism that predicts a private constant, of regressions alone.
+TARGET_MEAN = "target_mean"
 
 #: What the rows of a file that is not public may be known by, wherever they are shown.
 PRIVATE = "private"
@@ -64,12 +67,13 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
     important = [asked.columns[i] for i in np.flatnonzero(weights > weights.mean())]
-    references = [name for name in OF_RELEASES if asked.target or name != ZERO]
+    task, baseline = TASKS[asked.asked]
+    mechanisms = [name for name in sources.mechanisms() if asked.target or name != TARGET_MEAN]
     experiment: dict[str, Any] = {
-        "task": TASKS[asked.asked],
+        "task": task,
         "dataset": OWN,
         "directions": {"a": important},
-        "mechanisms": [*references, *sources.mechanisms()],
+        "mechanisms": [NONPRIVATE, baseline, *mechanisms],
         "per_job": _PER_JOB,
         "recommended": recommended(asked),
     }

@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 #: Steps of a search for a radius that are looked at: all further ones scale with the radius.
 STEPS = 4
 
-#: The largest error of a closed form against numerical integration.
+#: The largest relative error of an epsilon that disagrees with numerical integration.
 CURVE = 1e-6
 
 
@@ -199,13 +199,16 @@ def note(audit: Audit, proof: Proof) -> str:
 def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:
     """Return the verdict on a release that promises ``nominal``; the first that applies."""
     allowed = nominal * (1 + ROUNDING)
+    # Log delta falls with log epsilon at least about as steeply as this: so much larger may the
+    # relative error of delta be.
+    slope = max(1.0, -np.log(audit.release.delta)) if audit.release.delta else 1.0
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     cases = (
         (proof.refuted, "violated: the black box proves it"),
         (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
         (scale.verdict == "too small", "violated: less noise is drawn than declared"),
         (scale.verdict == "too large", "undecided: more noise is drawn than declared"),
-        (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
+        (error > CURVE * slope, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the nominal epsilon"),
         (audit.attained >= nominal * (1 - TIGHT), "private and tight"),

@@ -49,7 +49,7 @@ def experiment(name: str, results: str, out: Path) -> None:
     found = [
         row
         for mechanism in config.rows(settings, name)
-        if mechanism in sources.mechanisms()
+        if mechanism in sources.mechanisms() and study.serves(task, mechanism, queries, chosen)
         for row in releases.run(mechanism, queries, chosen, runs)
     ]
     trials.write_csv(found, releases.COLUMNS, places[0])

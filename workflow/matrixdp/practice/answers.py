@@ -21,9 +21,7 @@ def components(covariance: Array) -> Array:
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
 
 
-def line(
-    estimate: Centred, noise_std: float, middle: Array, half: Array
-) -> tuple[Array, float]:
+def line(estimate: Centred, noise_std: float, middle: Array, half: Array) -> tuple[Array, float]:
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:

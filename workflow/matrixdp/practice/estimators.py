@@ -32,7 +32,14 @@ from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Covariance
 
 #: How messages of scikit-learn begin that show shapes and names of columns, but no value.
-_HARMLESS = ("Sparse data", "Found array", "Found input", "Expected n", "The feature names", "X has")
+_HARMLESS = (
+    "Sparse data",
+    "Found array",
+    "Found input",
+    "Expected n",
+    "The feature names",
+    "X has",
+)
 #: What stands for those that show values.
 _SENTENCES = {
     "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
