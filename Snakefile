@@ -34,7 +34,7 @@ if MATRIX:
         config:
             MATRIX
         replace_prefix:
-            {"results/": "results/my_matrix/"}
+            {"results/": f"{MATRIX_FOLDER}/"}
 
     use rule * from matrix as matrix_*
 
@@ -54,7 +54,8 @@ rule all:
 onstart:
     # Not in dry runs, and only where there is something to do: what jobs read their settings from.
     stamps.keep_records("results", started=True)
-    for file in products.leftovers(config, "results"):
+    runs = [(config, "results"), *([(MATRIX, MATRIX_FOLDER)] if MATRIX else [])]
+    for file in [file for run in runs for file in products.leftovers(*run)]:
         # Of an experiment that was taken out: the page shows what is there.
         file.unlink()
     if workflow.dag_settings.forceall or workflow.dag_settings.forcerun:

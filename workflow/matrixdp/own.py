@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,11 @@ PRIVATE = "private"
 
 #: Mechanisms that one job runs, and runs of the audit unless another number is given.
 _PER_JOB, _AUDIT_RUNS = 6, 20_000
+
+
+def folder(matrix: str | os.PathLike) -> str:
+    """Return the folder of the results on a matrix, by the name of the file that describes it."""
+    return f"results/my_matrix/{re.sub(r'[^A-Za-z0-9._-]', '_', Path(matrix).stem)}"
 
 
 def configured(config: Mapping[str, Any]) -> dict[str, Any]:

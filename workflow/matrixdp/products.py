@@ -277,7 +277,10 @@ def targets(
 
 
 def notes(
-    settings: Mapping[str, Any], given: Iterable[str], matrix: Mapping[str, Any]
+    settings: Mapping[str, Any],
+    given: Iterable[str],
+    matrix: Mapping[str, Any],
+    folder: str = "",
 ) -> list[str]:
     """Return what to say before a run: what a given setting does not act on, what is not private.
 
@@ -285,6 +288,7 @@ def notes(
         settings: a resolved configuration.
         given: settings of the command line, ``NAME=VALUE``.
         matrix: the configuration of a run on a matrix of one's own, or empty.
+        folder: of its results.
     """
     named = {one.partition("=")[0] for one in given}
     own = "private training has {0} of its own, training.NAME.{0}"
@@ -295,7 +299,7 @@ def notes(
             "training, claims and the report are those of the default reading"
         )
     mark = catalogue.mark(matrix["matrix"]["status"]).text if matrix else ""
-    return [*said, f"results/my_matrix: {mark}"] if mark else said
+    return [*said, f"{folder}: {mark}"] if mark else said
 
 
 def under(groups: Iterable[Group], reading: str, experiments: Collection[str]) -> list[Group]:

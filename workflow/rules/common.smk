@@ -19,9 +19,9 @@ try:
     if MAIN and config["matrix"]:
         from matrixdp import own
 
-        MATRIX = own.configured(config)
+        MATRIX, MATRIX_FOLDER = own.configured(config), own.folder(config["matrix"])
     else:
-        MATRIX = {}
+        MATRIX, MATRIX_FOLDER = {}, ""
     if os.path.lexists("results") and not os.access("results/.", os.W_OK):
         raise InputError("results is not a folder that you may write to; move it out of the way")
 except InputError as error:

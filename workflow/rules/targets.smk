@@ -17,7 +17,7 @@ rule my_matrix:
     """Every mechanism on a matrix of your own, which config.yaml names: one page"""
     input:
         lambda wildcards: (
-            "results/my_matrix/report.html"
+            f"{MATRIX_FOLDER}/report.html"
             if MATRIX
             else sys.exit(
                 "config.yaml: matrix names no file; write one, see README, and give it as in "
@@ -26,5 +26,5 @@ rule my_matrix:
         ),
 
 
-for about in products.notes(config, GIVEN, MATRIX) if MAIN and workflow.is_main_process else ():
+for about in products.notes(config, GIVEN, MATRIX, MATRIX_FOLDER) if MAIN and workflow.is_main_process else ():
     print(f"note: {about}", file=sys.stderr)
