@@ -23,13 +23,15 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     listed = release.options(asked)
     width = max(len(one.name) for one in listed)
     for one in listed:
-        print(f"{one.name:{width}}  {release.says(one)}")
-    print(*release.in_words(asked, listed[0]), sep="\n")
-    try:
-        paid = f"epsilon {release.price(asked):.3g}"
-    except InputError as error:
-        paid = f"none that can be paid: {error}"
-    print(f"price of privacy (noise of half of the largest deviation): {paid}")
+        print(f"{one.name:{width}}  {release.says(asked, one)}")
+    for sentence in release.in_words(asked, listed[0]):
+        print(sentence)
+    if asked.asked != "regression":
+        try:
+            paid = f"epsilon {release.price(asked):.3g}"
+        except InputError as error:
+            paid = f"none that can be paid: {error}"
+        print(f"price of privacy (noise of half of the largest deviation): {paid}")
     if look_at_the_data:
         print(
             "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"

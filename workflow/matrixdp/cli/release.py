@@ -32,6 +32,6 @@ def run(specification: str, *, out: str = "release") -> None:
 
     asked = read(Path(specification))
     places = release.make(asked, Path(out))
-    print(release.says(release.options(asked)[0]))
+    print(release.says(asked, release.options(asked)[0]))
     for name, path in places.items():
         print(f"{name}: {path}")

@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import Centred, centred, regression
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
 from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.privacy.domain import Ball
+
+#: Shares of their bounds that the columns of simulated records fill, and the share of the target's
+#: variance that the other columns explain.
+FILLED, EXPLAINED = (1.0, 0.25), 0.5
+
+#: Draws of noise in a simulation, and their seed: nothing private depends on them.
+_DRAWS, _SEED = 200, 0
 
 #: Queries on second moments of records with a constant, from which their mean follows.
 WITH_CONSTANT = ("first_component", "regression")
@@ -66,3 +75,38 @@ def answer(
         return components(estimate.covariance)[:1]
     coefficients, intercept = line(estimate, noise_std, middle, half)
     return np.append(coefficients, intercept)[None]
+
+
+def simulated_fit(release: Additive, share: float) -> float:
+    """Return the median R^2 of a regression's predictions, simulated from public facts alone.
+
+    The simulated columns are independent and uniform over a share of their bounds about the middle.
+    They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
+
+    Args:
+        release: of second moments of (x, 1, y) in half ranges, in a box.
+        share: of the bounds that columns fill, above 0 and at most 1.
+    """
+    features, variance = release.query.features - 2, share**2 / 3
+    moments = np.diag(np.full(features + 2, variance))
+    moments[:-2, -1] = moments[-1, :-2] = np.sqrt(EXPLAINED / features) * variance
+    moments[CONSTANT, CONSTANT] = 1
+    noise = release.noise.sample([np.random.default_rng(_SEED)] * _DRAWS)
+    noise = (noise + np.swapaxes(noise, 1, 2)) / 2
+    ridge = moments_ridge(release.noise_std, features)
+    slopes, intercepts = regression(centred(moments + noise), ridge)
+    wrong = variance * (1 + (slopes**2).sum(axis=1)) + intercepts**2
+    wrong -= 2 * slopes @ moments[:-2, -1]
+    return float(np.median(1 - wrong / variance))
+
+
+def regression_outlook(release: Additive) -> str:
+    """Return in a sentence what noise means for the predictions of a regression."""
+    if isinstance(release.query.domain, Ball):
+        return "what the noise means for predictions cannot be said from a radius alone"
+    wide, narrow = (simulated_fit(release, share) for share in FILLED)
+    return (
+        f"R^2 of about {wide:.2f} where columns fill their bounds, {narrow:.2f} where they fill "
+        f"{FILLED[1]:.0%} of them, {EXPLAINED} without privacy (simulated from the bounds alone; "
+        "columns that depend on each other do worse)"
+    )

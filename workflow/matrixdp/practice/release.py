@@ -127,7 +127,7 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
         "curve": curve,
         "noise_over_half_range": best.error,
         "noise_std": _by_column(asked, best),
-        "says": says(best),
+        "says": says(asked, best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_law": extra,
         "not_covered": "how long the release took, and what is seen of the machine that made it",
@@ -155,7 +155,12 @@ def price(asked: Specification) -> float:
 
 
 def in_words(asked: Specification, best: recommend.Option) -> list[str]:
-    """Return the noise of each column beside the range of its values, a sentence each."""
+    """Return the noise of each column beside the range of its values, a sentence each.
+
+    Noise of moments says little of a regression: there is none for it.
+    """
+    if asked.asked == "regression":
+        return []
     what, lower, upper = "values", asked.middle - asked.half, asked.middle + asked.half
     if isinstance(asked.query, Covariance):
         what, lower, upper = "mean squares", np.zeros(len(asked.half)), asked.half**2
@@ -172,8 +177,10 @@ def _plain(number: float, digits: int = 6) -> str:
     return f"{float(f'{number:.{digits}g}'):,.15g}"
 
 
-def says(best: recommend.Option) -> str:
+def says(asked: Specification, best: recommend.Option) -> str:
     """Return what the noise means, in plain words."""
+    if asked.asked == "regression":
+        return answers.regression_outlook(best.release)
     share = "the largest deviation that the public bounds allow"
     if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}: it hides everything, do not release this"

@@ -22,8 +22,8 @@ from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, Query, second_moments
 from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
-#: The constant is public, so that its bounds are as narrow as bounds may be.
-_KNOWN = (1 - 1e-9, 1.0)
+#: Bounds of the constant; they hold the zero of a record that is left out.
+_CONSTANT = (0.0, 1.0)
 
 
 def estimated(released: Released, records: int) -> Array:
@@ -46,7 +46,7 @@ def constant_row(matrix: Array) -> Array:
 
 def constant_domain(domain: Box) -> Box:
     """Return the bounds of records with the constant."""
-    sides = zip((domain.lower, domain.upper), _KNOWN, strict=True)
+    sides = zip((domain.lower, domain.upper), _CONSTANT, strict=True)
     return Box(*((*side[:-1], one, side[-1]) for side, one in sides))
 
 
