@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp.mechanisms.scaled import Scaled, in_units
 from matrixdp.mechanisms.jl import JohnsonLindenstrauss
+from matrixdp.mechanisms.scaled import Scaled, in_units
 
 BOX = mdp.Box((0.0, -2.0), (120.0, 2e5))
 GIVEN = {"epsilon": 1.0, "delta": 1e-6}

@@ -56,7 +56,9 @@ def answer(tmp_path, monkeypatch):
             header, *body = csv.reader(stream)
         if query == "second_moments":
             return {
-                (row[0], name): float(v) for row in body for name, v in zip(header[1:], row[1:])
+                (row[0], name): float(v)
+                for row in body
+                for name, v in zip(header[1:], row[1:], strict=True)
             }
         return {name: np.array([float(row[i]) for row in body]) for i, name in enumerate(header)}
 

@@ -61,11 +61,11 @@ def off_centre(count, rng):
 
 def rotated(count, rng):
     basis = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    return 0.3 + rng.standard_normal((count, 4)) * [0.2, 0.1, 0.05, 0.02] @ basis.T
+    return 0.3 + rng.standard_normal((count, 4)) * [0.4, 0.1, 0.05, 0.02] @ basis.T
 
 
 def heavy(count, rng):
-    tails = rng.standard_t(3, (count, 2)) * [0.1, 0.02]
+    tails = rng.standard_t(3, (count, 2)) * [0.2, 0.02]
     return 0.4 + tails @ [[0.8, 0.6], [-0.6, 0.8]]
 
 
@@ -219,15 +219,11 @@ def test_missing_and_infinite_values_decide_nothing(data):
 )
 def test_no_value_is_shown(estimator, X, y):
     sides = {"target_bounds": (0, 1)} if estimator is mdp.PrivateRidge else {}
-    try:
+    if estimator is mdp.PrivatePCA and isinstance(X, list) and X[0] == [1.0, 2.0]:
+        pytest.skip("it has no target")
+    with pytest.raises((TypeError, ValueError)) as caught:
         estimator(bounds=(0, 1), **sides).fit(X, y)
-    except (TypeError, ValueError) as error:
-        shown = "".join(traceback.format_exception(error))
-        # The test's own source lines stand in a traceback too.
-        message = "".join(traceback.format_exception_only(error))
-        assert error.__context__ is None
-        assert "secret" not in message
-        assert "7077" not in message
-        assert "During handling" not in shown
-    else:
-        assert estimator is mdp.PrivatePCA
+    message = "".join(traceback.format_exception_only(caught.value))
+    assert caught.value.__context__ is None
+    assert "secret" not in message
+    assert "7077" not in message

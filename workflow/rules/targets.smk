@@ -26,5 +26,9 @@ rule my_matrix:
         ),
 
 
-for about in products.notes(config, GIVEN, MATRIX, MATRIX_FOLDER) if MAIN and workflow.is_main_process else ():
+for about in (
+    products.notes(config, GIVEN, MATRIX, MATRIX_FOLDER)
+    if MAIN and workflow.is_main_process
+    else ()
+):
     print(f"note: {about}", file=sys.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Regression(Task):
     clip_predictions: bool = False
     metric = "rmse"
     queries = ("identity", "covariance", "normal_equations")
-    references = OF_RELEASES
+    references: ClassVar[tuple[str, ...]] = OF_RELEASES
 
     def __post_init__(self) -> None:
         checks.choice(("linear", "rbf"), kernel=self.kernel)
