@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.checks import InputError
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.target_mean import InterceptEquations, PrivateTargetMean
 from matrixdp.privacy import gaussian
@@ -40,6 +40,6 @@ def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():
     assert (wild.min(), wild.max()) == (-0.5, 1.0)
 
 
-def test_a_query_without_a_constant_has_none():
-    with pytest.raises(NoGuarantee, match="no constant"):
+def test_a_query_without_a_constant_is_refused():
+    with pytest.raises(InputError, match="query is 'normal_equations'"):
         PrivateTargetMean().calibrate(NormalEquations(BOX, 50, target=2), **GIVEN)

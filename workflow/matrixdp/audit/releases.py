@@ -180,7 +180,7 @@ def judge(
         "scale_high": scale.high,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(release.epsilon, audit, scale, proof, error),
+        "verdict": verdict(release.epsilon, audit, scale, proof, error / steepness(delta)),
         "note": note(audit, proof),
     }
 
@@ -196,19 +196,24 @@ def note(audit: Audit, proof: Proof) -> str:
     )
 
 
+def steepness(delta: float) -> float:
+    """Return about how many times the relative error of an epsilon its delta is off.
+
+    Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
+    """
+    return max(1.0, -float(np.log(delta))) if delta else 1.0
+
+
 def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:
     """Return the verdict on a release that promises ``nominal``; the first that applies."""
     allowed = nominal * (1 + ROUNDING)
-    # Log delta falls with log epsilon at least about as steeply as this: so much larger may the
-    # relative error of delta be.
-    slope = max(1.0, -np.log(audit.release.delta)) if audit.release.delta else 1.0
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     cases = (
         (proof.refuted, "violated: the black box proves it"),
         (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
         (scale.verdict == "too small", "violated: less noise is drawn than declared"),
         (scale.verdict == "too large", "undecided: more noise is drawn than declared"),
-        (error > CURVE * slope, "undecided: the closed form disagrees with numerical integration"),
+        (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the nominal epsilon"),
         (audit.attained >= nominal * (1 - TIGHT), "private and tight"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
+from matrixdp.mechanisms.base import Entry, Mechanism, Release
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
@@ -20,6 +20,8 @@ from matrixdp.privacy.sensitivity import NormalEquations, Query
 
 class InterceptEquations(NormalEquations):
     """Normal equations of records (x, 1, y): the constant stands before the target, the last."""
+
+    name = "intercept_equations"
 
     @property
     def l2_mean(self) -> float:
@@ -60,13 +62,12 @@ class TargetMean(Release):
 class PrivateTargetMean(Mechanism):
     """Gaussian noise on the mean of the target, calibrated exactly."""
 
-    queries = frozenset({"normal_equations"})
+    queries = frozenset({"intercept_equations"})
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> TargetMean:
-        """Return the (epsilon, delta)-DP release; NoGuarantee without a constant in the query."""
+        """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
-        if not isinstance(query, InterceptEquations):
-            raise NoGuarantee("the query has no constant, and so no mean of the target")
+        assert isinstance(query, InterceptEquations)
         mu = gaussian.mu(*budget)
         return TargetMean.by_mu(mu, budget, query=query, mean_std=query.l2_mean / mu)
 

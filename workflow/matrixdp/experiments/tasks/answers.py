@@ -19,7 +19,7 @@ from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_constant
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.mechanisms.target_mean import InterceptEquations
-from matrixdp.privacy.sensitivity import Box, Query, second_moments
+from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
 from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
 #: Bounds of the constant; they hold the zero of a record that is left out.
@@ -114,8 +114,9 @@ class _WithConstant(Task):
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return a query on records with the constant."""
         wider = constant_domain(domain)
-        if name == InterceptEquations.name:
-            return InterceptEquations(wider, records, adjacency, wider.features - 1)
+        for kind in (NormalEquations, InterceptEquations):
+            if name == kind.name:
+                return kind(wider, records, adjacency, wider.features - 1)
         return super().query(name, wider, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
@@ -144,7 +145,7 @@ class InterceptRegression(_WithConstant, Regression):
     """
 
     metric = "rmse"
-    queries = ("covariance", "identity", "normal_equations")
+    queries = ("covariance", "identity", "normal_equations", "intercept_equations")
     references = (NONPRIVATE, MEAN)
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 

@@ -18,6 +18,7 @@ RELEASED = {
     "identity": "records",
     "covariance": "second moments",
     "normal_equations": "second moments",
+    "intercept_equations": "second moments",
 }
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
