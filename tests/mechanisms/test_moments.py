@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from matrixdp.mechanisms.moments import centred, positive, regression, with_constant
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import ADJACENCIES, Covariance
+from matrixdp.privacy.sensitivity import ADJACENCIES, SecondMomentQuery
 
 RNG = np.random.default_rng(1)
 
@@ -75,7 +75,7 @@ def test_records_that_a_ball_shortens_keep_the_line(radius):
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
 def test_the_sensitivity_of_a_cube_covers_neighbours_with_a_constant(columns, adjacency):
-    query = Covariance(Box.cube(columns + 1, -1.0, 1.0), 1, adjacency)
+    query = SecondMomentQuery(Box.cube(columns + 1, -1.0, 1.0), 1, adjacency)
     corners = np.array(list(itertools.product((-1.0, 0.3, 1.0), repeat=columns)))
     ones = with_constant(corners)
     others = ones if adjacency == "replace" else with_constant(np.zeros((1, columns)))

@@ -164,7 +164,11 @@ def test_second_moments_are_symmetric(answer, mechanism):
 
 @pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
 def test_python_has_the_noise_of_the_command_line(tmp_path, query):
-    kinds = {"records": mdp.Records, "mean": mdp.Mean, "second_moments": mdp.SecondMoments}
+    kinds = {
+        "records": mdp.IdentityQuery,
+        "mean": mdp.MeanQuery,
+        "second_moments": mdp.SecondMomentQuery,
+    }
     sides = "\n".join(f"{n} = [{a}, {b}]" for n, a, b in zip(NAMES, LOWER, UPPER, strict=True))
     for delta in (0.0, 1e-6):
         text = f'file = "x.csv"\nquery = "{query}"\nrecords = 400\nepsilon = 1.0\ndelta = {delta}\n'
@@ -197,23 +201,23 @@ def test_python_and_the_command_line_give_one_answer(answer):
 
 
 def test_what_is_announced_of_a_regression_is_simulated_from_public_facts():
-    query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=200)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=200)
     small, large = (
         mdp.options(query, epsilon=epsilon, delta=1e-6)[0].release for epsilon in (0.1, 14.0)
     )
     assert answers.simulated_fit(small, 1.0) < 0.1
     assert answers.simulated_fit(large, 1.0) > answers.simulated_fit(large, 0.25)
-    many = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=10**7)
+    many = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=10**7)
     precise = mdp.options(many, epsilon=10, delta=1e-6)[0].release
     assert answers.simulated_fit(precise, 1.0) == pytest.approx(answers.EXPLAINED, abs=0.01)
     assert "0.5 without privacy" in answers.regression_outlook(precise)
-    ball = mdp.SecondMoments(mdp.Ball(np.sqrt(2), 4), records=200)
+    ball = mdp.SecondMomentQuery(mdp.Ball(np.sqrt(2), 4), records=200)
     (option, *_) = mdp.options(ball, epsilon=1, delta=1e-6)
     assert "cannot be said" in answers.regression_outlook(option.release)
 
 
 def test_the_simulation_of_a_regression_agrees_with_draws_of_records():
-    query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=3000)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=3000)
     option = mdp.options(query, epsilon=1, delta=1e-6)[0].release
     rng, fits = np.random.default_rng(1), []
     for _ in range(60):

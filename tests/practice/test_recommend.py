@@ -19,21 +19,24 @@ def test_public_names_exist_and_are_few():
         getattr(mdp, "nothing")  # noqa: B009
 
 
-@pytest.mark.parametrize("query", [mdp.Records(BOX, 50), mdp.SecondMoments(BOX, 50)])
+@pytest.mark.parametrize("query", [mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)])
 @pytest.mark.parametrize("importance", [None, (1.0, 5.0)])
 def test_predicted_error_is_that_of_draws(query, importance):
     for option in options(query, **GIVEN, importance=importance):
         streams = [np.random.default_rng(seed) for seed in range(4000)]
         noise = option.release.noise.sample(streams)
         variances = (noise**2).mean(axis=0)
-        if isinstance(query, mdp.Records):
+        if isinstance(query, mdp.IdentityQuery):
             variances = variances.mean(axis=1, keepdims=True)
         assert option.variances == pytest.approx(variances, rel=0.2)
 
 
 def test_units_do_not_count_and_importance_does():
     plain, weighted = (
-        {option.name: option for option in options(mdp.Records(BOX, 50), **GIVEN, importance=one)}
+        {
+            option.name: option
+            for option in options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=one)
+        }
         for one in (None, (100.0, 1.0))
     )
     half = np.array([0.5, 100.0])
@@ -45,7 +48,7 @@ def test_units_do_not_count_and_importance_does():
     assert shaped[1, 0] > isotropic[1, 0]
 
 
-QUERIES = [mdp.Records, mdp.Mean, mdp.SecondMoments]
+QUERIES = [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
 
 
 @pytest.mark.parametrize("delta", [0, 1e-6])
@@ -64,7 +67,7 @@ def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, del
     )
     assert [option.name for option in unit] == [option.name for option in other]
     for one, two in zip(unit, other, strict=True):
-        factor = np.outer(sizes, sizes) if kind is mdp.SecondMoments else sizes[:, None]
+        factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
         assert np.sqrt(two.variances) == pytest.approx(np.sqrt(one.variances) * factor)
         assert two.error == pytest.approx(one.error)
         assert two.release.epsilon_actual == pytest.approx(one.release.epsilon_actual)
@@ -99,7 +102,7 @@ def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adja
 
 
 def test_symmetric_noise_is_announced_for_symmetric_answers():
-    query = mdp.SecondMoments(BOX, 50)
+    query = mdp.SecondMomentQuery(BOX, 50)
     (plain,) = options(query, **GIVEN, mechanisms=[mdp.Gaussian()])
     (ensemble,) = options(query, **GIVEN, mechanisms=[mdp.GOE()])
     assert plain.variances == pytest.approx(ensemble.variances)
@@ -110,21 +113,21 @@ def test_symmetric_noise_is_announced_for_symmetric_answers():
 
 
 def test_sorted_and_pure_leaves_out_what_needs_a_delta():
-    listed = options(mdp.SecondMoments(BOX, 50), **GIVEN)
+    listed = options(mdp.SecondMomentQuery(BOX, 50), **GIVEN)
     assert [one.error for one in listed] == sorted(one.error for one in listed)
     assert len(listed) > 2
-    (pure,) = options(mdp.SecondMoments(BOX, 50), epsilon=1, delta=0)
+    (pure,) = options(mdp.SecondMomentQuery(BOX, 50), epsilon=1, delta=0)
     assert pure.name == "Laplace"
     assert pure.release.delta == 0
 
 
 def test_recommended_mechanism_releases():
-    mechanism = mdp.recommend(mdp.Records(BOX, 50), **GIVEN)
-    release = mechanism.calibrate(mdp.Records(BOX, 50), **GIVEN)
+    mechanism = mdp.recommend(mdp.IdentityQuery(BOX, 50), **GIVEN)
+    release = mechanism.calibrate(mdp.IdentityQuery(BOX, 50), **GIVEN)
     assert release.sample_once(np.ones((50, 2))).shape == (50, 2)
 
 
 @pytest.mark.parametrize("importance", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
 def test_bad_importance_is_refused(importance):
     with pytest.raises(mdp.InputError, match="importance"):
-        options(mdp.Records(BOX, 50), **GIVEN, importance=importance)
+        options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=importance)

@@ -16,7 +16,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Streams
 from matrixdp.mechanisms.base import Additive, Mechanism
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Scaled(Mechanism):
     The unit of a column is half of its range; for second moments it is the largest absolute value.
     Neighbours are those of the query itself: multiplication keeps a record of zeros.
 
-    >>> query = mdp.SecondMoments(mdp.Box((0, 0), (120, 200_000)), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
     >>> f"{mdp.Scaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
     '0.2367'
     """
@@ -114,7 +114,7 @@ class Scaled(Mechanism):
 def units(query: Query) -> Array:
     """Return the unit of each column, (m,)."""
     domain = query.domain
-    if isinstance(domain, Box) and not isinstance(query, Covariance):
+    if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
         return domain.widths / 2
     return domain.magnitudes
 
@@ -130,7 +130,7 @@ def in_units(query: Query) -> Query:
 def scaled_back(release: Additive, query: Query) -> Additive:
     """Return a release of ``in_units(query)`` as one of the query itself."""
     sizes = units(query)[:, None]
-    if isinstance(query, Covariance):
+    if isinstance(query, SecondMomentQuery):
         sizes = sizes * sizes.T
     law = release.noise
     # All deviations of the noise are proportional to what ones become.

@@ -29,7 +29,7 @@ from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
 from matrixdp.practice.recommend import options
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: How messages of scikit-learn begin that show shapes and names of columns, but no value.
 _HARMLESS = (
@@ -103,7 +103,7 @@ class _Private(BaseEstimator):
     def _release(self, records: Array) -> Centred:
         """Return mean and covariance of records within [-1, 1], and keep ``release_``."""
         count, features = records.shape
-        query = Covariance(Box.cube(features + 1, -1.0, 1.0), count)
+        query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
         best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
         spent, most = self._fit_count(), checks.count(fits=self.fits)
         if spent[0] >= most:

@@ -15,7 +15,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.scaled import Scaled, units
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: What the law of safe noise may add to the delta of a guarantee that states none.
 _PURE = 1e-6
@@ -32,7 +32,7 @@ class Option:
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
 
-    >>> mdp.options(mdp.Mean(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
+    >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
@@ -73,7 +73,7 @@ def options(
     Raises:
         InputError: a number is out of range, or no noise at this guarantee is safe.
 
-    >>> query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=400)
     >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
     ...     print(f"{one.name} {one.error:.3f}")
     Laplace 0.035
@@ -93,7 +93,7 @@ def options(
     important = _weights(query, importance)
     candidates: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
-        symmetric = isinstance(query, Covariance)
+        symmetric = isinstance(query, SecondMomentQuery)
         candidates += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
         if np.ptp(important):
             candidates.append(DirectionalGaussian(weights=tuple(important)))
@@ -101,7 +101,7 @@ def options(
     if np.ptp(half):
         candidates = [Scaled(mechanism) for mechanism in candidates]
     sizes, shares = half[:, None], important[:, None]
-    if isinstance(query, Covariance):
+    if isinstance(query, SecondMomentQuery):
         # x_i x_j lies between -c_i c_j and c_i c_j.
         sizes, shares = sizes * sizes.T, shares * shares.T
     ranking = []
@@ -117,7 +117,7 @@ def options(
 def recommend(query: Query, **asked: Any) -> Mechanism:
     """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
-    >>> mdp.recommend(mdp.Records(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
+    >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
     return options(query, **asked)[0].mechanism

@@ -19,7 +19,7 @@ from matrixdp.practice import answers, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.version import VERSION
 
 #: Epsilons at which a receipt states the exact curve.
@@ -162,7 +162,7 @@ def in_words(asked: Specification, best: recommend.Option) -> list[str]:
     if asked.asked == "regression":
         return []
     what, lower, upper = "values", asked.middle - asked.half, asked.middle + asked.half
-    if isinstance(asked.query, Covariance):
+    if isinstance(asked.query, SecondMomentQuery):
         what, lower, upper = "mean squares", np.zeros(len(asked.half)), asked.half**2
     return [
         f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
@@ -189,7 +189,7 @@ def says(asked: Specification, best: recommend.Option) -> str:
 
 def _by_column(asked: Specification, best: recommend.Option) -> dict[str, float]:
     """Return the noise of each column, or of its mean square, in its own unit."""
-    covers = isinstance(asked.query, Covariance)
+    covers = isinstance(asked.query, SecondMomentQuery)
     own = np.diag(best.variances) if covers else best.variances[:, 0]
     if asked.constant:  # it has no unit
         own = np.delete(own, -2)

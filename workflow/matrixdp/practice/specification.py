@@ -18,15 +18,21 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice.answers import WITH_CONSTANT
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import ADJACENCIES, Covariance, Identity, Mean, Query
+from matrixdp.privacy.sensitivity import (
+    ADJACENCIES,
+    IdentityQuery,
+    MeanQuery,
+    Query,
+    SecondMomentQuery,
+)
 
 #: From what is asked for to the query whose noisy value gives it.
 QUERIES: dict[str, type[Query]] = {
-    "records": Identity,
-    "mean": Mean,
-    "second_moments": Covariance,
-    "first_component": Covariance,
-    "regression": Covariance,
+    "records": IdentityQuery,
+    "mean": MeanQuery,
+    "second_moments": SecondMomentQuery,
+    "first_component": SecondMomentQuery,
+    "regression": SecondMomentQuery,
 }
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
