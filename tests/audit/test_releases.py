@@ -280,6 +280,14 @@ def test_verdicts(changed, scale, error, words):
     assert releases.verdict(1.0, audit, scale, proof, error) == "violated: the black box proves it"
 
 
+def test_an_error_of_delta_counts_as_the_error_of_epsilon_that_it_makes():
+    exact = gaussian.epsilon(1e-6, 0.2)
+    off = gaussian.epsilon(1e-6 * (1 + 1e-4), 0.2)
+    assert abs(off / exact - 1) <= 1e-4 / releases.steepness(1e-6)
+    assert 2.2e-6 / releases.steepness(1e-6) < releases.CURVE
+    assert releases.steepness(0.0) == 1
+
+
 def test_an_unknown_mechanism_is_named():
     settings = Settings(experiment="regression", seed=1, trials=1, epsilons=("1",))
     with pytest.raises(InputError, match="mechanism is 'pcca'; did you mean 'ppca'"):

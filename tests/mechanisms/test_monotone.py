@@ -8,6 +8,7 @@ import pytest
 from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Release
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
 
@@ -17,13 +18,23 @@ QUERIES = {
     "I": LIVER,
     "I, moments": SecondMomentQuery(LIVER.domain, 248),
     "I, equations": NormalEquations(LIVER.domain, 248, target=5),
+    "I, intercept": InterceptEquations(LIVER.domain, 248, target=5),
     "10.2": IdentityQuery(Box.cube(2, -1, 1), 248),
     "II": MOVEMENT,
     "III": CTG,
     "III, moments": SecondMomentQuery(CTG.domain, 2126),
 }
 #: What falls with epsilon, and what grows, wherever a release or a part of it has it.
-FALLS = ("noise_std", "ridge", "centre_std", "count_std", "trace_std", "eigenvalue_std", "needed")
+FALLS = (
+    "noise_std",
+    "ridge",
+    "centre_std",
+    "count_std",
+    "trace_std",
+    "eigenvalue_std",
+    "needed",
+    "mean_std",
+)
 GROWS = ("mu", "kappa", "limit", "search", "rest")
 
 

@@ -1,20 +1,43 @@
 """Estimators: scikit-learn's own checks, and what they find with much and little privacy."""
 
+import os
+import traceback
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LinearRegression
+from sklearn.ensemble import BaggingRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
+from matrixdp.practice import estimators
 
-WIDE = {"bounds": (-10.0, 10.0), "random_state": 0}
+WIDE = {"bounds": (-10.0, 10.0), "fits": 1000}
+EXCEPTIONS = {
+    "check_transformer_general": "fit_transform is refused",
+    "check_transformer_data_not_an_array": "fit_transform is refused",
+    "check_transformer_preserve_dtypes": "fit_transform is refused",
+    "check_supervised_y_no_nan": "one record must not decide whether there is a fit",
+}
 
 
 @parametrize_with_checks(
     [mdp.PrivatePCA(**WIDE), mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0))],
+    expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
-def test_estimator_checks(estimator, check):
+def test_estimator_checks(estimator, check, monkeypatch):
+    release = estimators._Private._release
+
+    def repeated(self, records):
+        # Many checks compare two fits.
+        monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
+        return release(self, records)
+
+    monkeypatch.setattr(estimators._Private, "_release", repeated)
     check(estimator)
 
 
@@ -27,14 +50,86 @@ def data():
 
 
 BOUNDS = ([-1, 10], [1, 90])
+SIDES = {"bounds": BOUNDS, "target_bounds": (-20, 20)}
 
 
-def test_components_are_those_of_scikit_learn(data):
+def off_centre(count, rng):
+    """Return ages about 30 and incomes that fall with them."""
+    age = 30 + 4 * rng.standard_normal(count)
+    return np.column_stack([age, 1e5 - 4000 * (age - 30) + 8000 * rng.standard_normal(count)])
+
+
+def rotated(count, rng):
+    basis = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    return 0.3 + rng.standard_normal((count, 4)) * [0.4, 0.1, 0.05, 0.02] @ basis.T
+
+
+def heavy(count, rng):
+    tails = rng.standard_t(3, (count, 2)) * [0.2, 0.02]
+    return 0.4 + tails @ [[0.8, 0.6], [-0.6, 0.8]]
+
+
+SHAPES = {
+    "off-centre": (off_centre, ([0, 0], [120, 200_000])),
+    "rotated": (rotated, (-1, 2)),
+    "heavy tails": (heavy, (-2, 2)),
+}
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_first_component_is_that_of_scikit_learn_wherever_the_mean_is(shape, epsilon):
+    make, bounds = SHAPES[shape]
+    X = make(5000, np.random.default_rng(1))
+    private = mdp.PrivatePCA(bounds=bounds, epsilon=epsilon).fit(X)
+    scaled = np.clip(X, *bounds) / np.ptp(np.broadcast_to(np.array(bounds).T, (X.shape[1], 2)), 1)
+    exact = PCA(1).fit(2 * scaled)
+    captured = np.var(2 * scaled @ private.components_[0]) / exact.explained_variance_[0]
+    assert captured > (0.85 if epsilon == 1 else 0.99)
+    if epsilon == 10:
+        largest = np.broadcast_to(np.ptp(np.array(bounds), axis=0), X.shape[1])
+        error = np.abs(private.mean_ - np.clip(X, *bounds).mean(axis=0))
+        assert (error < 0.02 * largest).all()
+
+
+def test_second_component_and_variances_are_those_of_scikit_learn(data):
     X, _ = data
-    private = mdp.PrivatePCA(bounds=BOUNDS, epsilon=5.0).fit(X)
-    exact = PCA(1).fit((X - [0, 50]) / [1, 40])
-    assert abs(private.components_[0] @ exact.components_[0]) > 0.99
-    assert private.transform(X[:5]).shape == (5, 1)
+    private = mdp.PrivatePCA(2, bounds=BOUNDS, epsilon=15.0).fit(X)
+    exact = PCA(2).fit((X - [0, 50]) / [1, 40])
+    assert np.abs((private.components_ * exact.components_).sum(axis=1)) == pytest.approx(
+        1, abs=0.01
+    )
+    assert private.explained_variance_ == pytest.approx(exact.explained_variance_, abs=0.01)
+    shown = private.transform(X[:5])
+    assert np.abs(shown) == pytest.approx(
+        np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05
+    )
+
+
+@pytest.mark.parametrize("shift", [0.0, 500.0])
+def test_shift_unit_sign_and_order_change_nothing(data, shift):
+    X, y = data
+    plain = mdp.PrivateRidge(**SIDES, epsilon=15.0).fit(X, y)
+    factor = np.array([-1000.0, 0.001])
+    sides = (np.array(BOUNDS) + shift) * factor
+    moved = mdp.PrivateRidge(
+        bounds=(sides.min(axis=0)[::-1], sides.max(axis=0)[::-1]),
+        target_bounds=(-60, 60),
+        epsilon=15.0,
+    ).fit(((X + shift) * factor)[:, ::-1], 3 * y)
+    assert moved.coef_[::-1] * factor / 3 == pytest.approx(plain.coef_, rel=0.02, abs=0.005)
+    assert moved.predict(((X + shift) * factor)[:, ::-1]) / 3 == pytest.approx(
+        plain.predict(X), abs=0.1
+    )
+
+
+def test_the_middle_of_the_bounds_does_not_decide(data):
+    X, y = data
+    wide = mdp.PrivateRidge(bounds=([-1, 10], [3, 170]), target_bounds=(-20, 60), epsilon=15.0)
+    exact = LinearRegression().fit(X, y).predict(X)
+    assert np.std(wide.fit(X, y).predict(X) - exact) < 0.1
+    component = mdp.PrivatePCA(bounds=([-1, 10], [3, 170]), epsilon=15.0).fit(X).components_[0]
+    assert abs(component @ PCA(1).fit(X / [2, 80]).components_[0]) > 0.99
 
 
 def test_regression_is_that_of_scikit_learn_and_noise_grows(data):
@@ -42,7 +137,7 @@ def test_regression_is_that_of_scikit_learn_and_noise_grows(data):
     exact = LinearRegression().fit(X, y).predict(X)
     errors = []
     for epsilon in (0.01, 8.0):
-        private = mdp.PrivateRidge(bounds=BOUNDS, target_bounds=(-20, 20), epsilon=epsilon)
+        private = mdp.PrivateRidge(**SIDES, epsilon=epsilon)
         errors.append(np.sqrt(np.mean((private.fit(X, y).predict(X) - exact) ** 2)))
     assert errors[1] < 0.3 < errors[0]
 
@@ -57,3 +152,78 @@ def test_bounds_must_be_stated(data):
         mdp.PrivatePCA(bounds=([1, 2, 3], 4)).fit(X)
     with pytest.raises(mdp.InputError, match="n_components is 3"):
         mdp.PrivatePCA(3, bounds=BOUNDS).fit(X)
+
+
+def test_no_parameter_seeds_the_noise(data):
+    X, y = data
+    ridge = mdp.PrivateRidge(**SIDES, fits=10)
+    assert not [name for name in ridge.get_params() if "random" in name or "seed" in name]
+    bagged = [
+        BaggingRegressor(clone(ridge), n_estimators=2, random_state=1).fit(X, y).predict(X[:3])
+        for _ in range(2)
+    ]
+    assert not np.allclose(*bagged, rtol=1e-12)
+
+
+def test_noise_comes_from_the_operating_system(data, monkeypatch):
+    fitted = []
+    for _ in range(2):
+        monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
+        fitted.append(mdp.PrivatePCA(bounds=BOUNDS).fit(data[0]).components_)
+    assert (fitted[0] == fitted[1]).all()
+
+
+def test_every_fit_beyond_those_accounted_for_is_refused(data):
+    X, y = data
+    ridge = mdp.PrivateRidge(**SIDES)
+    with pytest.warns(match="each fit spends epsilon and delta again"):
+        scores = cross_val_score(ridge, X, y, cv=5)
+    assert np.isfinite(scores).sum() == 1
+    with pytest.raises(mdp.InputError, match="set fits"):
+        clone(ridge).fit(X, y)
+    assert np.isfinite(cross_val_score(mdp.PrivateRidge(**SIDES, fits=5), X, y, cv=5)).all()
+    with pytest.raises(mdp.InputError, match="fits is 0"):
+        mdp.PrivatePCA(bounds=BOUNDS, fits=0).fit(X)
+
+
+def test_projections_of_private_records_are_refused_alone(data):
+    X, y = data
+    with pytest.raises(mdp.InputError, match="exact projections"):
+        _ = mdp.PrivatePCA(bounds=BOUNDS).fit_transform
+    pipeline = make_pipeline(mdp.PrivatePCA(bounds=BOUNDS), Ridge()).fit(X, y)
+    assert pipeline.predict(X[:3]).shape == (3,)
+
+
+def test_missing_and_infinite_values_decide_nothing(data):
+    X, y = (part.copy() for part in data)
+    X[:3, 0], y[:3] = (np.nan, np.inf, -np.inf), (np.inf, np.nan, -np.inf)
+    assert np.isfinite(mdp.PrivatePCA(bounds=BOUNDS, epsilon=5.0).fit(X).components_).all()
+    ridge = mdp.PrivateRidge(**SIDES, epsilon=5.0).fit(X, y)
+    exact = LinearRegression().fit(*data).predict(data[0])
+    assert np.std(ridge.predict(data[0]) - exact) < 0.5
+
+
+@pytest.mark.parametrize("estimator", [mdp.PrivatePCA, mdp.PrivateRidge])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([["secret", 1.0]] * 3, [1.0] * 3),
+        (np.array([["secret", 1.0]] * 3, dtype=object), [1.0] * 3),
+        ([7077.25] * 3, [1.0] * 3),
+        (np.array([[7077.25 + 1j]] * 3), [1.0] * 3),
+        ([[7077.25], [7077.25, 1.0], [2.0]], [1.0] * 3),
+        ([[1.0, 2.0]] * 3, ["secret"] * 3),
+        ([[1.0, 2.0]] * 3, [1.0, "secret", 2.0]),
+        ([[1.0, 2.0]] * 3, [7077.25 + 1j] * 3),
+    ],
+)
+def test_no_value_is_shown(estimator, X, y):
+    sides = {"target_bounds": (0, 1)} if estimator is mdp.PrivateRidge else {}
+    if estimator is mdp.PrivatePCA and isinstance(X, list) and X[0] == [1.0, 2.0]:
+        pytest.skip("it has no target")
+    with pytest.raises((TypeError, ValueError)) as caught:
+        estimator(bounds=(0, 1), **sides).fit(X, y)
+    message = "".join(traceback.format_exception_only(caught.value))
+    assert caught.value.__context__ is None
+    assert "secret" not in message
+    assert "7077" not in message

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
+from matrixdp import safe
 from matrixdp.practice.recommend import options
+from matrixdp.privacy.sensitivity import ADJACENCIES
 
 BOX = mdp.Box((0.0, 0.0), (1.0, 200.0))
 GIVEN = {"epsilon": 1, "delta": 1e-6}
@@ -31,14 +33,83 @@ def test_predicted_error_is_that_of_draws(query, importance):
 
 def test_units_do_not_count_and_importance_does():
     plain, weighted = (
-        options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=importance)[0]
-        for importance in (None, (100.0, 1.0))
+        {
+            option.name: option
+            for option in options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=one)
+        }
+        for one in (None, (100.0, 1.0))
     )
     half = np.array([0.5, 100.0])
-    shares = np.sqrt(plain.variances[:, 0]) / half
-    assert shares[0] == pytest.approx(shares[1])
-    assert weighted.variances[0, 0] < plain.variances[0, 0]
-    assert weighted.variances[1, 0] > plain.variances[1, 0]
+    for option in plain.values():
+        shares = np.sqrt(option.variances[:, 0]) / half
+        assert shares[0] == pytest.approx(shares[1])
+    isotropic, shaped = plain["Gaussian"].variances, weighted["DirectionalGaussian"].variances
+    assert shaped[0, 0] < isotropic[0, 0]
+    assert shaped[1, 0] > isotropic[1, 0]
+
+
+QUERIES = [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery]
+
+
+@pytest.mark.parametrize("delta", [0, 1e-6])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", QUERIES)
+def test_the_unit_of_a_column_changes_no_noise_in_that_unit(kind, adjacency, delta):
+    sizes = np.array([1.0, 1000.0, 0.01])
+    unit, other = (
+        options(
+            kind(mdp.Box(tuple(sides * [-1.0, -1.0, -1.0]), tuple(sides)), 50, adjacency),
+            epsilon=1,
+            delta=delta,
+            importance=(1.0, 3.0, 1.0),
+        )
+        for sides in (np.ones(3), sizes)
+    )
+    assert [option.name for option in unit] == [option.name for option in other]
+    for one, two in zip(unit, other, strict=True):
+        factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
+        assert np.sqrt(two.variances) == pytest.approx(np.sqrt(one.variances) * factor)
+        assert two.error == pytest.approx(one.error)
+        assert two.release.epsilon_actual == pytest.approx(one.release.epsilon_actual)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("kind", QUERIES)
+def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adjacency):
+    query = kind(mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0)), 50, adjacency)
+    for option in options(query, **GIVEN, importance=(1.0, 3.0, 1.0)):
+        law, unit, budget = option.release.whitened
+        order = 2 if unit is safe.NORMAL else 1
+        rng = np.random.default_rng(1)
+        lower, upper = np.array(query.domain.lower), np.array(query.domain.upper)
+        largest = 0.0
+        for _ in range(300):
+            pair = rng.uniform(lower, upper, (2, 3))
+            corners = np.where(rng.random((2, 3)) < 0.5, lower, upper)
+            pair = corners if rng.random() < 0.7 else pair
+            if adjacency == "add_remove":
+                pair[1] = 0
+            values = []
+            for record in pair:
+                records = np.tile((lower + upper) / 2, (50, 1))
+                records[0] = record
+                # A record of zeros may lie outside of the box.
+                value = query.value(records.T)
+                values.append(value)
+            change = law.whiten(values[0]) - law.whiten(values[1])
+            largest = max(largest, np.linalg.norm(change, order))
+        assert 0.3 * budget < largest <= budget * (1 + 1e-9)
+
+
+def test_symmetric_noise_is_announced_for_symmetric_answers():
+    query = mdp.SecondMomentQuery(BOX, 50)
+    (plain,) = options(query, **GIVEN, mechanisms=[mdp.Gaussian()])
+    (ensemble,) = options(query, **GIVEN, mechanisms=[mdp.GOE()])
+    assert plain.variances == pytest.approx(ensemble.variances)
+    released = plain.release.sample_once(np.ones((50, 2)))
+    assert (released == released.T).all()
+    drawn = [plain.release.sample_once(np.ones((50, 2))) for _ in range(1000)]
+    assert np.var(drawn, axis=0) == pytest.approx(plain.variances, rel=0.3)
 
 
 def test_sorted_and_pure_leaves_out_what_needs_a_delta():

@@ -59,8 +59,9 @@ def prepared(settings, folder):
 def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described):
     settings = described()
     ((name, experiment),) = settings["experiments"].items()
-    assert (name, experiment["task"]) == ("my_second_moments", "covariance")
-    assert experiment["mechanisms"] == ["nonprivate", "random", *discovery.mechanisms()]
+    assert (name, experiment["task"]) == ("my_second_moments", "moments_error")
+    mechanisms = [name for name in discovery.mechanisms() if name != "target_mean"]
+    assert experiment["mechanisms"] == ["nonprivate", "zero", *mechanisms]
     assert experiment["recommended"] == "laplace", "a pure guarantee is asked for"
     assert settings["training"] == {}
     assert (settings["table_epsilon"], experiment["epsilons"]) == ("2", ["0.1", "1", "2"])
@@ -82,11 +83,13 @@ def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_pa
     assert prepared(public, tmp_path / "data").status == "original"
 
 
-def test_a_regression_guesses_the_middle_of_the_bounds(described, tmp_path):
+def test_the_baseline_of_a_regression_is_the_mean_of_the_target(described, tmp_path):
     settings = described('"regression"\ntarget = "income"\nimportance = {age = 2}')
     (experiment,) = settings["experiments"].values()
     assert (experiment["target"], experiment["train"]) == ("income", 3)
-    assert "zero" in experiment["mechanisms"]
+    assert {"mean", "target_mean"} <= {*experiment["mechanisms"]}
+    assert not {"zero", "random"} & {*experiment["mechanisms"]}
+    assert experiment["task"] == "intercept_regression"
     assert experiment["directions"] == {"a": ["age"]}
     data = prepared(settings, tmp_path / "data")
     assert (data.lower, data.upper) == ((-1, -1), (1, 1))
@@ -137,6 +140,11 @@ def test_a_bad_file_is_said_in_one_sentence(described, tmp_path, records, senten
         own.prepare(settings["matrix"], tmp_path / "data")
 
 
+def test_each_matrix_has_a_folder_of_its_own():
+    assert own.folder("some/where/wine.toml") == "wine"
+    assert own.folder("my people (2).toml") == "my_people_2_"
+
+
 def test_without_a_matrix_the_target_says_how_to_name_one(unrun):
     asked = unrun.snakemake("my_matrix", "--dry-run")
     assert asked.code != 0
@@ -155,7 +163,7 @@ def test_the_example_of_readme(fresh):
     assert {file.name for file in (fresh.folder / "results").iterdir()} == {"my_matrix"}
     results = fresh.folder / "results" / "my_matrix" / "wine"
     table = pd.read_csv(results / "tables" / "my_second_moments.csv")
-    assert {"nonprivate", "random", "laplace", "goe", "mvg_binary"} <= {*table["mechanism"]}
+    assert {"nonprivate", "zero", "laplace", "goe", "mvg_binary"} <= {*table["mechanism"]}
     assert {*table["data_status"]} == {"private"}
     text = (results / "tables" / "my_second_moments.md").read_text()
     assert text.startswith(f"> **{MARK.text}**")
@@ -165,8 +173,9 @@ def test_the_example_of_readme(fresh):
     assert audit["verdict"].str.startswith("private").all()
     assert {*pd.read_csv(results / "tables" / "advice.csv")["experiment"]} == {"my_second_moments"}
     page = (results / "report.html").read_text()
-    assert "<title>NOT PRIVATE:" in page
-    assert 'role="alert"><strong>Not private: my_matrix.</strong>' in page
+    assert "<title>NOT PRIVATE: Every mechanism on" in page
+    assert "**My matrix: second moments.** wine.csv: " in text
+    assert 'role="alert"><strong>Not private: wine.csv.</strong>' in page
     assert 'id="figures-curves-my-second-moments"' in page
     assert "Table 3" not in page
     assert "Cite this figure" not in page

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import AnalyzeGauss as AnalyzeGauss
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
+    from matrixdp.mechanisms.scaled import Scaled as Scaled
     from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
     from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
     from matrixdp.practice.recommend import Option as Option
@@ -57,6 +58,7 @@ _PUBLIC = {
     "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
     "GOE": ("mechanisms.gaussian", "GOE"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
+    "Scaled": ("mechanisms.scaled", "Scaled"),
     "Release": ("mechanisms.base", "Additive"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "PrivatePCA": ("practice.estimators", "PrivatePCA"),

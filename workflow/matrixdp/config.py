@@ -16,7 +16,8 @@ import yaml
 from matrixdp import discovery
 from matrixdp.checks import InputError, choice, nearest, said, short
 from matrixdp.experiments import readings
-from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import MEAN, OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import OWN as OWN
 
 if TYPE_CHECKING:
     import jsonschema
@@ -26,10 +27,6 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
-
-#: The data set of a run on a matrix of one's own, described in the configuration itself.
-OWN = "my_matrix"
-
 
 #: How a text may write a number.
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -151,8 +148,11 @@ def _check_experiment(
         if key not in experiment:
             task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    if ZERO in experiment["mechanisms"] and "target" not in needs:
-        raise InputError(f"{where}.mechanisms has {ZERO}, which predicts a target; leave it out")
+    for name in {ZERO, MEAN}.intersection(experiment["mechanisms"]):
+        if "target" not in needs and experiment["task"] != "moments_error":
+            raise InputError(
+                f"{where}.mechanisms has {name}, which predicts a target; leave it out"
+            )
     dataset = known[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

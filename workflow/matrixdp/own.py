@@ -25,15 +25,18 @@ from matrixdp.mechanisms import registry
 from matrixdp.practice import release, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
-from matrixdp.trials import OF_RELEASES, ZERO
+from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
-#: From what a release is asked for to the task that says what it is worth.
+#: From what a release is asked for to the task that says what it is worth, and its baselines.
 TASKS = {
-    "records": "covariance",
-    "second_moments": "covariance",
-    "first_component": "first_pc",
-    "regression": "regression",
+    "records": ("covariance", RANDOM),
+    "second_moments": ("moments_error", ZERO),
+    "first_component": ("captured_variance", RANDOM),
+    "regression": ("intercept_regression", MEAN),
 }
+
+#: The mechanism that predicts a private constant, of regressions alone.
+TARGET_MEAN = "target_mean"
 
 #: What the rows of a file that is not public may be known by, wherever they are shown.
 PRIVATE = "private"
@@ -70,14 +73,16 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
     important = [asked.columns[i] for i in np.flatnonzero(weights > weights.mean())]
-    references = [name for name in OF_RELEASES if asked.target or name != ZERO]
+    task, baseline = TASKS[asked.asked]
+    shared = config["experiment_defaults"]
+    mechanisms = [name for name in discovery.mechanisms() if asked.target or name != TARGET_MEAN]
     experiment: dict[str, Any] = {
-        "task": TASKS[asked.asked],
+        "task": task,
         "dataset": OWN,
         "directions": {"a": important},
-        "mechanisms": [*references, *discovery.mechanisms()],
-        "trials": config["experiment_defaults"]["trials"],
-        "epsilons": [*config["experiment_defaults"]["epsilons"], asked.epsilon],
+        "mechanisms": [NONPRIVATE, baseline, *mechanisms],
+        "trials": shared["trials"],
+        "epsilons": [*shared["epsilons"], asked.epsilon],
         "recommended": recommended(asked),
     }
     if asked.target:
@@ -110,6 +115,7 @@ def _described(asked: Specification) -> dict[str, Any]:
         "status": "original" if asked.public else PRIVATE,
         "shape": [asked.query.records, len(asked.columns)],
         "columns": [*asked.columns],
+        "fill": [None if np.isnan(value) else value for value in asked.fill.tolist()],
         "scalings": {
             "default": {
                 "method": "bounds",
@@ -143,7 +149,10 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
         columns=columns,
         scalings=described["scalings"],
     )
-    records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns)])
+    fill = np.array(described["fill"], dtype=float)
+    records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns, fill)])
+    scaling = described["scalings"]["default"]
+    records = np.clip(records, scaling["lower"], scaling["upper"])
     if records.shape != spec.shape:
         raise InputError(
             f"{file} has {len(records)} records where {spec.shape[0]} are stated; correct one"

@@ -25,8 +25,13 @@ COLUMNS = (
 #: What the column ``mechanism`` says of rows that need none: those of no privacy, and of guesses,
 #: which use no record, or the labels of training for the one class that they always name.
 NONPRIVATE, RANDOM, ZERO, MAJORITY = "nonprivate", "random", "zero", "majority"
-GUESSES = (ZERO, RANDOM, MAJORITY)
+#: The mean of a regression's training target, which is not private.
+MEAN = "mean"
+GUESSES = (ZERO, RANDOM, MAJORITY, MEAN)
 REFERENCES = (NONPRIVATE, *GUESSES)
+
+#: The data set that is a person's own file.
+OWN = "my_matrix"
 
 #: Those of releases, and those of private training.
 OF_RELEASES = (NONPRIVATE, ZERO, RANDOM)

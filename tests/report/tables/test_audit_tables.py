@@ -86,6 +86,16 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     assert "| NO |" in shown["canaries"]
 
 
+def test_undecided_is_not_failed(parts, tmp_path):
+    shutil.copytree(parts, tmp_path / "in")
+    table = pd.read_csv(parts / "regression.csv")
+    table.loc[table["mechanism"].eq("laplace"), "verdict"] = "undecided: the bound is above"
+    table.to_csv(tmp_path / "in" / "regression.csv", index=False)
+    shown = written(tmp_path / "in", tmp_path / "out")["audit"]
+    assert shown.startswith("> **The audit is undecided on 1 releases.")
+    assert "4 releases were judged, 0 failed" in shown
+
+
 def test_damaged_and_missing_parts_are_named(parts, tmp_path):
     written(parts, tmp_path)
     (tmp_path / "audit/regression.csv").write_text("a,b\n1,2\n")

@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 #: Steps of a search for a radius that are looked at: all further ones scale with the radius.
 STEPS = 4
 
-#: The largest error of a closed form against numerical integration.
+#: The largest relative error of an epsilon that disagrees with numerical integration.
 CURVE = 1e-6
 
 
@@ -180,7 +180,7 @@ def judge(
         "scale_high": scale.high,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(release.epsilon, audit, scale, proof, error),
+        "verdict": verdict(release.epsilon, audit, scale, proof, error / steepness(delta)),
         "note": note(audit, proof),
     }
 
@@ -194,6 +194,14 @@ def note(audit: Audit, proof: Proof) -> str:
         f"({audit.needed:.2g} would do): {proof.runs} of them certify epsilon "
         f"{proof.epsilon:.3g}, and could have certified {proof.largest:.3g} at most"
     )
+
+
+def steepness(delta: float) -> float:
+    """Return about how many times the relative error of an epsilon its delta is off.
+
+    Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
+    """
+    return max(1.0, -float(np.log(delta))) if delta else 1.0
 
 
 def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:

@@ -26,7 +26,7 @@ def run(*, settings: str, data: str, out: str, sensitivities: str) -> None:
     rows = [
         row
         for mechanism in part["mechanisms"]
-        if mechanism in discovery.mechanisms()
+        if mechanism in discovery.mechanisms() and study.serves(task, mechanism, queries, chosen)
         for row in releases.run(mechanism, queries, chosen, part["audit_runs"])
     ]
     trials.write_csv(rows, releases.COLUMNS, out)

@@ -31,15 +31,16 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     for option, room in fitting:
         further = "" if room == 1 else "s"
         print(
-            f"{option.name:{width}}  {release.says(option)}; the account has room for {room} more "
-            f"such release{further} then"
+            f"{option.name:{width}}  {release.says(asked, option)}; the account has room for "
+            f"{room} more such release{further} then"
         )
     print(*release.in_words(asked, listed[0]), sep="\n")
-    try:
-        paid = f"epsilon {release.price(asked):.3g}"
-    except InputError as error:
-        paid = f"none that can be paid: {error}"
-    print(f"price of privacy (noise of half of the largest deviation): {paid}")
+    if asked.asked != "regression":
+        try:
+            paid = f"epsilon {release.price(asked):.3g}"
+        except InputError as error:
+            paid = f"none that can be paid: {error}"
+        print(f"price of privacy (noise of half of the largest deviation): {paid}")
     if look_at_the_data:
         print(
             "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"

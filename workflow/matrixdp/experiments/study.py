@@ -29,7 +29,7 @@ from matrixdp.mechanisms import find, registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
-from matrixdp.trials import Block, Rows, assigned
+from matrixdp.trials import OWN, Block, Rows, assigned
 
 #: Numbers held at once by a stack of released values.
 STACK = 2**23
@@ -80,11 +80,21 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
 def trials(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield names and trial rows of mechanisms and references; ``part``: see :func:`prepared`."""
+    """Yield names and trial rows of mechanisms and references; ``part``: see :func:`prepared`.
+
+    A mechanism that fails on a person's own records is one row whose ``note`` says why.
+    """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
     for name in names:
-        yield name, run(task, name, data, settings)
+        try:
+            rows = run(task, name, data, settings)
+        except Exception as error:
+            if data.name != OWN:
+                raise
+            # On a person's own records one mechanism must not end the comparison of all.
+            rows = _failure(error, task, name, data, settings)
+        yield name, rows
 
 
 def specifications(
@@ -117,14 +127,15 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
     given = {need: part[need] for need in entry.needs}
     if "target" in given:
         given["target"] = features.index(checks.choice(features, target=given["target"]))
+    task = adjusted(entry.build(**given), reading.parameters)
     directions = {
-        direction: tuple(map(features.index, members))
+        direction: tuple(task.position(features.index(member), len(features)) for member in members)
         for direction, members in part.get("directions", {}).items()
     }
     given_by = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
     adjacency = reading.adjacency(part["adjacency"])
     settings = Settings.of(part, adjacency=adjacency, **given_by)
-    return adjusted(entry.build(**given), reading.parameters), data.of(features), settings
+    return task, data.of(features), settings
 
 
 def queries(task: Task, data: Dataset, settings: Settings) -> dict[str, Query]:
@@ -361,6 +372,22 @@ def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
     return {place: float(norm) if to == FROM_DATA else to for place, to in changes.items()}
+
+
+def _failure(
+    error: Exception, task: Task, mechanism: str, data: Dataset, settings: Settings
+) -> Rows:
+    reason = f"failed: {checks.why(error)}"
+    of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
+    note = _note(reason, settings.reading)
+    return assigned([note], **of, mechanism=mechanism, metric=task.metric)
+
+
+def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Settings) -> bool:
+    """Return whether a task can work with what a mechanism releases."""
+    some = replace(settings, epsilons=settings.epsilons[-1:])
+    cells = calibrated(mechanism, posed, some)
+    return bool(cells) and {c.release.yields for c in cells if c.release} <= task.accepts
 
 
 def _note(reason: str, reading: str) -> Block:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import abc
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -187,12 +186,11 @@ class Additive(Release):
         released += value
         return released
 
-    def sample_once(self, records: ArrayLike, *, random_state: int | None = None) -> Array:
+    def sample_once(self, records: ArrayLike) -> Array:
         """Return one release for real use: of records that are clipped to the public bounds.
 
         Args:
             records: one per row, (n, m).
-            random_state: see :meth:`add_once`.
 
         Returns:
             The released value; a noisy matrix of records has one record per row again.
@@ -200,9 +198,9 @@ class Additive(Release):
         Raises:
             InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`.
         """
-        return self.add_once(exact.value(self.query, [records]), random_state=random_state)
+        return self.add_once(exact.value(self.query, [records]))
 
-    def add_once(self, value: Array, *, random_state: int | None = None) -> Array:
+    def add_once(self, value: Array) -> Array:
         """Return a value plus noise that is safe on a real computer.
 
         They are added as whole numbers of steps (see :mod:`matrixdp.safe`), so that the sum is a
@@ -212,23 +210,21 @@ class Additive(Release):
 
         Args:
             value: of :func:`matrixdp.privacy.exact.value`.
-            random_state: a seed, for tests alone: whoever knows it can take the noise off. None
-                takes bits from the operating system.
 
         Raises:
             InputError: as :attr:`stretch`; never by what the value is.
         """
         law, unit, _ = self.whitened
         stretch = self.stretch
-        bits = os.urandom
-        if random_state is not None:
-            warnings.warn("noise from a seed hides nothing from who knows the seed", stacklevel=2)
-            bits = np.random.default_rng(random_state).bytes
         # Only a value outside its public bounds is cut here; neighbours stay as close.
         white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
-        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
+        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, os.urandom)
         released = law.colour(steps * np.float64(stretch * safe.STEP))
-        return released.T if self.query.yields == "matrix" else released
+        if self.query.yields == "matrix":
+            return released.T
+        # Some noise is not symmetric; second moments are.
+        symmetric: Array = (released + released.T) / 2
+        return symmetric
 
     @property
     def stretch(self) -> float:

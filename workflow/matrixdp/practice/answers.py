@@ -1,34 +1,112 @@
-"""What is computed from noisy second moments alone, so that it costs no privacy."""
+"""What a person reads from a noisy value: post-processing, which costs no privacy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
 from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.privacy.domain import Ball
+
+#: Shares of their bounds that the columns of simulated records fill, and the share of the target's
+#: variance that the other columns explain.
+FILLED, EXPLAINED = (1.0, 0.25), 0.5
+
+#: Draws of noise in a simulation, and their seed: nothing private depends on them.
+_DRAWS, _SEED = 200, 0
+
+#: Queries on second moments of records with a constant, from which their mean follows.
+WITH_CONSTANT = ("first_component", "regression")
 
 
-def components(moments: Array) -> Array:
+def components(covariance: Array) -> Array:
     """Return the eigenvectors (m, m) in rows, the one of the largest eigenvalue first.
 
-    The sign of each, which an eigenvector does not have, makes its entries' sum positive.
+    An eigenvector has no sign; here the sum of its entries is not negative.
     """
-    vectors: Array = np.linalg.eigh(moments)[1][:, ::-1].T
+    vectors: Array = np.linalg.eigh(covariance)[1][:, ::-1].T
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
 
 
-def line(moments: Array, noise_std: float, middle: Array, half: Array) -> tuple[Array, float]:
+def line(estimate: Centred, noise_std: float, middle: Array, half: Array) -> tuple[Array, float]:
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:
-        moments: of records (x, 1, y), with x and y in half ranges around their middle.
+        estimate: mean and covariance of (x, y), in half ranges around the middle.
         noise_std: of the noise in them, which asks for a ridge on x.
         middle, half: of the columns (x, y), (m,) each.
     """
-    features = len(half) - 1
-    known = moments[:-1, :-1] + np.diag([moments_ridge(noise_std, features)] * features + [0.0])
-    # What is known without the data costs nothing to put right.
-    known[-1, -1] = 1
-    weights = np.linalg.lstsq(known, moments[:-1, -1], rcond=None)[0] * half[-1]
-    coefficients: Array = weights[:-1] / half[:-1]
-    return coefficients, float(middle[-1] + weights[-1] - middle[:-1] @ coefficients)
+    ridge = moments_ridge(noise_std, len(half) - 1)
+    slopes, intercept = regression(estimate, ridge)
+    coefficients: Array = slopes * half[-1] / half[:-1]
+    own = middle[-1] + half[-1] * float(intercept) - middle[:-1] @ coefficients
+    return coefficients, float(own)
+
+
+def answer(
+    query: str,
+    private: Array,
+    noise_std: float,
+    middle: Array,
+    half: Array,
+    *,
+    weighted: bool = False,
+) -> Array:
+    """Return what a noisy value says, (rows, columns), in the columns' own units.
+
+    Components are those of columns in half ranges.
+
+    Args:
+        query: what is asked for: records, mean, second_moments, first_component or regression.
+        private: the noisy value on records in half ranges around the middle, (n, m) for records,
+            (1, m) for a mean, otherwise second moments.
+        noise_std: of its noise.
+        middle, half: of the columns, (m,) each; of second moments the middle is 0.
+        weighted: whether a ball, and no box, bounds the records.
+    """
+    if query in ("records", "mean"):
+        return private * half + middle
+    if query == "second_moments":
+        return private * np.outer(half, half)
+    estimate = centred(private, weighted=weighted)
+    if query == "first_component":
+        return components(estimate.covariance)[:1]
+    coefficients, intercept = line(estimate, noise_std, middle, half)
+    return np.append(coefficients, intercept)[None]
+
+
+def simulated_fit(release: Additive, share: float) -> float:
+    """Return the median R^2 of a regression's predictions, simulated from public facts alone.
+
+    The simulated columns are independent and uniform over a share of their bounds about the middle.
+    They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
+
+    Args:
+        release: of second moments of (x, 1, y) in half ranges, in a box.
+        share: of the bounds that columns fill, above 0 and at most 1.
+    """
+    features, variance = release.query.features - 2, share**2 / 3
+    moments = np.diag(np.full(features + 2, variance))
+    moments[:-2, -1] = moments[-1, :-2] = np.sqrt(EXPLAINED / features) * variance
+    moments[CONSTANT, CONSTANT] = 1
+    noise = release.noise.sample([np.random.default_rng(_SEED)] * _DRAWS)
+    noise = (noise + np.swapaxes(noise, 1, 2)) / 2
+    ridge = moments_ridge(release.noise_std, features)
+    slopes, intercepts = regression(centred(moments + noise), ridge)
+    wrong = variance * (1 + (slopes**2).sum(axis=1)) + intercepts**2
+    wrong -= 2 * slopes @ moments[:-2, -1]
+    return float(np.median(1 - wrong / variance))
+
+
+def regression_outlook(release: Additive) -> str:
+    """Return in a sentence what noise means for the predictions of a regression."""
+    if isinstance(release.query.domain, Ball):
+        return "what the noise means for predictions cannot be said from a radius alone"
+    wide, narrow = (simulated_fit(release, share) for share in FILLED)
+    return (
+        f"R^2 of about {wide:.2f} where columns fill their bounds, {narrow:.2f} where they fill "
+        f"{FILLED[1]:.0%} of them, {EXPLAINED} without privacy (simulated from the bounds alone; "
+        "columns that depend on each other do worse)"
+    )

@@ -1,104 +1,185 @@
 """Private estimators that scikit-learn's users know: PCA and ridge regression.
 
-Both release the second moments of records once, in the unit of their public bounds, and compute the
-rest from the release. scikit-learn itself must be installed.
+Each call of ``fit`` spends epsilon and delta anew. Both estimators release the second moments of
+records once, in the unit of their public bounds, and compute the rest from the release.
+scikit-learn itself must be installed.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
 from matrixdp.practice.recommend import options
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
+
+#: How messages of scikit-learn begin that show shapes and names of columns, but no value.
+_HARMLESS = (
+    "Sparse data",
+    "Found array",
+    "Found input",
+    "Expected n",
+    "The feature names",
+    "X has",
+)
+#: What stands for those that show values.
+_SENTENCES = {
+    "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
+    "Expected 2D array": "{name} is no table. Reshape your data: one record per row",
+    "": "{name} has an entry that is no number; each argument must be a string or a real number "
+    "that float() reads",
+}
+
+
+class _NoProjections(InputError, AttributeError):
+    """An attribute that is missing on purpose; pipelines then call fit and transform."""
+
+
+class _FitAlone:
+    """Without ``fit_transform``, whose result would be private records themselves."""
+
+    @property
+    def fit_transform(self) -> NoReturn:
+        """Refuse: the projections of the records of ``fit`` are exact, and private as these."""
+        raise _NoProjections(
+            "fit_transform would return exact projections of the private records; call fit, and "
+            "transform records that may be shown"
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Private(BaseEstimator):
     """An estimator that looks at records through one release of their second moments.
 
+    Missing values count as the middle of their bounds, infinite ones as the bound.
+
     Args:
-        epsilon, delta: the guarantee of one call of ``fit``, for replacing one record; their number
-            counts as public. Nothing keeps account of several calls.
+        epsilon, delta: the guarantee of one call of ``fit``, for replacing one record; the number
+            of records counts as public.
         bounds: public (lowest, highest) of the values, each a number or one per column; what lies
             outside is clipped. There is no default: bounds from the data would leak.
-        random_state: None for safe noise from the operating system's bits; a whole number only for
-            tests, as whoever knows it can take the noise off.
+        fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
+            search or bagging clones it, and each fit spends epsilon and delta again.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing or the guarantee cannot be had.
+        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
+            are spent.
     """
 
     epsilon: float = 1.0
     delta: float = 1e-6
     bounds: tuple[ArrayLike, ArrayLike] | None = None
-    random_state: int | None = None
+    fits: int = 1
 
-    def _release(self, records: Array) -> Array:
-        """Return noisy second moments of records within [-1, 1], and keep ``release_``."""
+    def __sklearn_clone__(self) -> Self:
+        clone: Self = super().__sklearn_clone__()
+        clone._count = self._fit_count()
+        return clone
+
+    def _fit_count(self) -> list[int]:
+        """Return the number of fits so far, which clones share, as a list of one."""
+        if "_count" not in vars(self):
+            self._count = [0]
+        return self._count
+
+    def _release(self, records: Array) -> Centred:
+        """Return mean and covariance of records within [-1, 1], and keep ``release_``."""
         count, features = records.shape
-        query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+        query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
         best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
+        spent, most = self._fit_count(), checks.count(fits=self.fits)
+        if spent[0] >= most:
+            raise InputError(
+                f"this {type(self).__name__} or a clone of it was fitted {spent[0]} times already, "
+                "and each fit spends epsilon and delta again; make a new one, or set fits to the "
+                "number that you account for"
+            )
+        spent[0] += 1
         self.release_: Additive = best.release
-        return self.release_.sample_once(records, random_state=self.random_state)
+        return centred(self.release_.sample_once(with_constant(records)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivatePCA(TransformerMixin, _Private):
-    """Principal components of records around the middle of their bounds.
+class PrivatePCA(_FitAlone, TransformerMixin, _Private):
+    """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
+
+    ``transform`` is exact: what it returns of private records is as private as these. Do not scale
+    records by their own mean or range before (``StandardScaler``), which leaks both: ``bounds``
+    scale them. Components are those of the covariance about the released mean, which is part of the
+    same release; for that it holds one column more, and about 1 / m more noise.
 
     Args:
         n_components: how many.
 
     Attributes:
         components_: (n_components, m), in the unit of the half ranges, the first one first.
+        explained_variance_: (n_components,), in the square of that unit.
+        mean_: (m,), released with them, in the records' own units.
         release_: what was calibrated, with its exact guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
-    >>> mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit_transform(X).shape
-    (400, 2)
+    >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
+    >>> pca.components_.shape, pca.mean_.shape
+    ((2, 3), (3,))
     """
 
     n_components: int = field(default=1, kw_only=False)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = validate_data(self, X, dtype=np.float64)
+        records = _records(self, X)
         if not 1 <= self.n_components <= records.shape[1]:
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
         box = _box(self.bounds, records.shape[1])
-        self.middle_, self.half_ = box.middle, box.widths / 2
-        self.components_ = answers.components(self._release(box.scaled(records)))
-        self.components_ = self.components_[: self.n_components]
+        estimate = self._release(_scaled(box, records))
+        self.half_ = box.widths / 2
+        self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
+        self.components_ = answers.components(estimate.covariance)[: self.n_components]
+        self.explained_variance_ = np.linalg.eigvalsh(estimate.covariance)[::-1]
+        self.explained_variance_ = self.explained_variance_[: self.n_components]
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Return the coordinates of records along the components, (n, n_components)."""
+        """Return the exact coordinates of records along the components, (n, n_components)."""
         check_is_fitted(self)
-        records = validate_data(self, X, dtype=np.float64, reset=False)
-        coordinates: Array = (records - self.middle_) / self.half_ @ self.components_.T
+        records = _records(self, X, reset=False)
+        coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRidge(RegressorMixin, _Private):
-    """Linear regression with an intercept, and the ridge that its own noise asks for.
+    """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
+
+    ``cross_val_score`` and searches fit it many times, see ``fits``. Do not scale records by their
+    own mean or range before (``StandardScaler``), which leaks both: ``bounds`` scale them. It has
+    an intercept, and the ridge that its own noise asks for.
 
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
@@ -109,22 +190,23 @@ class PrivateRidge(RegressorMixin, _Private):
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
-    >>> ridge.fit(X, X.sum(axis=1)).predict(X).shape
-    (400,)
+    >>> ridge.fit(X, X.sum(axis=1)).coef_.shape
+    (3,)
     """
 
     target_bounds: tuple[float, float] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
-        records, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        records, target = _records(self, X), _target(self, y)
+        check_consistent_length(records, target)
         box = _box(self.bounds, records.shape[1])
         side = _box(self.target_bounds, 1, "target_bounds")
-        columns = [box.scaled(records), np.ones((len(target), 1)), side.scaled(target[:, None])]
-        moments = self._release(np.hstack(columns))
+        scaled = [_scaled(box, records), _scaled(side, target[:, None])]
+        estimate = self._release(np.hstack(scaled))
         middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
         noise = self.release_.noise_std
-        self.coef_, self.intercept_ = answers.line(moments, noise, middle, half)
+        self.coef_, self.intercept_ = answers.line(estimate, noise, middle, half)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -136,8 +218,61 @@ class PrivateRidge(RegressorMixin, _Private):
     def predict(self, X: ArrayLike) -> Array:
         """Return the prediction for records X, (n,)."""
         check_is_fitted(self)
-        predicted: Array = validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_
+        predicted: Array = _records(self, X, reset=False) @ self.coef_
         return predicted + self.intercept_
+
+
+def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Array:
+    """Return X as numbers; an error shows no value."""
+    try:
+        records: Array = validate_data(
+            estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+        )
+    except (TypeError, ValueError) as error:
+        problem = _without_values(error, "X")
+    else:
+        return records
+    # Outside of the handler, so that the error does not hold the one that shows values.
+    raise problem
+
+
+def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
+    """Return y as numbers (n,); an error shows no value."""
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    try:
+        target: Array = check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+        )
+    except (TypeError, ValueError) as error:
+        problem = _without_values(error, "y")
+    else:
+        if target.ndim == 2 and target.shape[1] == 1:
+            sentence = "A column-vector y was passed when a 1d array was expected"
+            warnings.warn(sentence, DataConversionWarning, stacklevel=3)
+            target = target[:, 0]
+        if target.ndim != 1:
+            raise InputError(f"y should be a 1d array, got an array of shape {target.shape}")
+        return target
+    raise problem
+
+
+def _without_values(error: Exception, name: str) -> Exception:
+    """Return an error of the same type, whose message shows no value of the records."""
+    text = str(error)
+    if text.startswith(_HARMLESS):
+        return type(error)(text)
+    sentence = next(words for start, words in _SENTENCES.items() if text.startswith(start))
+    kind = TypeError if isinstance(error, TypeError) else InputError
+    return kind(sentence.format(name=name))
+
+
+def _scaled(box: Box, rows: Array) -> Array:
+    """Return records in half ranges around the middle, which missing values count as."""
+    scaled: Array = np.nan_to_num(box.scaled(rows), nan=0.0)
+    return scaled
 
 
 def _box(bounds: Any, features: int, name: str = "bounds") -> Box:

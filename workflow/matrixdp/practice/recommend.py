@@ -14,7 +14,7 @@ from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy.domain import Box
+from matrixdp.mechanisms.scaled import Scaled, units
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
@@ -40,8 +40,9 @@ class Option:
 
     @property
     def name(self) -> str:
-        """Name of the mechanism."""
-        return type(self.mechanism).__name__
+        """Name of the mechanism, whatever the units."""
+        inner = self.mechanism.mechanism if isinstance(self.mechanism, Scaled) else self.mechanism
+        return type(inner).__name__
 
 
 def options(
@@ -56,13 +57,15 @@ def options(
 
     Nothing here has seen data: errors follow from the calibration. Mechanisms of one law stand
     here once. What the law of safe noise adds to delta is set aside before they are calibrated.
+    Where columns have bounds of several sizes, each works in units of the bounds: see
+    :class:`~matrixdp.mechanisms.scaled.Scaled`.
 
     Args:
         query: with its public bounds.
         epsilon, delta: the guarantee; delta 0 asks for a pure one, and leaves out what has none.
         importance: of each feature, above 0, (m,), beside the range of its values, which errors are
             measured by; an entry of second moments weighs as the product of its features.
-        mechanisms: those in question, if not all; each scales the entries of its noise alone.
+        mechanisms: those in question, if not all.
 
     Raises:
         InputError: a number is out of range, or no noise at this guarantee is safe.
@@ -80,28 +83,29 @@ def options(
     # The last bits of what follows are not to decide whether a release fits its account.
     left = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
     important = _weights(query, importance)
-    half = _half_ranges(query)
-    weights = important / half**2
-    found: list[Mechanism] = list(mechanisms or [Laplace()])
+    candidates: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
         symmetric = isinstance(query, SecondMomentQuery)
-        found += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
-        if np.ptp(weights):
-            found.append(DirectionalGaussian(weights=tuple(weights)))
+        candidates += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
+        if np.ptp(important):
+            candidates.append(DirectionalGaussian(weights=tuple(important)))
+    half = units(query)
+    if np.ptp(half):
+        candidates = [Scaled(mechanism) for mechanism in candidates]
     sizes, shares = half[:, None], important[:, None]
     if isinstance(query, SecondMomentQuery):
         # x_i x_j lies between -c_i c_j and c_i c_j.
         sizes, shares = sizes * sizes.T, shares * shares.T
-    listed = []
-    for mechanism in found:
+    ranking = []
+    for mechanism in candidates:
         release = mechanism.calibrate(query, epsilon=epsilon, delta=0 if pure else left)
         assert isinstance(release, Additive)
         if release.delta:
             release = replace(release, delta=delta)
         variances = _variances(release)
         error = float(np.sqrt(np.average(variances / sizes**2, weights=shares)))
-        listed.append(Option(mechanism, release, variances, error))
-    return sorted(listed, key=lambda one: one.error)
+        ranking.append(Option(mechanism, release, variances, error))
+    return sorted(ranking, key=lambda option: option.error)
 
 
 def recommend(query: Query, **asked: Any) -> Mechanism:
@@ -125,15 +129,12 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 def _variances(release: Additive) -> Array:
     """Return the variance of each entry of the noise, of records and means of a column's."""
     law, unit, _ = release.whitened
+    white = law.whiten(np.zeros(law.shape))
+    deviations: Array = law.colour(np.ones_like(white))
+    variances = deviations**2 * (2 if unit is safe.LAPLACE else 1)
     if release.query.yields == "matrix":
-        law = replace(law, shape=(law.shape[0], 1))
-    deviations: Array = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
-    return deviations**2 * (2 if unit is safe.LAPLACE else 1)
-
-
-def _half_ranges(query: Query) -> Array:
-    """Return half of the range of each feature, for second moments its largest size, (m,)."""
-    domain = query.domain
-    if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
-        return domain.widths / 2
-    return domain.magnitudes
+        return variances[:, :1]
+    if white.size == variances.size:
+        # Independent entries: a release takes the mean of both copies of each.
+        variances = (variances + variances.T) / (4 - 2 * np.eye(len(variances)))
+    return variances

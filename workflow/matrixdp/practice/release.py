@@ -21,6 +21,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.practice import answers, durable, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.version import VERSION
 
@@ -242,7 +243,7 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
     described = receipt(asked, option)
     if option.error >= 1 and not even_if_useless:
         raise InputError(
-            f"{says(option)}; give a larger epsilon or narrower bounds, release means or second "
+            f"{says(asked, option)}; give a larger epsilon or narrower bounds, release means or second "
             "moments instead of records, or pay for it all the same with --even-if-useless"
         )
     charge = {
@@ -348,7 +349,7 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
         "curve": curve,
         "noise_over_half_range": best.error,
         "noise_std": _by_column(asked, best),
-        "says": says(best),
+        "says": says(asked, best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_law": extra,
         "not_covered": "how long the release took, what is seen of the machine that made it, and "
@@ -378,7 +379,12 @@ def price(asked: Specification) -> float:
 
 
 def in_words(asked: Specification, best: recommend.Option) -> list[str]:
-    """Return the noise of each column beside the range of its values, a sentence each."""
+    """Return the noise of each column beside the range of its values, a sentence each.
+
+    Noise of moments says little of a regression: there is none for it.
+    """
+    if asked.asked == "regression":
+        return []
     what, lower, upper = "values", asked.middle - asked.half, asked.middle + asked.half
     if isinstance(asked.query, SecondMomentQuery):
         what, lower, upper = "mean squares", np.zeros(len(asked.half)), asked.half**2
@@ -395,8 +401,10 @@ def _plain(number: float, digits: int = 6) -> str:
     return f"{float(f'{number:.{digits}g}'):,.15g}"
 
 
-def says(best: recommend.Option) -> str:
+def says(asked: Specification, best: recommend.Option) -> str:
     """Return what the noise means, in plain words."""
+    if asked.asked == "regression":
+        return answers.regression_outlook(best.release)
     share = "the largest deviation that the public bounds allow"
     if best.error >= 1:
         return f"noise of {best.error:,.3g} times {share}: it hides everything, do not release this"
@@ -407,7 +415,7 @@ def _by_column(asked: Specification, best: recommend.Option) -> dict[str, float]
     """Return the noise of each column, or of its mean square, in its own unit."""
     covers = isinstance(asked.query, SecondMomentQuery)
     own = np.diag(best.variances) if covers else best.variances[:, 0]
-    if asked.target:  # the constant has no unit
+    if asked.constant:  # it has no unit
         own = np.delete(own, -2)
     noise = best.release.stretch * np.sqrt(own) * asked.half ** (2 if covers else 1)
     return dict(zip(asked.columns, noise.tolist(), strict=True))
@@ -446,15 +454,10 @@ def _records(asked: Specification) -> Iterator[Array]:
 
 def _answer(asked: Specification, noise_std: float, private: Array) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units."""
-    half = asked.half
-    if not isinstance(asked.query, SecondMomentQuery):
-        return private * half + asked.middle
-    if asked.asked == "second_moments":
-        return private * np.outer(half, half)
-    if asked.asked == "first_component":
-        return answers.components(private)[:1]
-    weights, intercept = answers.line(private, noise_std, asked.middle, half)
-    return np.append(weights, intercept)[None]
+    weighted = isinstance(asked.query.domain, Ball)
+    return answers.answer(
+        asked.asked, private, noise_std, asked.middle, asked.half, weighted=weighted
+    )
 
 
 def _written(asked: Specification, answer: Array) -> str:

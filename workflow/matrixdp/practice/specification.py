@@ -15,7 +15,9 @@ from matrixdp.checks import Array, InputError, nearest
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
+from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
+from matrixdp.practice.answers import WITH_CONSTANT
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
@@ -93,11 +95,16 @@ class Specification:
     public: bool = False
 
     def scaled(self, rows: Array) -> Array:
-        """Return records, one per row, as the query has them; a regression's with a constant."""
+        """Return records, one per row, as the query has them: some with a constant."""
         # Clipped first, so that no value is too large for what follows.
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
-        return np.insert(records, -1, 1.0, axis=1) if self.target else records
+        return with_constant(records) if self.constant else records
+
+    @property
+    def constant(self) -> bool:
+        """Whether the query's records have a constant, before their last column."""
+        return self.asked in WITH_CONSTANT
 
 
 def read(path: Path) -> Specification:
@@ -145,11 +152,12 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     middle, half = box.middle, box.widths / 2
-    domain: Box | Ball = Box.cube(len(names) + bool(target), -1.0, 1.0)
+    constant = kind in WITH_CONSTANT
+    domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
     if "radius" in asked:
         middle = np.zeros(box.features)
         half = np.full(box.features, checks.positive(radius=asked["radius"]))
-        domain = Ball(np.sqrt(2) if target else 1, domain.features)
+        domain = Ball(np.sqrt(2) if constant else 1, domain.features)
     elif kind == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes
         domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
@@ -165,7 +173,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
         weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
         # The constant weighs as the mean column.
-        weights[-1:-1] = [float(np.mean(weights))] if target else []
+        weights[-1:-1] = [float(np.mean(weights))] if constant else []
         importance = tuple(weights)
     public = asked.get("public", False)
     if not isinstance(public, bool):

@@ -87,6 +87,7 @@ class Entry:
         status = _status(tables)
         if frame.empty:
             frame = _nothing(f"nothing of it is in {', '.join(names)}")
+        frame.attrs["file"] = own_file(results)
         return frame, status
 
     @contextlib.contextmanager
@@ -102,8 +103,10 @@ class Entry:
         """Return the caption for a frame; if something is missing, what it is."""
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
-        said = self.caption(frame) if callable(self.caption) else self.caption
-        return said or self._filled("captions", frame) or catalogue.caption("nothing")
+        text = self.caption(frame) if callable(self.caption) else self.caption
+        text = text or self._filled("captions", frame) or catalogue.caption("nothing")
+        file = frame.attrs.get("file", "")
+        return f"{file}: {text}" if file else text
 
     def headline(self, frame: pd.DataFrame) -> str:
         """Return what one finds in a frame; the title where that is nothing."""
@@ -150,6 +153,14 @@ def experiments(results: str | os.PathLike) -> dict[str, str]:
     """Return the experiments of the settings of a run; nothing where they are not there."""
     there = not inputs.missing(["settings"], results)
     return exhibits.kinds(inputs.read("settings", results)) if there else {}
+
+
+def own_file(results: str | os.PathLike) -> str:
+    """Return the name of the person's own file that a run is on; empty for the papers' data."""
+    if inputs.missing(["settings"], results):
+        return ""
+    matrix = inputs.read("settings", results).get("matrix")
+    return os.path.basename(matrix["file"]) if isinstance(matrix, dict) else ""
 
 
 def only(tables: Tables) -> pd.DataFrame:

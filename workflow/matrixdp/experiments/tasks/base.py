@@ -82,6 +82,10 @@ class Task(abc.ABC):
         kind = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
         return kind(domain, records, adjacency)
 
+    def position(self, feature: int, features: int) -> int:
+        """Return the index that one of the data's features has in the queries."""
+        return feature
+
     @abc.abstractmethod
     def instance(self, matrix: Array, streams: Streams) -> Instance:
         """Return the instance of one trial per stream; ``matrix`` is m x n."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -72,8 +72,8 @@ class Regression(Task):
     clip_released: bool = False
     clip_predictions: bool = False
     metric = "rmse"
-    queries = ("identity", "covariance", "normal_equations")
-    references = OF_RELEASES
+    queries: ClassVar[tuple[str, ...]] = ("identity", "covariance", "normal_equations")
+    references: ClassVar[tuple[str, ...]] = OF_RELEASES
 
     def __post_init__(self) -> None:
         checks.choice(("linear", "rbf"), kernel=self.kernel)

@@ -94,7 +94,8 @@ def build(
     )
     if own := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
         commands = {"*": "snakemake my_matrix"}
-        titles = [(name, catalogue.experiment(name).title) for name in experiments]
+        file = os.path.basename(own["file"])
+        titles = [(name, f"{file}: {catalogue.experiment(name).topic}") for name in experiments]
         mine = [layout.Section(*one, part="Answers", show=MINE, open=True) for one in titles]
         sections = mine + [one for one in sections if one.id in (*OF_OWN, "glossary")]
     command = functools.partial(layout.command, commands=commands, arguments=arguments)
@@ -157,7 +158,8 @@ def build(
         )
     statuses: dict[str, list[str]] = {}
     for known_as in provenance:
-        statuses.setdefault(str(known_as.get("status")), []).append(known_as["name"])
+        name = known_as["title"] if own else known_as["name"]
+        statuses.setdefault(str(known_as.get("status")), []).append(name)
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
     return environment.get_template("page.html.j2").render(
         sections=filled,

@@ -18,13 +18,15 @@ RELEASED = {
     "identity": "records",
     "covariance": "second moments",
     "normal_equations": "second moments",
+    "intercept_equations": "second moments",
 }
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Excess noise (times)"
 
-#: How verdicts of the audit begin that leave a mechanism in doubt.
-DOUBTFUL = ("violated", "undecided")
+#: How verdicts of the audit begin that a release fails by, and those that leave it in doubt.
+FAILED, UNDECIDED = "violated", "undecided"
+DOUBTFUL = (FAILED, UNDECIDED)
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -61,9 +63,11 @@ def audit_grid(table: pd.DataFrame) -> Grid:
         "Decided by": "tool",
         "Verdict": _words,
     }
-    failed = _failed(table)
+    failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
     grid = markup.grid(table, "experiment", cells, each=["mechanism"])
-    return replace(grid, warning=f"{failed} releases failed the audit." if failed else "")
+    sentences = [f"{failed} releases failed the audit."] * bool(failed)
+    sentences += [f"The audit is undecided on {undecided} releases."] * bool(undecided)
+    return replace(grid, warning=" ".join(sentences))
 
 
 def canary_grid(table: pd.DataFrame) -> Grid:
@@ -141,7 +145,7 @@ def _words(rows: pd.DataFrame) -> str:
 
 
 def _failed(table: pd.DataFrame) -> int:
-    return int(table["verdict"].str.startswith(DOUBTFUL).sum())
+    return int(table["verdict"].str.startswith(FAILED).sum())
 
 
 def _missed(table: pd.DataFrame) -> int:

@@ -1,0 +1,94 @@
+"""Mean, covariance and regression from second moments with a constant."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from matrixdp.mechanisms.moments import centred, positive, regression, with_constant
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import ADJACENCIES, SecondMomentQuery
+
+RNG = np.random.default_rng(1)
+
+
+def records(count=2000):
+    return 0.3 + 0.1 * RNG.standard_normal((count, 3)) @ RNG.standard_normal((3, 3))
+
+
+def moments(rows):
+    wide = with_constant(rows)
+    return wide.T @ wide / len(wide)
+
+
+def test_without_noise_mean_and_covariance_are_those_of_numpy():
+    rows = records()
+    for weighted in (False, True):
+        mean, covariance, weight = centred(moments(rows), weighted=weighted)
+        assert mean == pytest.approx(rows.mean(axis=0))
+        assert covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-12)
+        assert weight == pytest.approx(1)
+
+
+def test_a_stack_is_as_one_after_the_other():
+    stack = np.stack([moments(records()), moments(records())])
+    for number, one in enumerate(stack):
+        for part, whole in zip(centred(one), centred(stack), strict=True):
+            assert whole[number] == pytest.approx(part)
+
+
+def test_a_covariance_is_positive_semi_definite_whatever_the_noise():
+    noise = RNG.standard_normal((50, 4, 4))
+    covariances = centred(moments(records()) + noise + np.swapaxes(noise, 1, 2)).covariance
+    assert np.linalg.eigvalsh(covariances).min() > -1e-12
+    assert positive(np.diag([2.0, -1.0])) == pytest.approx(np.diag([2.0, 0.0]))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_regression_is_that_of_scikit_learn_even_where_columns_are_copies(scale):
+    rows = records() * [1.0, scale, 1.0]
+    exact = LinearRegression().fit(rows[:, :2], rows[:, 2])
+    coefficients, intercept = regression(centred(moments(rows)), 0.0)
+    if scale == 1:
+        assert coefficients == pytest.approx(exact.coef_)
+        assert intercept == pytest.approx(exact.intercept_)
+    rows[:, 1] = rows[:, 0]
+    coefficients, intercept = regression(centred(moments(rows)), 0.0)
+    assert np.isfinite(coefficients).all()
+    exact = LinearRegression().fit(rows[:, :2], rows[:, 2]).predict(rows[:, :2])
+    assert rows[:, :2] @ coefficients + intercept == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("radius", [3.0, 5.0])
+def test_records_that_a_ball_shortens_keep_the_line(radius):
+    x = np.random.default_rng(2).uniform(0, 4, 200_000)
+    y = 0.5 * x + 3.0
+    rows = with_constant(np.column_stack([x, y]) / radius)
+    short = Ball(np.sqrt(2), 3).clip(rows.T)
+    assert (short[1] < 1).any()
+    estimate = centred(short @ short.T / x.size, weighted=True)
+    (slope,), intercept = regression(estimate, 0.0)
+    assert (slope, intercept * radius) == pytest.approx((0.5, 3.0))
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
+def test_the_sensitivity_of_a_cube_covers_neighbours_with_a_constant(columns, adjacency):
+    query = SecondMomentQuery(Box.cube(columns + 1, -1.0, 1.0), 1, adjacency)
+    corners = np.array(list(itertools.product((-1.0, 0.3, 1.0), repeat=columns)))
+    ones = with_constant(corners)
+    others = ones if adjacency == "replace" else with_constant(np.zeros((1, columns)))
+    frobenius, upper, absolute = [], [], []
+    for one in ones:
+        change = np.outer(one, one) - others[:, :, None] * others[:, None, :]
+        triangle = change[:, *np.triu_indices(columns + 1)]
+        frobenius.append(np.linalg.norm(change, axis=(1, 2)).max())
+        upper.append(np.linalg.norm(triangle, axis=1).max())
+        absolute.append(np.abs(triangle).sum(axis=1).max())
+    for attained, declared in ((frobenius, query.l2), (upper, query.l2_upper)):
+        assert 0.8 * declared < max(attained) <= declared * (1 + 1e-9)
+    assert max(absolute) <= query.l1_upper * (1 + 1e-9)
+    size = columns + 1
+    exact = query.l2 if adjacency == "replace" else np.sqrt(size**2 - 1)
+    assert max(frobenius) == pytest.approx(exact)

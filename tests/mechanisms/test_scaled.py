@@ -1,0 +1,36 @@
+"""Mechanisms in units of the bounds: their noise, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp.mechanisms.jl import JohnsonLindenstrauss
+from matrixdp.mechanisms.scaled import Scaled, in_units
+
+BOX = mdp.Box((0.0, -2.0), (120.0, 2e5))
+GIVEN = {"epsilon": 1.0, "delta": 1e-6}
+
+
+@pytest.mark.parametrize("kind", [mdp.IdentityQuery, mdp.MeanQuery, mdp.SecondMomentQuery])
+@pytest.mark.parametrize("mechanism", [mdp.Gaussian(), mdp.Laplace()])
+def test_noise_is_that_in_units_of_the_bounds_times_the_units(kind, mechanism):
+    query = kind(BOX, 30)
+    release = Scaled(mechanism).calibrate(query, **GIVEN)
+    unit = mechanism.calibrate(in_units(query), **GIVEN)
+    draws = [one.noise.sample([np.random.default_rng(1)])[0] for one in (release, unit)]
+    sizes = np.array([120.0, 2e5]) if kind is mdp.SecondMomentQuery else BOX.widths / 2
+    factor = np.outer(sizes, sizes) if kind is mdp.SecondMomentQuery else sizes[:, None]
+    assert draws[0] == pytest.approx(draws[1] * factor)
+    assert release.epsilon_actual == unit.epsilon_actual
+    law = release.noise
+    assert law.colour(law.whiten(draws[0])) == pytest.approx(draws[0])
+    assert release.query == query
+    many = release.noise.sample([np.random.default_rng(seed) for seed in range(4000)])
+    assert np.sqrt((many**2).mean()) == pytest.approx(release.noise_std, rel=0.1)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(mdp.InputError, match="a ball bounds the records"):
+        Scaled(mdp.Gaussian()).calibrate(mdp.MeanQuery(mdp.Ball(1.0, 2), 30), **GIVEN)
+    with pytest.raises(mdp.InputError, match="only one that adds noise"):
+        Scaled(JohnsonLindenstrauss()).calibrate(mdp.SecondMomentQuery(BOX, 30), **GIVEN)

@@ -1,0 +1,231 @@
+"""Answers from the command line and from Python: what must not change them, and what must."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+import matrixdp as mdp
+from matrixdp import cli, safe
+from matrixdp.mechanisms.moments import centred
+from matrixdp.practice import answers, release
+from matrixdp.practice.specification import read
+
+QUERIES = ["records", "mean", "second_moments", "first_component", "regression"]
+LOWER, UPPER = np.array([0.0, -5.0, 0.0]), np.array([120.0, 5.0, 2e5])
+NAMES = ["age", "score", "income"]
+
+
+def people(count=300):
+    rng = np.random.default_rng(1)
+    age = 30 + 5 * rng.standard_normal(count)
+    score = 2 + 0.05 * age + rng.standard_normal(count)
+    return np.clip(np.column_stack([age, score, 4e4 + 900 * age - 9e3 * score]), LOWER, UPPER)
+
+
+@pytest.fixture
+def answer(tmp_path, monkeypatch):
+    """Return a function that releases records and returns a name, or a row, to numbers."""
+
+    def run(query, rows, lower, upper, names=NAMES, quiet=True, **more):
+        if quiet:
+            monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+        folder = tmp_path / str(len([*tmp_path.iterdir()]))
+        folder.mkdir()
+        np.savetxt(
+            folder / "people.csv",
+            rows,
+            delimiter=",",
+            header=",".join(names),
+            comments="",
+        )
+        given = {"epsilon": 10.0, "delta": 1e-6, **more}
+        given["total"] = {"epsilon": given["epsilon"] + 0.5, "delta": 1e-5}
+        if query == "regression":
+            given["target"] = "income"
+        lines = ['file = "people.csv"', f'query = "{query}"', f"records = {len(rows)}"]
+        lines += [f"{key} = {toml(value)}" for key, value in given.items()]
+        lines += ["[bounds]"]
+        sides = zip(names, lower, upper, strict=True)
+        lines += [f"{name} = [{float(low)!r}, {float(high)!r}]" for name, low, high in sides]
+        (folder / "people.toml").write_text("\n".join(lines))
+        assert cli.main(["release", str(folder / "people.toml"), "--out", str(folder)]) == 0
+        with (folder / f"{query}.csv").open() as stream:
+            header, *body = csv.reader(stream)
+        if query == "second_moments":
+            return {
+                (row[0], name): float(v)
+                for row in body
+                for name, v in zip(header[1:], row[1:], strict=True)
+            }
+        return {name: np.array([float(row[i]) for row in body]) for i, name in enumerate(header)}
+
+    return run
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {one}" for key, one in value.items()) + "}"
+    return json.dumps(value)
+
+
+def close(one, other):
+    return np.allclose(one, other, rtol=1e-4, atol=1e-4 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_order_of_columns_and_of_records_changes_nothing(answer, query):
+    plain = answer(query, people(), LOWER, UPPER)
+    order = [2, 0, 1]
+    turned = answer(
+        query, people()[:, order], LOWER[order], UPPER[order], [NAMES[i] for i in order]
+    )
+    assert all(close(turned[name], plain[name]) for name in plain)
+    if query != "records":
+        assert all(
+            close(v, plain[k]) for k, v in answer(query, people()[::-1], LOWER, UPPER).items()
+        )
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("factor", [np.array([12.0, 1.0, 0.001]), np.array([-1.0, 1.0, 1.0])])
+def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, factor):
+    plain = answer(query, people(), LOWER, UPPER)
+    sides = np.sort([LOWER * factor, UPPER * factor], axis=0)
+    other = answer(query, people() * factor, *sides)
+    units = dict(zip(NAMES, factor, strict=True))
+    if query == "first_component":
+        # Components are in half ranges, and have no sign.
+        signs = np.sign([units[name] for name in NAMES])
+        one, two = (np.array([part[name][0] for name in NAMES]) for part in (plain, other))
+        assert close(two * signs * np.sign((two * signs) @ one), one)
+    elif query == "second_moments":
+        for (row, column), value in plain.items():
+            assert close(other[row, column] / units[row] / units[column], value)
+    elif query == "regression":
+        assert close(other["intercept"] / units["income"], plain["intercept"])
+        for name in ("age", "score"):
+            assert close(other[name] * units[name] / units["income"], plain[name])
+    else:
+        assert all(close(other[name] / units[name], plain[name]) for name in NAMES)
+
+
+@pytest.mark.parametrize("query", ["records", "mean", "first_component", "regression"])
+def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query):
+    shift = np.array([-500.0, 3.0, 1e6])
+    plain = answer(query, people(), LOWER, UPPER)
+    other = answer(query, people() + shift, LOWER + shift, UPPER + shift)
+    if query == "regression":
+        moved = shift[2] - sum(plain[name] * shift[NAMES.index(name)] for name in ("age", "score"))
+        assert close(other["intercept"], plain["intercept"] + moved)
+        assert all(close(other[name], plain[name]) for name in ("age", "score"))
+    elif query == "first_component":
+        assert all(close(other[name], plain[name]) for name in NAMES)
+    else:
+        assert all(close(other[n] - shift[i], plain[n]) for i, n in enumerate(NAMES))
+
+
+@pytest.mark.parametrize("query", ["mean", "second_moments", "first_component", "regression"])
+def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query):
+    plain = answer(query, people(), LOWER, UPPER)
+    # Of the same width, so that half ranges are the same.
+    moved = np.array([8.0, 0.5, -1e4])
+    other = answer(query, people(), LOWER + moved, UPPER + moved)
+    # Second moments are scaled by the largest values, others by half ranges.
+    assert all(close(other[name], plain[name]) for name in plain)
+
+
+def test_first_component_is_that_of_the_covariance(answer):
+    rows = people()
+    found = answer("first_component", rows, LOWER, UPPER, quiet=False, epsilon=12.0)
+    found = np.array([found[name][0] for name in NAMES])
+    half = (UPPER - LOWER) / 2
+    exact = PCA(1).fit(rows / half)
+    captured = found @ np.cov((rows / half).T) @ found / exact.explained_variance_[0]
+    assert captured > 0.5
+
+
+def test_regression_with_a_radius_is_unbiased(answer):
+    x = np.random.default_rng(3).uniform(0, 4, 20_000)
+    rows = np.column_stack([x, 0.5 * x + 3.0])
+    found = answer(
+        "regression", rows, [-100, -100], [100, 100], ["x", "income"], radius=3.0, epsilon=14.0
+    )
+    assert (found["x"][0], found["intercept"][0]) == pytest.approx((0.5, 3.0), rel=0.01)
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "goe", "analyze_gauss", "laplace"])
+def test_second_moments_are_symmetric(answer, mechanism):
+    found = answer("second_moments", people(), LOWER, UPPER, quiet=False, mechanism=mechanism)
+    assert all(found[row, column] == found[column, row] for row, column in found)
+
+
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
+def test_python_has_the_noise_of_the_command_line(tmp_path, query):
+    kinds = {
+        "records": mdp.IdentityQuery,
+        "mean": mdp.MeanQuery,
+        "second_moments": mdp.SecondMomentQuery,
+    }
+    sides = "\n".join(f"{n} = [{a}, {b}]" for n, a, b in zip(NAMES, LOWER, UPPER, strict=True))
+    for delta in (0.0, 1e-6):
+        text = f'file = "x.csv"\nquery = "{query}"\nrecords = 400\nepsilon = 1.0\ndelta = {delta}\n'
+        (tmp_path / "x.toml").write_text(f"{text}[bounds]\n{sides}\n")
+        request = read(tmp_path / "x.toml")
+        line = release.options(request)
+        box = mdp.Box(tuple(LOWER), tuple(UPPER))
+        python = mdp.options(kinds[query](box, records=400), epsilon=1.0, delta=delta)
+        assert [one.name for one in line] == [one.name for one in python]
+        factor = request.half[:, None]
+        if query == "second_moments":
+            factor = factor * factor.T
+        for one, other in zip(line, python, strict=True):
+            assert np.sqrt(other.variances) == pytest.approx(np.sqrt(one.variances) * factor)
+            assert other.error == pytest.approx(one.error)
+
+
+def test_python_and_the_command_line_give_one_answer(answer):
+    rows, epsilon = people(4000), 14.0
+    bounds = (LOWER, UPPER)
+    pca = mdp.PrivatePCA(bounds=bounds, epsilon=epsilon).fit(rows)
+    found = answer("first_component", rows, *bounds, quiet=False, epsilon=epsilon)
+    assert abs(pca.components_[0] @ [found[name][0] for name in NAMES]) > 0.99
+    ridge = mdp.PrivateRidge(
+        bounds=(LOWER[:2], UPPER[:2]), target_bounds=(LOWER[2], UPPER[2]), epsilon=epsilon
+    ).fit(rows[:, :2], rows[:, 2])
+    found = answer("regression", rows, *bounds, quiet=False, epsilon=epsilon)
+    line = rows[:, 0] * found["age"] + rows[:, 1] * found["score"] + found["intercept"]
+    assert np.std(line - ridge.predict(rows[:, :2])) < 0.2 * np.std(rows[:, 2])
+
+
+def test_what_is_announced_of_a_regression_is_simulated_from_public_facts():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=200)
+    small, large = (
+        mdp.options(query, epsilon=epsilon, delta=1e-6)[0].release for epsilon in (0.1, 14.0)
+    )
+    assert answers.simulated_fit(small, 1.0) < 0.1
+    assert answers.simulated_fit(large, 1.0) > answers.simulated_fit(large, 0.25)
+    many = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=10**7)
+    precise = mdp.options(many, epsilon=10, delta=1e-6)[0].release
+    assert answers.simulated_fit(precise, 1.0) == pytest.approx(answers.EXPLAINED, abs=0.01)
+    assert "0.5 without privacy" in answers.regression_outlook(precise)
+    ball = mdp.SecondMomentQuery(mdp.Ball(np.sqrt(2), 4), records=200)
+    (option, *_) = mdp.options(ball, epsilon=1, delta=1e-6)
+    assert "cannot be said" in answers.regression_outlook(option.release)
+
+
+def test_the_simulation_of_a_regression_agrees_with_draws_of_records():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=3000)
+    option = mdp.options(query, epsilon=1, delta=1e-6)[0].release
+    rng, fits = np.random.default_rng(1), []
+    for _ in range(60):
+        x = rng.uniform(-1, 1, (3000, 2))
+        y = x @ np.full(2, np.sqrt(answers.EXPLAINED / 2))
+        y = y + np.sqrt((1 - answers.EXPLAINED) / 3) * rng.uniform(-np.sqrt(3), np.sqrt(3), 3000)
+        rows = np.column_stack([x, np.ones(3000), y])
+        noisy = rows.T @ rows / 3000 + option.noise.sample([rng])[0]
+        slopes, intercept = answers.line(centred(noisy), option.noise_std, np.zeros(3), np.ones(3))
+        fits.append(1 - np.mean((y - x @ slopes - intercept) ** 2) / np.var(y))
+    assert np.median(fits) == pytest.approx(answers.simulated_fit(option, 1.0), abs=0.08)

@@ -1,0 +1,200 @@
+"""What a release answers about a person's own records, scored by the measure of the answer.
+
+Second moments are scored by their relative Frobenius error, a first component by the variance that
+it captures, a regression by its error on test records. Components and regressions are those of
+records with a constant before their last column, as a release has them (see
+:mod:`matrixdp.mechanisms.moments`): the component is that of the covariance about the mean, and the
+regression has an intercept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
+from matrixdp.experiments.tasks.regression import Regression
+from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_constant
+from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.mechanisms.target_mean import InterceptEquations
+from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
+from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
+
+#: Bounds of the constant; they hold the zero of a record that is left out.
+_CONSTANT = (0.0, 1.0)
+
+
+def estimated(released: Released, records: int) -> Array:
+    """Return the second moments that a release tells of, (trials, m, m).
+
+    The known mean of what noise adds to the moments of noisy records is taken off.
+    """
+    values, yields, ridge, noise_std = released
+    if yields == "second_moments":
+        return (values + np.swapaxes(values, 1, 2)) / 2
+    noise = noise_std**2 if yields == "matrix" and np.isfinite(noise_std) else ridge / records
+    gram = values @ np.swapaxes(values, 1, 2) / records
+    return np.asarray(gram - noise * np.eye(gram.shape[-1]))
+
+
+def constant_row(matrix: Array) -> Array:
+    """Return records in columns (..., m, n) with the constant, (..., m + 1, n)."""
+    return np.ascontiguousarray(np.swapaxes(with_constant(np.swapaxes(matrix, -1, -2)), -1, -2))
+
+
+def constant_domain(domain: Box) -> Box:
+    """Return the bounds of records with the constant."""
+    sides = zip((domain.lower, domain.upper), _CONSTANT, strict=True)
+    return Box(*((*side[:-1], one, side[-1]) for side, one in sides))
+
+
+class _Frobenius(Instance):
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
+        self._moments = second_moments(matrix)
+
+    def _score(self, released: Released, shared: Shared) -> Array:
+        return self._error(estimated(released, self.matrix.shape[-1]))
+
+    def _error(self, moments: Array) -> Array:
+        norms = np.linalg.norm(moments - self._moments, axis=(-2, -1))
+        return np.asarray(norms / np.linalg.norm(self._moments))
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        moments = np.zeros_like(self._moments) if name == ZERO else self._moments
+        return np.repeat(self._error(moments[None]), len(streams))
+
+
+class _Captured(Instance):
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = constant_row(matrix)
+        self._covariance = centred(second_moments(self.matrix)).covariance
+        self._largest = np.linalg.eigvalsh(self._covariance)[-1]
+
+    def _score(self, released: Released, shared: Shared) -> Array:
+        moments = estimated(released, self.matrix.shape[-1])
+        estimate = centred(moments, weighted=released.yields != "matrix")
+        return self._lost(np.linalg.eigh(estimate.covariance)[1][..., -1])
+
+    def _lost(self, directions: Array) -> Array:
+        captured = np.einsum("ti,ij,tj->t", directions, self._covariance, directions)
+        return np.asarray(1 - captured / self._largest)
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        features = len(self._covariance)
+        if name == RANDOM:
+            normals = np.stack([stream.standard_normal(features) for stream in streams])
+            return self._lost(normals / np.linalg.norm(normals, axis=1, keepdims=True))
+        top = np.linalg.eigh(self._covariance)[1][:, -1]
+        return np.repeat(self._lost(top[None]), len(streams))
+
+
+@dataclass(frozen=True)
+class MomentsError(Task):
+    """Second moments; the Frobenius norm of their error over that of the exact ones.
+
+    Zeros in place of all moments have an error of 1.
+    """
+
+    metric = "frobenius"
+    queries = ("covariance", "identity")
+    accepts = frozenset({"matrix", "second_moments", "sketch"})
+    references = (NONPRIVATE, ZERO)
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Return the one instance that all trials share."""
+        return _Frobenius(matrix)
+
+
+class _WithConstant(Task):
+    """A task on records with the constant."""
+
+    def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
+        """Return a query on records with the constant."""
+        wider = constant_domain(domain)
+        for kind in (NormalEquations, InterceptEquations):
+            if name == kind.name:
+                return kind(wider, records, adjacency, wider.features - 1)
+        return super().query(name, wider, records, adjacency)
+
+    def position(self, feature: int, features: int) -> int:
+        """Return the index of a feature: the last one stands behind the constant."""
+        return feature + (feature == features - 1)
+
+
+@dataclass(frozen=True)
+class CapturedVariance(_WithConstant):
+    """First principal component about the mean; the share of its variance that is not captured."""
+
+    metric = "lost_variance"
+    queries = ("covariance", "identity")
+    accepts = frozenset({"matrix", "second_moments", "sketch"})
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Return the one instance that all trials share."""
+        return _Captured(matrix)
+
+
+@dataclass(frozen=True)
+class InterceptRegression(_WithConstant, Regression):
+    """Predict the last column from the others with an intercept; RMSE on clean test records.
+
+    The baseline is the mean of the training target.
+    """
+
+    metric = "rmse"
+    queries = ("covariance", "identity", "normal_equations", "intercept_equations")
+    references = (NONPRIVATE, MEAN)
+    accepts = frozenset({"matrix", "second_moments", "sketch"})
+
+    def instance(self, matrix: Array, streams: Streams) -> Instance:
+        """Split the records anew for each trial."""
+        train, test = self._split(matrix, streams)
+        return _Line(constant_row(train), test)
+
+
+class _Line(Instance):
+    def __init__(self, train: Array, test: Array) -> None:
+        self.matrix = train
+        self._features, self._target = test[:, :-1], test[:, -1]
+
+    def _rmse(self, predictions: Array) -> Array:
+        return np.asarray(np.sqrt(((predictions - self._target) ** 2).mean(axis=1)))
+
+    def _score(self, released: Released, shared: Shared) -> Array:
+        records, yields = self.matrix.shape[-1], released.yields
+        if yields == "matrix":
+            # The constant is known, with noise or without.
+            values = released.values.copy()
+            values[..., CONSTANT, :] = 1
+            released = released._replace(values=values)
+        moments = estimated(released, records)
+        ridge = 1 / records
+        if yields == "second_moments":
+            # What brings a ridge of its own has no noise of a known size.
+            noise, features = released.noise_std, moments.shape[-1] - 2
+            ridge = moments_ridge(noise, features) if np.isfinite(noise) else 0.0
+        elif yields == "matrix":
+            # No noise was added to the constant, and none is taken off.
+            moments[..., CONSTANT, CONSTANT] = 1
+        estimate = centred(moments, weighted=yields != "matrix")
+        return self._predicted(*regression(estimate, ridge))
+
+    def _predicted(self, coefficients: Array, intercept: Array) -> Array:
+        # Public bounds hold every target.
+        lines = (coefficients[:, None, :] @ self._features)[:, 0] + intercept[:, None]
+        return self._rmse(np.clip(lines, -1, 1))
+
+    def reference(self, name: str, streams: Streams) -> Array:
+        if name == MEAN:
+            return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
+        return self._predicted(*regression(centred(second_moments(self.matrix)), 0.0))
+
+
+TASKS = {
+    "moments_error": Entry(MomentsError),
+    "captured_variance": Entry(CapturedVariance),
+    "intercept_regression": Entry(InterceptRegression, needs=("target", "train")),
+}

@@ -1,0 +1,147 @@
+"""A mechanism on records in units of their bounds, so that no column's unit counts.
+
+A box of age [0, 120] and income [0, 200000] has an l2 sensitivity that is almost income's alone;
+isotropic noise of that size hides every age. In units of the bounds, all columns have one size.
+Multiplying the release back is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from matrixdp import laws
+from matrixdp.checks import Array, InputError
+from matrixdp.laws import GaussianLaw, Streams
+from matrixdp.mechanisms.base import Additive, Mechanism
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNormal(GaussianLaw):
+    """Gaussian noise of a law, times ``sizes``, which broadcast to its shape."""
+
+    law: GaussianLaw
+    sizes: Array
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        self.law._draw(streams, stack)
+        stack *= self.sizes
+
+    @property
+    def columns_alike(self) -> bool:
+        """As those of the law, where the columns have one size."""
+        return self.law.columns_alike and self.sizes.shape[-1] == 1
+
+    def whiten(self, z: Array) -> Array:
+        """Whiten Z over the sizes."""
+        return self.law.whiten(z / self.sizes)
+
+    def colour(self, white: Array) -> Array:
+        """Return noise of the law times the sizes."""
+        return self.law.colour(white) * self.sizes
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledLaplace(laws.Laplace):
+    """Laplace noise of a law, times ``sizes``, which broadcast to its shape."""
+
+    law: laws.Laplace
+    sizes: Array
+
+    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+        self.law._fill(stream, trial)
+        trial *= self.sizes
+
+    @property
+    def columns_alike(self) -> bool:  # type: ignore[override]
+        """As those of the law, where the columns have one size."""
+        return self.law.columns_alike and self.sizes.shape[-1] == 1
+
+    @property
+    def free(self) -> float:
+        """As that of the law."""
+        return self.law.free
+
+    def norm(self, z: Array) -> Array:
+        """Return the law's norm of Z over the sizes."""
+        return self.law.norm(z / self.sizes)
+
+    def whiten(self, z: Array) -> Array:
+        """Whiten Z over the sizes."""
+        return self.law.whiten(z / self.sizes)
+
+    def colour(self, white: Array) -> Array:
+        """Return noise of the law times the sizes."""
+        return self.law.colour(white) * self.sizes
+
+
+@dataclass(frozen=True)
+class Scaled(Mechanism):
+    """A mechanism that adds noise, calibrated on records in units of their public box.
+
+    The unit of a column is half of its range; for second moments it is the largest absolute value.
+    Neighbours are those of the query itself: multiplication keeps a record of zeros.
+
+    >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
+    >>> f"{mdp.Scaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
+    '0.2367'
+    """
+
+    mechanism: Mechanism
+
+    @property
+    def queries(self):  # type: ignore[no-untyped-def]
+        """Those of the mechanism."""
+        return self.mechanism.queries
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+        """Return the release in the query's own units; raises as the mechanism does.
+
+        Raises:
+            InputError: the mechanism does not add noise, or a ball bounds the records.
+        """
+        release = self.mechanism.calibrate(in_units(query), epsilon=epsilon, delta=delta)
+        if not isinstance(release, Additive):
+            raise InputError(
+                f"mechanism is {self.mechanism}; only one that adds noise can be scaled"
+            )
+        return scaled_back(release, query)
+
+
+def units(query: Query) -> Array:
+    """Return the unit of each column, (m,)."""
+    domain = query.domain
+    if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
+        return domain.widths / 2
+    return domain.magnitudes
+
+
+def in_units(query: Query) -> Query:
+    """Return the query on records in units of their box."""
+    if not isinstance(query.domain, Box):
+        raise InputError("a ball bounds the records, whose columns have one unit already")
+    sides = (np.divide(side, units(query)) for side in (query.domain.lower, query.domain.upper))
+    return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+
+
+def scaled_back(release: Additive, query: Query) -> Additive:
+    """Return a release of ``in_units(query)`` as one of the query itself."""
+    sizes = units(query)[:, None]
+    if isinstance(query, SecondMomentQuery):
+        sizes = sizes * sizes.T
+    law = release.noise
+    # All deviations of the noise are proportional to what ones become.
+    spread = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))  # type: ignore[attr-defined]
+    ratio = np.sqrt(np.mean((spread * sizes) ** 2) / np.mean(spread**2))
+    noise: GaussianLaw | laws.Laplace
+    if isinstance(law, laws.Laplace):
+        noise = ScaledLaplace(law.shape, law.scale, law, sizes)
+    elif isinstance(law, GaussianLaw):
+        noise = ScaledNormal(law.shape, law, sizes)
+    else:
+        raise InputError(f"noise of {type(law).__name__} cannot be scaled")
+    std = float(release.noise_std * ratio)
+    return replace(release, query=query, noise=noise, noise_std=std)

@@ -1,0 +1,75 @@
+"""The private mean of a regression's target, in place of a regression.
+
+It costs little noise: whatever spends as much and predicts worse is of no use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.laws import Streams, normals
+from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import NormalEquations, Query
+
+
+class InterceptEquations(NormalEquations):
+    """Normal equations of records (x, 1, y): the constant stands before the target, the last."""
+
+    name = "intercept_equations"
+
+    @property
+    def l2_mean(self) -> float:
+        """L2 sensitivity of the mean of y."""
+        domain = self.domain
+        if self.adjacency != "replace":
+            return float(domain.magnitudes[-1]) / self.records
+        wide = domain.widths[-1] if isinstance(domain, Box) else 2 * domain.radius
+        return float(wide) / self.records
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetMean(Release):
+    """Second moments of which the mean of y alone is released; those of x are the identity.
+
+    A regression on them is a constant: the noisy mean within its public bounds. ``mean_std`` is the
+    standard deviation of its noise.
+    """
+
+    query: InterceptEquations
+    mean_std: float
+    yields = "second_moments"
+
+    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        domain, last = self.query.domain, self.query.features - 1
+        lower, upper = -domain.magnitudes[last], domain.magnitudes[last]
+        if isinstance(domain, Box):
+            lower, upper = domain.lower[last], domain.upper[last]
+        noisy = value[..., CONSTANT, last] + self.mean_std * normals(streams, (1,))[:, 0]
+        mean = np.clip(noisy, lower, upper)
+        released = np.tile(np.eye(self.query.features), (len(streams), 1, 1))
+        released[:, CONSTANT, last] = released[:, last, CONSTANT] = mean
+        released[:, last, last] = mean**2
+        return released
+
+
+@dataclass(frozen=True)
+class PrivateTargetMean(Mechanism):
+    """Gaussian noise on the mean of the target, calibrated exactly."""
+
+    queries = frozenset({InterceptEquations})
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> TargetMean:
+        """Return the (epsilon, delta)-DP release."""
+        budget = self._budget(query, epsilon, delta)
+        assert isinstance(query, InterceptEquations)
+        mu = gaussian.mu(*budget)
+        return TargetMean.by_mu(mu, budget, query=query, mean_std=query.l2_mean / mu)
+
+
+MECHANISMS = {"target_mean": Entry(PrivateTargetMean)}
