@@ -174,7 +174,5 @@ def privacy(epsilon: object, delta: object) -> tuple[float, float]:
     """Return (epsilon, delta) of a guarantee to calibrate for: epsilon > 0, 0 < delta < 1."""
     number = positive(epsilon=epsilon)
     if number < 1e-100:
-        raise InputError(
-            f"epsilon is {number:g}; give at least 1e-100, float64 holds no such noise"
-        )
+        raise InputError(f"epsilon is {number:g}; give at least 1e-100, no noise serves less")
     return number, open_unit(delta=delta)
