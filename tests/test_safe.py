@@ -128,6 +128,24 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
     assert 0.3 * budget < largest <= budget * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("release", [RELEASES[0], RELEASES[1], RELEASES[5], RELEASES[7]])
+def test_simulated_and_safe_noise_have_one_law(release, monkeypatch):
+    law = release.noise
+    count = 24_000 // law.whiten(np.zeros(law.shape)).size
+    value = exact.value(release.query, [records()])
+    orient = np.transpose if release.query.yields == "matrix" else np.asarray
+    monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
+    drawn = [release.add_once(value) for _ in range(count)]
+    safely = np.array([law.whiten(orient(one) - value) for one in drawn]).ravel()
+    streams = [np.random.default_rng([9, seed]) for seed in range(count)]
+    simulated = np.array([law.whiten(one) for one in law.sample(streams)]).ravel()
+    assert stats.ks_2samp(safely, simulated).pvalue > 1e-3
+    # A tenth less, and noise of another law of the same deviation, would be seen.
+    assert stats.ks_2samp(0.9 * safely, simulated).pvalue < 0.05
+    uniform = np.random.default_rng(8).uniform(-1.7, 1.7, safely.size) * safely.std()
+    assert stats.ks_2samp(uniform, simulated).pvalue < 1e-6
+
+
 def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
     release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
     one, other = records(), records()

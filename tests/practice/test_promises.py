@@ -244,11 +244,13 @@ def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):
 def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
     query = mdp.SecondMomentQuery(mdp.Box.cube(20, -1.0, 1.0), 100)
     for one in mdp.options(query, epsilon=3.0, delta=1e-9):
-        assert one.release.delta + one.release.extra_delta <= 1e-9
+        stated = one.release.statement
+        used = 0 if stated.mu is None else gaussian.delta(stated.epsilon, stated.mu)
+        assert used + stated.sampler_delta <= stated.delta <= 1e-9
     with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
         mdp.options(query, epsilon=20.0, delta=0)
     fitted = mdp.PrivatePCA(bounds=(-1, 1), delta=1e-9).fit(np.eye(5))
-    assert fitted.release_.delta + fitted.release_.extra_delta <= 1e-9
+    assert fitted.release_.statement.delta <= 1e-9
     assert run(folder, more='mechanism = "gaussian"') == 0
     receipt = json.loads((folder / "out/mean.receipt.json").read_text())
     assert receipt["delta"] == 1e-6

@@ -177,4 +177,7 @@ def orthonormal(**named: ArrayLike) -> Array:
 
 def privacy(epsilon: object, delta: object) -> tuple[float, float]:
     """Return (epsilon, delta) of a guarantee to calibrate for: epsilon > 0, 0 < delta < 1."""
-    return positive(epsilon=epsilon), open_unit(delta=delta)
+    number = positive(epsilon=epsilon)
+    if number < 1e-100:
+        raise InputError(f"epsilon is {number:g}; give at least 1e-100, no noise serves less")
+    return number, open_unit(delta=delta)

@@ -243,8 +243,8 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
     described = receipt(asked, option)
     if option.error >= 1 and not even_if_useless:
         raise InputError(
-            f"{says(asked, option)}; give a larger epsilon or narrower bounds, release means or second "
-            "moments instead of records, or pay for it all the same with --even-if-useless"
+            f"{says(asked, option)}; give a larger epsilon or narrower bounds, release means or "
+            "second moments instead of records, or pay for it all the same with --even-if-useless"
         )
     charge = {
         "query": asked.asked,
