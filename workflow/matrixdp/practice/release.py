@@ -258,8 +258,8 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
         f"{asked.asked}.receipt.md": page(described),
     }
     name = f"{asked.asked}.csv"
-    sizes = {key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}
-    sizes[name] = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
+    size = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
+    sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         value = _value(asked)
         charge["answer"] = answer
@@ -287,7 +287,9 @@ def _claim(
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(durable.lock(out))
+            # Some disks lock no folders; what is overwritten there is kept beside the account.
+            with contextlib.suppress(OSError):
+                stack.enter_context(durable.lock(out))
             for name, file in files.items():
                 if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
