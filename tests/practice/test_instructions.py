@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from matrixdp import cli
+from matrixdp.practice import specification
 
-TEXT = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def block(language, about):
@@ -40,3 +42,10 @@ def test_python():
     names = {"records": records()}
     exec(block("python", "import matrixdp"), names)
     assert names["private"].shape == (2, 2)
+
+
+def test_every_key_of_a_specification_is_explained():
+    text = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
+    keys = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
+    assert "docs/own_matrix.md" in TEXT

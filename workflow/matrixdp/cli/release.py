@@ -13,7 +13,9 @@ The specification is a small TOML file (docs/own_matrix.md explains every key)::
     age = [0, 120]
     income = [0, 200000]
 
-The account of all releases is beside the file, or where account = "..." says.
+The account of all releases is beside the file, or where account = "..." says. A missing value gets
+the middle of its bounds, or what missing = {age = 40} says. Under missing = "refuse" it ends the
+release, which itself tells something of one record, as does a cell that is no number.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ _SAMPLER_PART, _SAMPLER = 100, 1e-6
 MANY = 1000
 
 _REMEDY = (
-    'free some space, or state account = "..." in a folder that you may write to, of a disk with '
-    "locks"
+    'free some space, or state account = "..." in a folder that you may write to, on a disk that '
+    "has locks"
 )
 
 

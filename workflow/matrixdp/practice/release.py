@@ -252,21 +252,19 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
         "receipt": described["digest"],
         **ledger.entry(option.release),
     }
-    account = ledger.add(account, charge)
     described["total_of_the_account"] = ledger.in_words(account["total"])
-    described["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(account)
+    described["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
         f"{asked.asked}.receipt.json": json.dumps(described, indent=2) + "\n",
         f"{asked.asked}.receipt.md": page(described),
     }
     name = f"{asked.asked}.csv"
-    sizes = {key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}
-    sizes[name] = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
+    size = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
+    sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         value = _value(asked)
-        charge["answer"] = answer
         with durable.defer_signals():
-            ledger.charge(path, account)
+            ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             private = option.release.add_once(value)
             answers_csv = _written(asked, _answer(asked, option.release.noise_std, private))
             texts = {name: answers_csv, **texts}
@@ -289,7 +287,9 @@ def _claim(
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(durable.lock(out))
+            # Some disks lock no folders; what is overwritten there is kept beside the account.
+            with contextlib.suppress(OSError):
+                stack.enter_context(durable.lock(out))
             for name, file in files.items():
                 if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")

@@ -50,7 +50,8 @@ _OPTIONAL = (
 )
 #: Answer second moments alone.
 _SYMMETRIC = ("goe", "analyze_gauss")
-#: Of ``missing``: a cell without a number gets the middle of its bounds, or ends the release.
+#: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
+#: tells something of one record, as it does where a cell is no number.
 MIDDLE, REFUSE = "middle", "refuse"
 
 
