@@ -3,6 +3,8 @@
 
 rule settings:
     """The checked configuration of the run, for whoever shows it."""
+    input:
+        code=code("config"),
     output:
         "<results>/settings.yaml",
     log:
