@@ -33,4 +33,5 @@ rule all:
 
 
 onsuccess:
-    print("Done. The page on everything that was made: `snakemake` writes results/report.html")
+    if os.path.isfile(f"{RESULTS}/report.html"):
+        print(f"{RESULTS}/report.html shows everything that was made")
