@@ -19,7 +19,9 @@ def graph(tmp_path_factory):
         shutil.copytree(KEPT / name, root / name)
     shutil.copy(KEPT / "settings.yaml", root)
     (root / "report.html").write_text("page")
-    crate.write(root)
+    paths = [path for path in root.rglob("*") if path.is_file()]
+    (root / "a_persons_notes.md").write_text("of nobody else's business")
+    crate.write(root, paths, root / crate.NAME)
     told = json.loads((root / crate.NAME).read_text())
     assert told["@context"] == "https://w3id.org/ro/crate/1.1/context"
     return root, {one["@id"]: one for one in told["@graph"]}
@@ -42,7 +44,8 @@ def test_every_reference_is_described(graph):
 def test_every_file_has_its_checksum(graph):
     root, entities = graph
     files = {name: one for name, one in entities.items() if one["@type"] == "File"}
-    there = [path for path in root.rglob("*") if path.is_file() and path.name != crate.NAME]
+    apart = {crate.NAME, "a_persons_notes.md"}
+    there = [path for path in root.rglob("*") if path.is_file() and path.name not in apart]
     assert files.keys() == {path.relative_to(root).as_posix() for path in there}
     for name, one in files.items():
         assert one["sha256"] == hashlib.sha256((root / name).read_bytes()).hexdigest()

@@ -92,6 +92,7 @@ def test_rows_without_spread_must_agree():
 def write(folder, table):
     (folder / "summary").mkdir(parents=True, exist_ok=True)
     table.to_csv(folder / "summary" / "regression.csv", index=False)
+    (folder / "settings.yaml").write_text("experiments: {regression: {}}\ntraining: {}\n")
 
 
 def test_verify_writes_what_it_found_and_fails_on_a_difference(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from hashlib import sha256
 
@@ -46,6 +47,23 @@ def follow(project, title):
     return commands
 
 
+#: Tests of the project that a recipe may break.
+RELATED = {
+    "mechanism": ["tests/mechanisms/test_monotone.py", "tests/experiments/test_study.py"],
+    "data": ["tests/data/test_datasets.py", "tests/test_exhibits.py"],
+    "figure": ["tests/report/figures/test_headlines.py", "tests/report/test_page.py"],
+}
+
+
+def check_related(project, kind, selected):
+    """Run the tests of the copied project that a recipe's kind of change may break."""
+    kept = "results/reference"
+    shutil.copytree(ROOT / kept, project.folder / kept, dirs_exist_ok=True)
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "-m", "not slow"]
+    done = project.run(sys.executable, *words, "-k", selected, *RELATED[kind])
+    assert done.code == 0, done.output
+
+
 def page(project):
     """Return the page on what is there."""
     out = project.folder / "page.html"
@@ -86,6 +104,8 @@ def test_a_mechanism_and_a_figure(fresh):
     audit = pd.read_csv(results / "tables" / "audit.csv").set_index("mechanism")
     assert audit.loc["independent_laplace", "verdict"].startswith("private")
     html = page(fresh)
+    check_related(fresh, "mechanism", "independent_laplace")
+    check_related(fresh, "figure", "short or place or registry")
     assert "independent_laplace" in html
     assert "Noise against epsilon" in html
 
@@ -114,5 +134,6 @@ def test_a_data_set_with_an_experiment(fresh, tmp_path):
     audit = pd.read_csv(results / "tables" / "audit.csv")
     assert set(audit["experiment"]) == {"wine"}
     html = page(fresh)
+    check_related(fresh, "data", "entry or checksum or schema or exhibits")
     assert 'id="tables-wine"' in html
     assert 'id="figures-curves-wine"' in html

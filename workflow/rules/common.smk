@@ -5,8 +5,6 @@ import os
 import shlex
 import sys
 
-from snakemake.exceptions import WorkflowError
-
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
@@ -181,7 +179,7 @@ def results_files():
 def page_on_matrix(wildcards):
     """Return the page on a matrix of one's own, which the configuration must name."""
     if not OWN:
-        raise WorkflowError(
+        sys.exit(
             "config.yaml: matrix names no file; write one, see README, and give it as in "
             "`snakemake my_matrix --config matrix=people.toml`"
         )
@@ -191,7 +189,8 @@ def page_on_matrix(wildcards):
 def made_from(exhibit, reading=DEFAULT):
     """Return the files of a run and of the project that a table or figure is made from."""
     files = exhibit.files(reading, "<results>")
-    return [within(file) if os.path.isabs(file) else file for file in files]
+    project = [within(file) for file in files if os.path.isfile(file)]
+    return [*project, *(file for file in files if file.startswith("<results>"))]
 
 
 def tables(*patterns):
