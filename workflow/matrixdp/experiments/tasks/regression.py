@@ -72,7 +72,7 @@ class Regression(Task):
     clip_released: bool = False
     clip_predictions: bool = False
     metric = "rmse"
-    queries = ("identity", "covariance", "normal_equations")
+    queries: ClassVar[tuple[str, ...]] = ("identity", "covariance", "normal_equations")
     references: ClassVar[tuple[str, ...]] = OF_RELEASES
 
     def __post_init__(self) -> None:
