@@ -48,12 +48,15 @@ class NormAudit(Audit):
             # One radius for all columns: all must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
-        sides = runs.runs(release, self._pair, count, stream)
-        first, second = (side.reshape(count, *before.shape) for side in sides)
-        # Losses have atoms at their extremes; an event must not split one by the last bits, which
-        # differ between the neighbours. That is the rounding of floats, not the law of the noise.
-        losses = (size(side - after) - size(side - before) for side in (first, second))
-        first, second = (np.round(loss, DECIMALS) for loss in losses)
+        shift = before - after
+
+        def losses(values: Array) -> Array:
+            # Losses have atoms at their extremes; an event must not split one by the last bits,
+            # which differ between the neighbours. That is the rounding of floats.
+            sides = values + shift, values
+            return np.stack([np.round(size(z - after) - size(z - before), DECIMALS) for z in sides])
+
+        first, second = runs.runs(release, self._pair, count, stream, losses)
         return first, second
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
