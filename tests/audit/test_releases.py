@@ -38,7 +38,7 @@ def _few_runs(monkeypatch):
 
 
 def streams(seed=0):
-    return np.random.default_rng(seed).spawn(5)
+    return np.random.default_rng(seed).spawn(6)
 
 
 def judge(release):
@@ -266,6 +266,12 @@ class FakeAudit:
         ({"attained": 1.001}, NO_SCALE, 0.0, "violated: the exact curve shows it"),
         ({}, Scale(1.2, 0.9, 1.1), 0.0, "undecided: more noise is drawn than declared"),
         ({}, Scale(0.8, 0.9, 1.1), 0.0, "violated: less noise is drawn than declared"),
+        (
+            {},
+            Scale(1.0, 0.9, 1.1, another_law=True),
+            0.0,
+            "undecided: the noise has another distrib",
+        ),
         ({}, NO_SCALE, 0.1, "undecided: the closed form disagrees with numerical integration"),
         ({"bound": float("nan")}, NO_SCALE, 0.0, "undecided: the bound is above"),
     ],
@@ -275,9 +281,12 @@ def test_verdicts(changed, scale, error, words):
     for name, value in changed.items():
         setattr(audit, name, value)
     proof = Proof(epsilon=0.4, mu=0.1, largest=5.0, runs=100, limit=100, refuted=False)
-    assert releases.verdict(1.0, audit, scale, proof, error).startswith(words)
+    assert releases.verdict(1.0, audit, [scale], None, proof, error).startswith(words)
     proof = proof._replace(refuted=True)
-    assert releases.verdict(1.0, audit, scale, proof, error) == "violated: the black box proves it"
+    assert (
+        releases.verdict(1.0, audit, [scale], None, proof, error)
+        == "violated: the black box proves it"
+    )
 
 
 def test_an_unknown_mechanism_is_named():
