@@ -19,7 +19,7 @@ from matrixdp.mechanisms.base import Release
 
 #: Numbers that a test of the scale draws, about, the probability that it errs, and the power with
 #: which the smallest shortfall is stated that it finds.
-NUMBERS, ERROR, POWER = 400_000, 1e-6, 0.95
+NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
 
 #: What counts as tight: at most this much of epsilon, or of the noise, is left unused.
 TIGHT = 1e-3
