@@ -17,7 +17,7 @@ from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, Covariance, Identity, NormalEquations
 
 BOX = Box.cube(6, -1, 1)
-MOMENTS = Covariance(BOX, 50)
+MOMENTS = Covariance(BOX, 200)
 RELEASES = {
     name: mechanism.calibrate(query, epsilon=1.0, delta=0.01)
     for name, mechanism, query in (
@@ -25,11 +25,11 @@ RELEASES = {
         ("search", AdaptiveCovariance(), MOMENTS),
         ("centred", Centred(), MOMENTS),
         ("centred, public", Centred(1 / 16), MOMENTS),
-        ("adassp", AdaSSP(), NormalEquations(BOX, 50, target=5)),
+        ("adassp", AdaSSP(), NormalEquations(BOX, 200, target=5)),
         (
             "mvg",
             MVG(allocation=MaxPNR(), directions=PrivateDirections()),
-            Identity(BOX, 50),
+            Identity(BOX, 200),
         ),
     )
 }
@@ -95,9 +95,9 @@ def test_a_stream_that_is_asked_for_other_draws_says_so():
         composition.Script(draws).laplace(size=3)
     with pytest.raises(composition.Undeclared):
         composition.Script(draws).standard_normal(size=4)
-    script = composition.Script(draws)
     with pytest.raises(composition.Undeclared):
-        script.finish()
+        composition.Script(draws).finish()
+    script = composition.Script(draws)
     assert (script.standard_normal(out=np.empty((1, 3))) == np.arange(3.0)).all()
     script.finish()
     script.uniform()

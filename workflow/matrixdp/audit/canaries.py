@@ -465,8 +465,8 @@ def _composed(mechanism: Mechanism, query: Query, factors: Mapping[int, float]) 
     return try_out
 
 
-for _name, (_mistake, *_rest) in _COMPOSED.items():
-    _replay(_name, _mistake)(_composed(*_rest))
+for _name, (_mistake, _mechanism, _query, _factors) in _COMPOSED.items():
+    _replay(_name, _mistake)(_composed(_mechanism, _query, _factors))
 
 
 class _LittleRealNoise(GaussianRelease):

@@ -41,7 +41,7 @@ SIZES = 1.0, 1e-3
 CLOSE = 1e-6
 
 #: How well the place of a change is known, and how far it is looked for, in deviations.
-RESOLUTION, FARTHEST = 1e-2, 1e5
+RESOLUTION, FARTHEST = 1e-3, 1e5
 
 #: The relative error of a part's noise that the replay finds, on either side, with a probability of
 #: at least .95; ``tests/audit/test_composition.py`` measures it.
@@ -252,7 +252,7 @@ def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
     mean = np.array([squares.mean()])
     trace = release.trace_std * answer(mean / release.trace_std)
     trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / release.failure))
-    steps = np.arange(release.steps)
+    steps = release.steps
     whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
     exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
     # Only differences to the threshold count, in which a number of the data's own drops out.

@@ -72,12 +72,11 @@ class BlackBoxAudit(Audit):
             "least entry": lambda y: y.min(axis=(1, 2)),
         }
         for number, answer in enumerate((first, second), 1):
-            found[f"distance from value {number}"] = lambda y, f=answer: frobenius(y - f)
+            found[f"distance from value {number}"] = partial(_distance, answer)
             if answer.shape[0] == answer.shape[1]:
                 for which, place in (("least", 0), ("largest", -1)):
-                    found[f"{which} eigenvalue of the distance from value {number}"] = (
-                        lambda y, f=answer, i=place: np.linalg.eigvalsh(y - f)[:, i]
-                    )
+                    name = f"{which} eigenvalue of the distance from value {number}"
+                    found[name] = partial(_eigenvalue, answer, place)
         return found
 
     def _seen(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
@@ -94,6 +93,15 @@ class BlackBoxAudit(Audit):
             runs.in_parts(partial(part, value), count, self._numbers) for value in self._values
         )
         return first, second
+
+
+def _distance(value: Array, released: Array) -> Array:
+    return frobenius(released - value)
+
+
+def _eigenvalue(value: Array, place: int, released: Array) -> Array:
+    """Return an eigenvalue, by its place in ascending order, of the distance from a value."""
+    return np.asarray(np.linalg.eigvalsh(released - value)[:, place])
 
 
 class ComposedAudit(BlackBoxAudit):

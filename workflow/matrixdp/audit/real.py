@@ -12,7 +12,6 @@ from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive, Release
 
-
 #: Real releases that are replayed from their bits, and how well they must agree, in deviations.
 RELEASES, CLOSE = 8, 1e-6
 
@@ -43,7 +42,7 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    drawn = safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP
+    drawn = np.asarray(safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP, float)
     normal = unit is safe.NORMAL
     total = drawn @ drawn / 2 if normal else np.abs(drawn).sum()
     found = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)

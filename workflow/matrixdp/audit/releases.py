@@ -44,6 +44,9 @@ ROUNDING = 1e-9
 #: Steps of a search for a radius that are looked at: all further ones scale with the radius.
 STEPS = 4
 
+#: Where neighbours are further apart than declared.
+REPLAYED = "violated: a replay on two neighbours shows it"
+
 #: Where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
 
@@ -150,8 +153,8 @@ def run(
         replayed = replay.ratio(cell.release, query, given[4])
         if not np.isnan(replayed):
             row["replayed"] = replayed
-        if row["replayed"] > 1 + ROUNDING:
-            row["verdict"] = "violated: a replay on two neighbours shows it"
+        if replayed > 1 + ROUNDING:
+            row["verdict"] = REPLAYED
     return rows
 
 
@@ -239,6 +242,7 @@ def verdict(
         ("too small" in sizes, "violated: less noise is drawn than declared"),
         ("too large" in sizes, "undecided: more noise is drawn than declared"),
         ("of another law" in sizes, "undecided: the noise has another distribution than declared"),
+        (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
         (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
         (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),

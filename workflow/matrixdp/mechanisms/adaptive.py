@@ -83,7 +83,7 @@ class ChosenBySearch(Chosen):
     def choose(self, records: Array, streams: Streams) -> Array:
         """Return twice the step at which the search stops, plus 1 where eigenvalues go apart."""
         count = records.shape[-1]
-        steps = np.arange(self.steps)
+        steps = self.steps
         squares = np.einsum("...ij,...ij->...j", records, records) / self.query.domain.radius**2
         loss = losses(squares, steps)
         noisy = squares.mean(axis=-1) + self.trace_std * (
@@ -98,9 +98,9 @@ class ChosenBySearch(Chosen):
         return 2 * first + (apart < np.broadcast_to(whole, apart.shape))[rows, first]
 
     @property
-    def steps(self) -> int:
-        """Radii that the search tries."""
-        return min(self.query.features * self.query.records, RADII) + 1
+    def steps(self) -> Array:
+        """Numbers of the radii that the search tries, from 0 on."""
+        return np.arange(min(self.query.features * self.query.records, RADII) + 1.0)
 
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.
