@@ -82,7 +82,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("factor", [1 - composition.SHORTFALL, 1 + composition.SHORTFALL])
-@pytest.mark.parametrize(("name", "part"), PARTS, ids=" ".join)
+@pytest.mark.parametrize(("name", "part"), PARTS)
 def test_one_percent_less_or_more_noise_of_any_part_is_found(name, part, factor):
     release = RELEASES[name]
     other = PARTS[name, part](release, factor)

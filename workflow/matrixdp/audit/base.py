@@ -124,7 +124,8 @@ def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
     low, high, often = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2, POWER])
     ratios = np.array([total, low, high]) / shape
     found, least = (np.sqrt(one) if root else one for one in (ratios, low / often))
-    return Scale(*found.tolist(), shortfall=float(1 - least))
+    ratio, lowest, highest = map(float, found)
+    return Scale(ratio, lowest, highest, float(1 - least))
 
 
 def trials_of(numbers_each: float) -> int:
