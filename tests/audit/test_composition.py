@@ -14,10 +14,10 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.mvg import MVG
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, NormalEquations
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
 
 BOX = Box.cube(6, -1, 1)
-MOMENTS = Covariance(BOX, 200)
+MOMENTS = SecondMomentQuery(BOX, 200)
 RELEASES = {
     name: mechanism.calibrate(query, epsilon=1.0, delta=0.01)
     for name, mechanism, query in (
@@ -29,7 +29,7 @@ RELEASES = {
         (
             "mvg",
             MVG(allocation=MaxPNR(), directions=PrivateDirections()),
-            Identity(BOX, 200),
+            IdentityQuery(BOX, 200),
         ),
     )
 }

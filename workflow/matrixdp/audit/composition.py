@@ -28,7 +28,7 @@ from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Covariance, NormalEquations, Query, second_moments
+from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
 #: Pairs of data sets that are far apart, and of neighbours, that are replayed; and of how many of
 #: the first changes of what is released are looked for.
@@ -128,7 +128,7 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
             for part in range(len(_scripted(release, first, noise)[0])):
                 tried += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, one) is None for one in tried]
-    moments = Covariance(query.domain, query.records, query.adjacency)
+    moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
     extremes = [worst(one, frobenius, stream) for one in (query, moments)]
     found = [0.0]
     for number in range(NEIGHBOURS):

@@ -15,7 +15,7 @@ from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: Runs on each neighbour on which the statistic is chosen: at least, and at most.
 HELD = 200, 1000
@@ -143,7 +143,7 @@ class ChosenAudit(ComposedAudit):
     ) -> None:
         super().__init__(release, mus, noisy, stream)
         query = release.query
-        moments = Covariance(query.domain, query.records, query.adjacency)
+        moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
         pair = worst(moments, frobenius, stream)
         self._answers = [*runs.values(moments, pair)]
         others = [(0, 0), (0, query.records - 1)]
