@@ -38,7 +38,7 @@ from matrixdp.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
-PAPERS = ("MVG", "IMGM", "Note", "R1SMG")
+PAPERS = ("MVG", "IMGM", "Note", "R1SMG", "Wishart")
 KINDS = {
     "compare": {"compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"},
     "exact": {"exact", "otherwise"},

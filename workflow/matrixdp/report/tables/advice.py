@@ -18,7 +18,7 @@ from matrixdp.report import comparisons, entries, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.statistics import ENOUGH, LEVEL, ROUNDING, exceeds, holm
-from matrixdp.report.tables.audit import DOUBTFUL, RELEASED
+from matrixdp.report.tables.audit import CERTIFIED, RELEASED, standing
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
@@ -75,9 +75,9 @@ def _options(about: catalogue.Experiment, shown: pd.DataFrame, tables: Tables) -
         names = [*dict.fromkeys(shown["mechanism"])]
         private = [name for name in names if name not in known or known[name].status == "private"]
         return {name: about.kind for name in private if name not in catalogue.REFERENCES}
-    doubtful = {*audit.loc[audit["verdict"].astype(str).str.startswith(DOUBTFUL), "mechanism"]}
+    judged = standing(audit)
     query = dict(zip(audit["mechanism"], audit["query"], strict=True))
-    return {name: RELEASED[one] for name, one in query.items() if name not in doubtful}
+    return {name: RELEASED[one] for name, one in query.items() if judged[name] == CERTIFIED}
 
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
