@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from matrixdp.trials import GUESSES as GUESSES
+from matrixdp.trials import RANDOM as RANDOM
 from matrixdp.trials import REFERENCES as REFERENCES
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
@@ -80,7 +81,6 @@ class Experiment:
     paper: str = ""
     table: int | None = None
     figures: tuple[str, ...] = ()
-    chance: str = "random"
     part_of: str = ""
     kind: str = ""
     protected: str = ""

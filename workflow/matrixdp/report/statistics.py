@@ -75,6 +75,15 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
     return "higher" if mean > published else "lower"
 
 
+def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]:
+    """Return mean / base and half its 95 % interval, for means that share no trials.
+
+    By the delta method. Trials that are shared make the true interval shorter.
+    """
+    ratio = mean / base
+    return ratio, np.hypot(ci95, ratio * base_ci95) / np.abs(base)
+
+
 def exceeds(actual: Any, nominal: Any) -> Any:
     """Return whether a true epsilon is above the nominal one by more than rounding."""
     return actual > nominal * (1 + 1e-6)

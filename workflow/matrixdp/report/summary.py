@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from matrixdp import files, stamps
+from matrixdp import catalogue, files, stamps
 from matrixdp.checks import InputError
 from matrixdp.report import statistics
 
@@ -148,6 +148,19 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     refused = table["note"].str.startswith(NO_GUARANTEE)
     kept = table[in_first_direction(table) & (table["chosen"] | refused)]
     return kept.drop_duplicates(["mechanism", "epsilon"])
+
+
+def trivial(rows: pd.DataFrame) -> str:
+    """Return the baseline that costs no privacy and predicts best; empty for none.
+
+    ``rows`` are of one experiment and reading, with ``mechanism``, ``metric`` and ``mean``.
+    """
+    baselines = rows[rows["mechanism"].isin(catalogue.GUESSES) & rows["mean"].notna()]
+    if baselines.empty:
+        return ""
+    larger = catalogue.metric(str(baselines["metric"].iloc[0])).larger
+    means = baselines.set_index("mechanism")["mean"]
+    return str(means.idxmax() if larger else means.idxmin())
 
 
 def default(table: pd.DataFrame) -> pd.DataFrame:

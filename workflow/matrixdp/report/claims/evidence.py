@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from matrixdp import catalogue
 from matrixdp.checks import Array
 from matrixdp.report.claims import ledger
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
@@ -115,7 +114,7 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) 
 
 def _informs(row: Row, epsilon: str, claim: Claim, book: Trialbook) -> bool:
     """Return whether a row is clearly better than chance at an epsilon."""
-    chance = Row(row.experiment, catalogue.experiment(row.experiment).chance)
+    chance = Row(row.experiment, book.baseline(row.experiment))
     both = pd.concat(
         [book.values(one, [epsilon], claim.metrics) for one in (row, chance)], axis=1, join="inner"
     ).to_numpy()

@@ -44,6 +44,10 @@ class Trialbook:
         """Return the name of the experiment's metric."""
         return str(self._summary(experiment)["metric"].max())
 
+    def baseline(self, experiment: str) -> str:
+        """Return the name of the best baseline that uses no record."""
+        return summary.trivial(self._summary(experiment))
+
     def has(self, row: Row) -> bool:
         """Return whether a row of an experiment that was run stands in its summary."""
         return row.mechanism in set(self._summary(row.experiment)["mechanism"])

@@ -66,13 +66,13 @@ class Run:
         return {str(name): own.iloc[-1] for name, own in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return how mechanisms stand to a guess, see :func:`comparisons.against_chance`."""
+        """Return how mechanisms stand to the best baseline that uses no record."""
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        rows = comparisons.against_chance(compared, catalogue.experiment(experiment).chance)
+        rows = comparisons.against(compared, summary.trivial(self.experiments()[experiment]))
         rows = rows[rows["epsilon"].eq(self.nominal) & rows["mechanism"].isin(names)]
-        return dict(zip(rows["mechanism"], rows["stands"], strict=True))
+        return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of the experiments by their smallest number of trials."""

@@ -48,13 +48,11 @@ def data(tables: Tables) -> pd.DataFrame:
 def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
     ran = shown[shown["mean"].notna()]
     levels = ran[ran["mechanism"].isin(catalogue.REFERENCES)].set_index("mechanism")["mean"]
-    guesses = levels[levels.index.isin(catalogue.GUESSES)]
-    if "nonprivate" not in levels or guesses.empty:
+    guess = summary.trivial(ran)
+    if "nonprivate" not in levels or not guess:
         return
-    larger = catalogue.metric(str(ran["metric"].iloc[0])).larger
-    guess = str(guesses.idxmax() if larger else guesses.idxmin())
     best = float(levels["nonprivate"])
-    width = guesses[guess] - best
+    width = levels[guess] - best
     own = ran[~ran["mechanism"].isin(catalogue.REFERENCES)]
     own = own.assign(nominal=pd.to_numeric(own["epsilon"], errors="coerce"))
     own = own.assign(promised=own[["nominal", "epsilon_actual"]].max(axis=1))
@@ -66,7 +64,7 @@ def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
             {"experiment": experiment, "mechanism": name}
             | {"price": value, "low": low, "high": high}
             | {"smallest": promised.min(), "largest": promised.max()}
-            | {"guess": guess, "guess_mean": guesses[guess], "nonprivate_mean": best}
+            | {"guess": guess, "guess_mean": levels[guess], "nonprivate_mean": best}
             | {"n_trials": rows["n_trials"].max(), "data_status": rows["data_status"].iloc[0]}
         )
 
