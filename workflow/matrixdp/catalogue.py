@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from matrixdp.trials import GUESSES as GUESSES
+from matrixdp.trials import NONPRIVATE as NONPRIVATE
 from matrixdp.trials import RANDOM as RANDOM
 from matrixdp.trials import REFERENCES as REFERENCES
 

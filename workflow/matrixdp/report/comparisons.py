@@ -15,7 +15,7 @@ import pandas as pd
 
 from matrixdp import catalogue, files
 from matrixdp.report import summary
-from matrixdp.report.statistics import ENOUGH, LEVEL, holm, mean_of
+from matrixdp.report.statistics import ENOUGH, LEVEL, holm, mean_of, price, price_interval
 
 #: What tells one row of an experiment from another.
 ROW = ["mechanism", "direction", "variant", "epsilon"]
@@ -26,8 +26,9 @@ COLUMNS = [
     *("p_corrected", "verdict"),
 ]
 
-#: Two rows as tables show them; a direction against direction a; a variant against the base one.
-PAIR, DIRECTION, VARIANT = ("row", "direction", "variant")
+#: Two rows as tables show them; a direction against direction a; a variant against the base one;
+#: the price of privacy of a mechanism (see :func:`_prices`).
+PAIR, DIRECTION, VARIANT, PRICE = ("row", "direction", "variant", "price")
 
 #: How a row stands to the one that it is held against.
 BETTER, WORSE, EVEN = "better", "worse", "even"
@@ -71,7 +72,7 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     compared = compared.assign(
         experiment=first["experiment"], metric=results["metric"].max(), same_law=same
     )
-    return judged(compared)[COLUMNS]
+    return pd.concat([judged(compared), _prices(results, values)], ignore_index=True)[COLUMNS]
 
 
 def judged(compared: pd.DataFrame) -> pd.DataFrame:
@@ -98,6 +99,51 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     verdict = wins.map({True: BETTER, False: WORSE}).where(corrected.lt(LEVEL), EVEN)
     verdict = verdict.where(compared["n_trials"].ge(ENOUGH), "")
     return compared.assign(p_corrected=corrected, verdict=verdict)
+
+
+def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the prices of privacy: ``difference``, with the ends of an interval ``low``, ``high``.
+
+    The interval is a percentile bootstrap over trials, in which a row, the baseline and the result
+    without privacy have the same trials. There is none below ``ENOUGH`` trials.
+    """
+    shown = summary.shown(results)
+    baseline, free = summary.trivial(shown), catalogue.NONPRIVATE
+    if not baseline or not shown["mechanism"].eq(free).any():
+        return pd.DataFrame(columns=COLUMNS)
+    ends = [values.loc[(name, "", "", "")].to_numpy() for name in (free, baseline)]
+    rows = []
+    for name, own in promised(shown).groupby("mechanism", sort=False):
+        curve = values.loc[pd.MultiIndex.from_frame(own[ROW])].to_numpy()
+        trials = np.isfinite([*ends, *curve]).all(axis=0)
+        count = int(trials.sum())
+        low = high = float("nan")
+        if count >= ENOUGH:
+            stack = np.stack([*ends, *curve])[:, trials]
+            low, high = price_interval(own["promised"], stack)
+        best, guess, *means = np.stack([*ends, *curve])[:, trials].mean(axis=1)
+        cost = price(own["promised"], (np.array(means) - best) / (guess - best))
+        rows.append(
+            {"mechanism": name, "difference": cost, "low": low, "high": high, "n_trials": count}
+        )
+    first = results.iloc[0]
+    of = {"experiment": first["experiment"], "metric": results["metric"].max(), "epsilon": ""}
+    blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
+    table = pd.DataFrame(rows, columns=["mechanism", "difference", "low", "high", "n_trials"])
+    table = table.assign(**of, **blank, kind=PRICE, against=baseline, same_law=False, verdict="")
+    return table.reindex(columns=COLUMNS)
+
+
+def promised(shown: pd.DataFrame) -> pd.DataFrame:
+    """Return the private rows with a mean, and the epsilon that each keeps, ``promised``.
+
+    That is the nominal one, or the true one where that is larger.
+    """
+    own = shown[shown["mean"].notna() & ~shown["mechanism"].isin(catalogue.REFERENCES)]
+    nominal = pd.to_numeric(own["epsilon"], errors="coerce")
+    found = pd.concat([nominal, own["epsilon_actual"]], axis=1).max(axis=1)
+    own = own.assign(promised=found)
+    return own[np.isfinite(own["promised"])]
 
 
 def write(
@@ -157,6 +203,26 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
         if laws[one].index.equals(laws[other].index)
         and np.allclose(laws[one], laws[other], rtol=1e-9, atol=0)
     }
+
+
+def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
+    rows = twins(rows, table)
+    return rows[~rows["_twin"]].drop(columns="_twin")
+
+
+def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
+
+    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
+    """
+    laws = same_laws(table[table["reading"].eq(summary.DEFAULT)])
+    others: dict[str, list[str]] = {}
+    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
+        first = next((one for one in others if frozenset((one, name)) in laws), name)
+        others.setdefault(first, []).extend([name] * (first != name))
+    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
+    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
 
 
 def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:

@@ -29,7 +29,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     about = catalogue.experiment(experiment)
     theirs = frames.printed(tables[f"published/{about.results}"], experiment)
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.once(rows, tables[f"summary/{experiment}"])
+    rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     # Levels are in every panel.
     family = joined["mechanism"].map(catalogue.family)
@@ -43,7 +43,7 @@ def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
     if not delivered.any():
         return rows.iloc[:0]
     rows = rows[delivered | rows["kind"].eq("level")]
-    return frames.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
+    return comparisons.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:

@@ -42,26 +42,6 @@ def shown(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     return summary.shown(cells(table, further)).reset_index(drop=True)
 
 
-def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
-    rows = twins(rows, table)
-    return rows[~rows["_twin"]].drop(columns="_twin")
-
-
-def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
-
-    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
-    """
-    laws = comparisons.same_laws(table[table["reading"].eq(summary.DEFAULT)])
-    others: dict[str, list[str]] = {}
-    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
-        first = next((one for one in others if frozenset((one, name)) in laws), name)
-        others.setdefault(first, []).extend([name] * (first != name))
-    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
-    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
-
-
 def named(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism's rows, with those that are one law with it."""
     also = rows["also"].iloc[0] if "also" in rows else ""

@@ -32,7 +32,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.twins(rows, tables[f"summary/{experiment}"])
+    rows = comparisons.twins(rows, tables[f"summary/{experiment}"])
     groups = training.grouped(experiment, rows["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     return rows.assign(group=rows["mechanism"].map(title_of))

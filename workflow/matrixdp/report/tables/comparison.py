@@ -88,9 +88,10 @@ def comparison(
     ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
     ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
     ``against_paper`` is by these ratios where we suspect another unit, else by the values;
-    ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the better of a
-    random and a constant baseline. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve has
-    what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
+    ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
+    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and
+    ``implied_noise_std`` say where our curve has what is printed, as it is compared (see
+    :func:`matrixdp.report.statistics.implied`).
 
     ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
     is shown, in the reading ``reading``, and ``public_tau``, a share fixed before anything is seen,
