@@ -168,10 +168,16 @@ def reading(knob: str, value: str) -> str:
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
     return {
-        name: Named(entry.pop("label"), family, Look(**entry))
+        name: Named(_label(entry), family, Look(**entry))
         for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
+
+
+def _label(entry: dict[str, Any]) -> str:
+    """Take the label out of an entry, with what it says of a rule that was tuned."""
+    words = [entry.pop("label"), f"({section('tuned')})"]
+    return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
 def label(name: str, kind: str = "") -> str:

@@ -21,7 +21,7 @@ from matrixdp.checks import InputError, nearest, said, short
 from matrixdp.experiments import readings
 from matrixdp.places import place
 from matrixdp.strict import load
-from matrixdp.trials import OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING
 
 if TYPE_CHECKING:
     import jsonschema
@@ -245,8 +245,11 @@ def _check_experiment(where: str, experiment: Mapping[str, Any], known: Mapping[
         if key not in experiment:
             task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    if ZERO in experiment["mechanisms"] and "target" not in needs:
-        raise InputError(f"{where}.mechanisms has {ZERO}, which predicts a target; leave it out")
+    of_task = OF_REGRESSION if "target" in needs else OF_COMPONENTS
+    for name in experiment["mechanisms"]:
+        if name in OF_RELEASES and name not in of_task:
+            task = experiment["task"]
+            raise InputError(f"{where}.mechanisms has {name}, no baseline of {task}; leave it out")
     dataset = known[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

@@ -24,7 +24,7 @@ from matrixdp.mechanisms import registry
 from matrixdp.practice import release, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
-from matrixdp.trials import OF_RELEASES, ZERO
+from matrixdp.trials import OF_COMPONENTS, OF_REGRESSION
 
 #: From what a release is asked for to the task that says what it is worth.
 TASKS = {
@@ -64,7 +64,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
     important = [asked.columns[i] for i in np.flatnonzero(weights > weights.mean())]
-    references = [name for name in OF_RELEASES if asked.target or name != ZERO]
+    references = OF_REGRESSION if asked.target else OF_COMPONENTS
     experiment: dict[str, Any] = {
         "task": TASKS[asked.asked],
         "dataset": OWN,

@@ -29,11 +29,19 @@ NUMBERS = {"delta", "epsilon_actual", "mu_actual", "noise_std", "trial", "value"
 #: What the column ``mechanism`` says of rows that need none: those of no privacy, and of guesses,
 #: which use no record, or the labels of training for the one class that they always name.
 NONPRIVATE, RANDOM, ZERO, MAJORITY = "nonprivate", "random", "zero", "majority"
-GUESSES = (ZERO, RANDOM, MAJORITY)
-REFERENCES = (NONPRIVATE, *GUESSES)
 
-#: Those of releases, and those of private training.
-OF_RELEASES = (NONPRIVATE, ZERO, RANDOM)
+#: Guesses that follow from the public bounds, and from the names of the features.
+CONSTANT, AXES = "constant", "axes"
+GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY)
+
+#: No privacy, of records that are clipped: R^2 as a share of the largest squared norm, by name.
+CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
+REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
+
+#: Those of predictions of a target, of principal components, and of private training.
+OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
+OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
+OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
 #: Rows in blocks: a block maps a column to one value for all its rows, or to an array with one

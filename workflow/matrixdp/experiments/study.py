@@ -24,7 +24,7 @@ from matrixdp.data.prepared import Dataset, load
 from matrixdp.experiments import readings, tasks
 from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.experiments.settings import Settings, progress
-from matrixdp.experiments.tasks.base import Shared, Task
+from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find, registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, Identity, Query, second_moments
@@ -196,10 +196,14 @@ def _tuned(task: Task, data: Dataset, seed: int) -> Task:
 def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     total = max(settings.trials, settings.claim_trials)
     values = np.empty(total)
+    domain = Box(data.lower, data.upper)
     for trials in _blocks(range(total), data.matrix.size):
         instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
         own = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
-        values[trials.start : trials.stop] = instance.reference(name, own)
+        try:
+            values[trials.start : trials.stop] = instance.reference(name, own, domain)
+        except NoBaseline as reason:
+            return _note(f"skipped: {reason}", "")
     numbers = np.arange(total)
     phases = np.where(numbers < settings.trials, "report", "claims")
     return {"phase": phases, "trial": numbers, "value": values}

@@ -49,8 +49,9 @@ class Trialbook:
         return summary.trivial(self._summary(experiment))
 
     def has(self, row: Row) -> bool:
-        """Return whether a row of an experiment that was run stands in its summary."""
-        return row.mechanism in set(self._summary(row.experiment)["mechanism"])
+        """Return whether a row of an experiment that was run has trials."""
+        table = self._summary(row.experiment)
+        return bool((table["mechanism"].eq(row.mechanism) & table["n_trials"].gt(0)).any())
 
     def epsilons(self, row: Row) -> list[str]:
         """Return the epsilons at which a row has trials; ``[""]`` for a reference."""
