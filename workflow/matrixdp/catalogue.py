@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from matrixdp.trials import CLIPPED as CLIPPED
 from matrixdp.trials import GUESSES as GUESSES
 from matrixdp.trials import NONPRIVATE as NONPRIVATE
 from matrixdp.trials import RANDOM as RANDOM

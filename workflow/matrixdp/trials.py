@@ -44,6 +44,9 @@ OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
 OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
+#: The phase of trials on records of zeros, which show what the noise does alone.
+CONTROL = "control"
+
 #: Rows in blocks: a block maps a column to one value for all its rows, or to an array with one
 #: value per row; a block without arrays is one row. What a block leaves out, or is None or NaN
 #: there, is an empty cell.

@@ -26,9 +26,10 @@ COLUMNS = [
     *("p_corrected", "verdict"),
 ]
 
-#: Two rows as tables show them; a direction against direction a; a variant against the base one;
-#: the price of privacy of a mechanism (see :func:`_prices`).
-PAIR, DIRECTION, VARIANT, PRICE = ("row", "direction", "variant", "price")
+#: Two rows as tables show them; a value of a parameter that is fixed in public against baselines;
+#: a direction against direction a; a variant against the base one; the price of privacy of a
+#: mechanism (see :func:`_prices`).
+PAIR, FIXED, DIRECTION, VARIANT, PRICE = ("row", "fixed", "direction", "variant", "price")
 
 #: How a row stands to the one that it is held against.
 BETTER, WORSE, EVEN = "better", "worse", "even"
@@ -87,7 +88,7 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     parameter, of one mechanism.
     """
     baseline = compared["against"].where(compared["against"].isin(catalogue.REFERENCES), "")
-    pair = compared["kind"].eq(PAIR)
+    pair = compared["kind"].isin([PAIR, FIXED])
     place = compared["epsilon"].astype(str).where(pair, compared["mechanism"])
     family = [compared["kind"], place, baseline.where(compared["epsilon"].ne(""), "")]
     tested = compared["p"].notna() & ~compared["same_law"].astype(bool)
@@ -181,7 +182,7 @@ def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
     Epsilon is a number, NaN for reference rows.
     """
-    rows = oriented(compared)
+    rows = pd.concat([oriented(compared), oriented(compared, FIXED)])
     rows = rows[rows["against"].eq(baseline) & rows["p"].notna()]
     return rows[[*ROW, "verdict"]]
 
@@ -240,6 +241,13 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
         yield PAIR, shown_at, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
+    own = rows[~free & summary.in_first_direction(results)]
+    if len(own):
+        is_base = own["variant"].ne("") & own["variant"].eq(_bases(own, "variant"))
+        fixed = own[is_base & ~own.index.isin(rows.index[shown])]
+        both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
+        against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
+        yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
     for kind, some, keys in (
         (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
         (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),

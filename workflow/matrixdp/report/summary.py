@@ -12,6 +12,7 @@ import pandas as pd
 from matrixdp import catalogue, files, stamps
 from matrixdp.checks import InputError
 from matrixdp.report import statistics
+from matrixdp.trials import CONTROL
 
 #: What tells one summary row from another.
 KEYS = (
@@ -33,7 +34,7 @@ DEFAULT = "default"
 
 #: Claims are judged by trials of a phase of their own too, which continue those reported.
 CLAIMS = "claims"
-PHASES = ("report", "select", CLAIMS)
+PHASES = ("report", "select", CLAIMS, CONTROL)
 SIMULATED = "simulated"
 
 #: What the notes of rows without trials begin with: pairs of mechanism and task that make no sense,
@@ -51,7 +52,8 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials; ``select_mean`` is over
     the select trials. ``chosen`` marks the variant with the smallest ``select_mean`` of its
     mechanism, direction, reading and epsilon, and a variant that stands alone. A row without trials
-    keeps its reason in ``note``. Trials that claims alone are judged by do not count.
+    keeps its reason in ``note``. Trials that claims alone are judged by, and those of a control, do
+    not count.
 
     Args:
         trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -71,7 +73,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
             "simulated data never mix, run all of them on one"
         )
     _no_trial_twice(rows)
-    rows = rows[rows["phase"].ne(CLAIMS)]
+    rows = rows[~rows["phase"].isin([CLAIMS, CONTROL])]
     # Sums in the order of the trials do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
     table = rows.groupby([*KEYS], sort=False).agg(
