@@ -119,17 +119,17 @@ def open_component(X: np.ndarray) -> np.ndarray:
 
 ANSWERS: dict[str, dict[str, Answer | None]] = {
     "records": {
-        "matrixdp": partial(our_answer, mdp.Records),
+        "matrixdp": partial(our_answer, mdp.IdentityQuery),
         "diffprivlib": ibm_records,
         "OpenDP": open_records,
     },
     "mean": {
-        "matrixdp": partial(our_answer, mdp.Mean),
+        "matrixdp": partial(our_answer, mdp.MeanQuery),
         "diffprivlib": ibm_mean,
         "OpenDP": open_mean,
     },
     "second moments": {
-        "matrixdp": partial(our_answer, mdp.SecondMoments),
+        "matrixdp": partial(our_answer, mdp.SecondMomentQuery),
         "diffprivlib": None,
         "OpenDP": None,
     },

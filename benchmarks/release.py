@@ -25,7 +25,7 @@ from matrixdp.bingham import Bingham
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
-from matrixdp.privacy.sensitivity import Box, Covariance
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 
 REPEATS = 15
 
@@ -122,7 +122,7 @@ def clipped_moments(trials: int, m: int, n: int, shared: bool, target: float) ->
     """
     rng, each = np.random.default_rng(0), streams(trials)
     records = rng.uniform(-1, 1, (m, n) if shared else (trials, m, n))
-    query = Covariance(Box.cube(m, -1, 1), n)
+    query = SecondMomentQuery(Box.cube(m, -1, 1), n)
 
     def release(mechanism: Mechanism) -> Callable[[], object]:
         found = mechanism.calibrate(query, epsilon=1, delta=1 / n)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 from matrixdp import safe
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 COUNT, REPEATS = 1_000_000, 7
 #: Times the normals, with bits from the operating system.
@@ -49,7 +49,7 @@ def stream(records: int, columns: int) -> None:
             left -= min(left, len(block))
 
     start = time.process_time()
-    exact.value(Covariance(Box.cube(columns, -1, 1), records), blocks())
+    exact.value(SecondMomentQuery(Box.cube(columns, -1, 1), records), blocks())
     took = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(

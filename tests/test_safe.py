@@ -14,7 +14,7 @@ from matrixdp.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance, Identity, Mean
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
 
 BOX = Box((-1.0, 0.0, -2.0), (1.0, 3.0, 2.0))
 
@@ -79,16 +79,16 @@ def calibrated(mechanism, query):
 
 
 RELEASES = [
-    calibrated(Gaussian(), Identity(BOX, 40)),
-    calibrated(Laplace(), Identity(BOX, 40)),
-    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), Identity(BOX, 40)),
-    calibrated(Gaussian(), Mean(BOX, 40)),
-    calibrated(Laplace(), Mean(BOX, 40)),
-    calibrated(GOE(), Covariance(BOX, 40)),
-    calibrated(AnalyzeGauss("analytic"), Covariance(BOX, 40)),
-    calibrated(Laplace(), Covariance(BOX, 40)),
-    calibrated(ClippedMoments(), Covariance(BOX, 40)),
-    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), Covariance(BOX, 40)),
+    calibrated(Gaussian(), IdentityQuery(BOX, 40)),
+    calibrated(Laplace(), IdentityQuery(BOX, 40)),
+    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), IdentityQuery(BOX, 40)),
+    calibrated(Gaussian(), MeanQuery(BOX, 40)),
+    calibrated(Laplace(), MeanQuery(BOX, 40)),
+    calibrated(GOE(), SecondMomentQuery(BOX, 40)),
+    calibrated(AnalyzeGauss("analytic"), SecondMomentQuery(BOX, 40)),
+    calibrated(Laplace(), SecondMomentQuery(BOX, 40)),
+    calibrated(ClippedMoments(), SecondMomentQuery(BOX, 40)),
+    calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), SecondMomentQuery(BOX, 40)),
 ]
 
 
@@ -126,7 +126,7 @@ def test_colour_inverts_whiten_and_whitened_neighbours_are_within_the_budget(rel
 
 
 def test_outputs_of_neighbours_lie_on_one_lattice():
-    release = calibrated(Gaussian(), Identity(BOX, 40))
+    release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
     one, other = records(), records()
     other[3] = 0
     for given in (one, other):
@@ -137,12 +137,12 @@ def test_outputs_of_neighbours_lie_on_one_lattice():
 
 
 def test_the_operating_systems_bits_are_the_default():
-    release = calibrated(Gaussian(), Identity(BOX, 40))
+    release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
     assert not np.array_equal(release.sample_once(records()), release.sample_once(records()))
 
 
 def test_what_cannot_be_added_safely_is_refused():
-    query = Identity(BOX, 40)
+    query = IdentityQuery(BOX, 40)
     with pytest.raises(InputError, match="no safe noise for GeneralizedGamma"):
         calibrated(SphericalGamma(), query).sample_once(records())
     tiny = Gaussian().calibrate(query, epsilon=1e-12, delta=1e-12)
@@ -157,7 +157,7 @@ def test_extra_delta_counts_numbers_and_grows_with_epsilon():
 
 def test_exact_values_do_not_depend_on_order_or_blocks():
     rows = np.random.default_rng(4).uniform(-1, 1, (70_000, 3))
-    for query in (Mean(BOX, 70_000), Covariance(BOX, 70_000)):
+    for query in (MeanQuery(BOX, 70_000), SecondMomentQuery(BOX, 70_000)):
         whole = exact.value(query, [rows])
         split = exact.value(query, iter(np.array_split(rows[::-1], 7)))
         assert np.array_equal(whole, split)
@@ -168,8 +168,8 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
 
 def test_exact_values_clip_and_count():
     with pytest.raises(InputError, match="there are 39 records; the query was stated for 40"):
-        exact.value(Mean(BOX, 40), [records(39)])
+        exact.value(MeanQuery(BOX, 40), [records(39)])
     with pytest.raises(InputError, match="one record per row"):
-        exact.value(Mean(BOX, 40), [np.zeros((2, 20, 3))])
-    clipped = exact.value(Identity(BOX, 40), [100 * records()])
+        exact.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
+    clipped = exact.value(IdentityQuery(BOX, 40), [100 * records()])
     assert (np.abs(clipped).max(axis=1) == BOX.magnitudes).all()

@@ -5,17 +5,17 @@ import pytest
 
 from matrixdp.audit import sensitivities
 from matrixdp.audit.neighbours import changes, worst
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 QUERIES = [
-    Identity(Box((-1, 0, 2), (1, 3, 5)), 10),
-    Identity(Box.cube(4, 0, 1), 7, "add_remove"),
-    Covariance(Box.cube(4, -1, 1), 10),
-    Covariance(Box.cube(5, -1, 1), 10),
-    Covariance(Box.cube(6, 0, 1), 10),
-    Covariance(Box.cube(5, -2, 2), 10, "add_remove"),
-    Identity(Ball(2.0, 3), 5),
-    Covariance(Ball(2.0, 3), 5),
+    IdentityQuery(Box((-1, 0, 2), (1, 3, 5)), 10),
+    IdentityQuery(Box.cube(4, 0, 1), 7, "add_remove"),
+    SecondMomentQuery(Box.cube(4, -1, 1), 10),
+    SecondMomentQuery(Box.cube(5, -1, 1), 10),
+    SecondMomentQuery(Box.cube(6, 0, 1), 10),
+    SecondMomentQuery(Box.cube(5, -2, 2), 10, "add_remove"),
+    IdentityQuery(Ball(2.0, 3), 5),
+    SecondMomentQuery(Ball(2.0, 3), 5),
 ]
 
 
@@ -36,7 +36,7 @@ def test_the_search_attains_declared_sensitivities_and_never_passes_them(query):
 
 @pytest.mark.parametrize("measure", ["l1", "l2", "l1, upper triangle", "l2, upper triangle"])
 def test_a_sensitivity_that_is_one_percent_too_small_is_found_out(measure, monkeypatch):
-    query = Covariance(Box.cube(4, -1, 1), 10)
+    query = SecondMomentQuery(Box.cube(4, -1, 1), 10)
     declared, norm = sensitivities.measures(query)[measure]
     wrong = {measure: (0.99 * declared, norm)}
     assert sensitivities.attack(query, measure, given())["verdict"] == "holds, attained"
@@ -45,7 +45,7 @@ def test_a_sensitivity_that_is_one_percent_too_small_is_found_out(measure, monke
 
 
 def test_changes_are_those_of_f():
-    query, rng = Covariance(Box.cube(3, -1, 1), 4), np.random.default_rng(0)
+    query, rng = SecondMomentQuery(Box.cube(3, -1, 1), 4), np.random.default_rng(0)
     data = rng.uniform(-1, 1, (3, 4))
     other = data.copy()
     other[:, 2] = rng.uniform(-1, 1, 3)
@@ -57,7 +57,7 @@ def test_a_removed_record_is_zero_and_neighbours_stay_in_the_domain():
     def size(d):
         return np.linalg.norm(d, axis=(-2, -1))
 
-    query = Identity(Ball(2.0, 3), 5)
+    query = IdentityQuery(Ball(2.0, 3), 5)
     pair = worst(query, size, given()[0])
     assert max(np.linalg.norm(pair.record), np.linalg.norm(pair.other)) <= 2 * (1 + 1e-12)
     pair = worst(replace(query, adjacency="add_remove"), size, given()[0])

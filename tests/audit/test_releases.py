@@ -25,9 +25,9 @@ from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian, sketching
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.quadrature import integrated_delta
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
-LIVER_MOMENTS = Covariance(LIVER.domain, 248)
+LIVER_MOMENTS = SecondMomentQuery(LIVER.domain, 248)
 ROTATION = np.linalg.qr(np.vander(np.arange(1.0, 7)))[0]
 
 
@@ -61,7 +61,7 @@ def judged(mechanism, query, **changed):
         (AnalyzeGauss("analytic"), LIVER_MOMENTS),
         (GOE(), LIVER_MOMENTS),
         (DirectionalGaussian(), LIVER_MOMENTS),
-        (Gaussian(), Identity(LIVER.domain, 248, "add_remove")),
+        (Gaussian(), IdentityQuery(LIVER.domain, 248, "add_remove")),
         (JohnsonLindenstrauss(), LIVER_MOMENTS),
         (JohnsonLindenstrauss(), replace(LIVER_MOMENTS, adjacency="add_remove")),
         (Laplace(), LIVER),
@@ -171,14 +171,14 @@ def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
     release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
     audit = releases.audit_of(replace(release, noise=Odd(LIVER_MOMENTS.shape)), streams()[0])
     assert type(audit) is BlackBoxAudit
-    small = Identity(Box.cube(2, -1, 1), 4)
+    small = IdentityQuery(Box.cube(2, -1, 1), 4)
     release = IMGM(np.eye(2), np.diag([1.0, 2, 3, 4])).calibrate(small, epsilon=1.0, delta=0.1)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
 
 
 def test_wrong_radius_of_a_sketch_is_refuted():
     """Calibrated as if a record's norm were that of one feature."""
-    narrow = Covariance(Ball(1.0, 6), 248)
+    narrow = SecondMomentQuery(Ball(1.0, 6), 248)
     release = JohnsonLindenstrauss().calibrate(narrow, epsilon=1.0, delta=1 / 248)
     row = judge(replace(release, query=LIVER_MOMENTS))
     assert row["verdict"] == "violated: the black box proves it"
@@ -187,7 +187,7 @@ def test_wrong_radius_of_a_sketch_is_refuted():
 
 def test_a_sketch_is_bounded_for_neighbours_that_its_box_may_not_have():
     """In [0, 1]^4 no two records of full norm are orthogonal: only removal is attained."""
-    row = judged(JohnsonLindenstrauss(), Covariance(Box.cube(4, 0, 1), 248))
+    row = judged(JohnsonLindenstrauss(), SecondMomentQuery(Box.cube(4, 0, 1), 248))
     assert row["verdict"] == "private"
     assert row["epsilon_bound"] == pytest.approx(1, rel=1e-6)
     assert row["epsilon_attained"] < 0.9
@@ -236,7 +236,7 @@ class Unknown(Release):
 
 @pytest.mark.parametrize(("std", "words"), [(100.0, "not certifiable"), (0.1, "violated")])
 def test_an_unknown_law_is_not_passed(std, words):
-    query = Identity(Box.cube(2, -1, 1), 3)
+    query = IdentityQuery(Box.cube(2, -1, 1), 3)
     release = Unknown(query=query, epsilon=1.0, delta=0.0, epsilon_actual=1.0, noise_std=std)
     assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
     verdict = judge(release)["verdict"]
@@ -333,7 +333,7 @@ def test_the_tails_of_a_sketch(s, rows, replaced, added):
 
 def test_the_loss_of_a_direction_counts_every_other_record():
     """Three records of norm 2: x, y, y against y, y, y; at v along x, over the sphere of R^4."""
-    release = PPCA().calibrate(Covariance(Box.cube(4, -1, 1), 3), epsilon=6.0)
+    release = PPCA().calibrate(SecondMomentQuery(Box.cube(4, -1, 1), 3), epsilon=6.0)
     rate = 4 * release.kappa / 3
     v = np.random.default_rng(0).standard_normal((1_000_000, 4))
     y, x = (v[:, :2] ** 2 / (v**2).sum(axis=1, keepdims=True)).T

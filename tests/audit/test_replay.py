@@ -10,10 +10,10 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.exponential import PPCA, KNorm
 from matrixdp.mechanisms.gaussian import GOE, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 
-RECORDS = Identity(Box.cube(4, -1, 1), 20)
-MOMENTS = Covariance(Box.cube(4, -1, 1), 20)
+RECORDS = IdentityQuery(Box.cube(4, -1, 1), 20)
+MOMENTS = SecondMomentQuery(Box.cube(4, -1, 1), 20)
 
 
 def ratio(release, source):

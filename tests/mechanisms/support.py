@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import stats
 
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 
-LIVER = Identity(Box.cube(6, -1, 1), 248)
-MOVEMENT = Covariance(Box.cube(4, -100, 100), 10176)
-CTG = Identity(Box.cube(21, 0, 1), 2126)
+LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
+MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
+CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 
 
 def budget(query, epsilon=1.0):

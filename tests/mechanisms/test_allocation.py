@@ -14,7 +14,7 @@ from matrixdp.mechanisms.allocation import (
     water_filling,
 )
 from matrixdp.mechanisms.directions import PrivateDirections, noise_factor
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from mechanisms.support import LIVER, budget, streams
 
 #: Eigenvalues of X X^T of the Liver data, and the precision that MVG may spend on them.
@@ -147,7 +147,7 @@ class TestPrivateDirections:
         release = PrivateDirections(share=0.2).calibrate(LIVER, **budget(LIVER))
         assert release.noise_std == pytest.approx(0.24764, rel=1e-4)
         assert (release.epsilon, release.delta) == (0.2, 0.2 / 248)
-        assert release.query == Covariance(LIVER.domain, 248)
+        assert release.query == SecondMomentQuery(LIVER.domain, 248)
 
     def test_directions_diagonalise_what_was_released_and_nothing_else(self):
         private = PrivateDirections()

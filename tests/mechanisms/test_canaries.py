@@ -13,7 +13,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from mechanisms.support import LIVER, budget, scale_is_right, streams
 
 
@@ -37,7 +37,7 @@ def test_the_sensitivity_search_catches_entrywise_laplace_with_2_sqrt_p():
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     found = np.abs(x[:, :, None] * x[:, None, :]).sum(axis=(1, 2)).max()
     assert found > 1.5 * 2 * np.sqrt(p)
-    assert found <= Covariance(Ball(1, p), 1, "add_remove").l1 == p
+    assert found <= SecondMomentQuery(Ball(1, p), 1, "add_remove").l1 == p
 
 
 def test_the_constructor_catches_shares_that_sum_to_more_than_one():
@@ -47,7 +47,7 @@ def test_the_constructor_catches_shares_that_sum_to_more_than_one():
 
 @pytest.mark.parametrize("rotated", [False, True])
 def test_exact_mu_catches_directional_noise_that_is_a_tenth_too_small(rotated):
-    query = Identity(Box.cube(4, -1, 1), 50)
+    query = IdentityQuery(Box.cube(4, -1, 1), 50)
     basis = np.linalg.qr(np.vander(np.arange(1.0, 5)))[0] if rotated else None
     release = DirectionalGaussian(Binary((0,), 0.75), directions=basis).calibrate(
         query, epsilon=1, delta=0.01
@@ -85,7 +85,7 @@ def test_the_chi_square_test_catches_a_wrong_scale(kind):
 )
 def test_the_exact_curve_catches_amplification_of_a_release_of_all_records(nominal, sigma, real):
     """IMGM's second experiment calibrates to (epsilon / q, delta / q) and publishes everything."""
-    query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000
+    query, q = IdentityQuery(Box.cube(150, -1, 1), 256), 256 / 25000
     release = IMGM().calibrate(query, epsilon=nominal / q, delta=1e-5 / q)
     assert release.noise_std == pytest.approx(sigma, rel=1e-4)
     assert gaussian.epsilon(1e-5, release.mu) == pytest.approx(real, rel=1e-3)

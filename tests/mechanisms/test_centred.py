@@ -12,12 +12,12 @@ from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Covariance, second_moments
+from matrixdp.privacy.sensitivity import Ball, SecondMomentQuery, second_moments
 from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, streams
 
-LIVERS = Covariance(LIVER.domain, 248)
-UNIT = Covariance(CTG.domain, 2126)
-BALL = Covariance(Ball(2.0, 4), 50)
+LIVERS = SecondMomentQuery(LIVER.domain, 248)
+UNIT = SecondMomentQuery(CTG.domain, 2126)
+BALL = SecondMomentQuery(Ball(2.0, 4), 50)
 #: Squared: largest distance of two records, and change of the mean times n.
 SIZES = [
     (LIVERS, 24, 24),

@@ -23,12 +23,13 @@ from matrixdp.mechanisms.clipped import (
 from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, second_moments
+from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, streams
 
-MOMENTS = Covariance(LIVER.domain, 248)
-UNIT = Covariance(CTG.domain, 2126)
-QUERIES = [MOMENTS, UNIT, replace(MOMENTS, adjacency="add_remove"), Covariance(Ball(2.0, 4), 50)]
+MOMENTS = SecondMomentQuery(LIVER.domain, 248)
+UNIT = SecondMomentQuery(CTG.domain, 2126)
+ZEROED = replace(MOMENTS, adjacency="add_remove")
+QUERIES = [MOMENTS, UNIT, ZEROED, SecondMomentQuery(Ball(2.0, 4), 50)]
 
 
 def records(query, seed=0, spread=0.6):
@@ -79,7 +80,7 @@ def test_half_a_per_cent_less_noise_is_not_private_by_likelihood_ratios_of_worst
 
 
 def test_one_feature_cannot_turn_and_needs_less():
-    line = Covariance(Box((-1.0,), (1.0,)), 20)
+    line = SecondMomentQuery(Box((-1.0,), (1.0,)), 20)
     release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
     assert release.noise.diagonal_std == pytest.approx(0.25 / 20 / gaussian.mu(1, 0.01), rel=1e-12)
     assert release.mu_exact
@@ -158,11 +159,11 @@ def test_a_search_over_records_of_the_box_attains_the_radius_and_no_more():
 
 
 def test_mu_is_a_bound_where_no_records_of_the_box_attain_it():
-    narrow = Covariance(Box((-1.0, -0.1), (1.0, 0.1)), 20)
+    narrow = SecondMomentQuery(Box((-1.0, -0.1), (1.0, 0.1)), 20)
     release = ClippedMoments(1 / 4).calibrate(narrow, epsilon=1, delta=0.01)
     assert not release.mu_exact
     assert ClippedMoments(1 / 4).calibrate(MOMENTS, epsilon=1, delta=0.01).mu_exact
-    far = Covariance(Box((1.0, 1.0), (2.0, 2.0)), 20)
+    far = SecondMomentQuery(Box((1.0, 1.0), (2.0, 2.0)), 20)
     assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).mu_exact
 
 
@@ -366,7 +367,7 @@ def test_eigenvalues_that_go_apart_have_noise_of_their_own():
     assert abs(white.std() - 1) < 0.02
 
 
-class _Declared(Covariance):
+class _Declared(SecondMomentQuery):
     """Says that it clips, and does not."""
 
     def value(self, records):
@@ -395,7 +396,8 @@ def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, 
 
 def test_one_feature_and_bad_parameters_are_refused():
     with pytest.raises(InputError, match="1 feature"):
-        AdaptiveCovariance().calibrate(Covariance(Box((0.0,), (1.0,)), 9), epsilon=1, delta=0.1)
+        single = SecondMomentQuery(Box((0.0,), (1.0,)), 9)
+        AdaptiveCovariance().calibrate(single, epsilon=1, delta=0.1)
     for wrong in ({"share": 1.0}, {"tolerated": 0.0}, {"radii": 0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             PrivatelyClipped(**wrong)

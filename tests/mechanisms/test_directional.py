@@ -14,7 +14,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, IMGM
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 LIMIT = gaussian.mu(1, 1e-3)
@@ -100,9 +100,8 @@ def cases(draw):
             ]
         )
     )
-    kind, adjacency = draw(
-        st.sampled_from(list(product([Identity, Covariance], ["replace", "add_remove"])))
-    )
+    kinds, adjacencies = [IdentityQuery, SecondMomentQuery], ["replace", "add_remove"]
+    kind, adjacency = draw(st.sampled_from(list(product(kinds, adjacencies))))
     raw = draw(st.lists(st.floats(0.01, 1), min_size=m, max_size=m))
     directions = draw(st.sampled_from([None, np.linalg.qr(np.vander(np.arange(1.0, m + 1)))[0]]))
     return kind(domain, 7, adjacency), Shares(tuple(np.divide(raw, sum(raw)))), directions
@@ -129,7 +128,7 @@ def test_mu_is_the_largest_that_the_budget_allows(case, epsilon, delta):
 def test_exact_directional_noise_costs_least_and_mvg_most(numbers):
     """Weighted mean squared error: optimal <= i.i.d. at the same budget <= MVG, whatever theta."""
     widths, weights, raw = map(np.array, numbers)
-    query = Identity(Box((0,) * len(widths), tuple(widths)), 20)
+    query = IdentityQuery(Box((0,) * len(widths), tuple(widths)), 20)
     theta = Shares(tuple(raw / raw.sum()))
 
     def cost(mechanism):
@@ -175,7 +174,7 @@ def test_no_covariance_beats_the_diagonal_optimum(m):
     assert optimum * (1 - 1e-9) <= best <= optimum * 1.001
 
 
-@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_weights_do_not_help_in_a_ball(kind, adjacency):
     query = kind(Ball(2, 3), 10, adjacency)
@@ -183,17 +182,17 @@ def test_weights_do_not_help_in_a_ball(kind, adjacency):
     variances = variances_of(release)
     np.testing.assert_allclose(variances, variances[0])
     iid = IMGM().calibrate(query, **FIXED).noise_std
-    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is Identity else np.sqrt(iid))
+    assert np.sqrt(variances[0]) == pytest.approx(iid if kind is IdentityQuery else np.sqrt(iid))
 
 
-@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
 @pytest.mark.parametrize("k", [0.01, 30])
 def test_scale_equivariance(kind, k):
     directions = ortho_group.rvs(3, random_state=1)
     small, large = (kind(Box.cube(3, -side, side), 9) for side in (1, k))
     mechanism = DirectionalGaussian(Shares((0.5, 0.3, 0.2)), directions=directions)
     stds = [mechanism.calibrate(query, **FIXED).noise_std for query in (small, large)]
-    assert stds[1] == pytest.approx(k ** (1 if kind is Identity else 2) * stds[0])
+    assert stds[1] == pytest.approx(k ** (1 if kind is IdentityQuery else 2) * stds[0])
 
 
 def test_the_law_along_directions():

@@ -15,7 +15,7 @@ from matrixdp.mechanisms.gaussian import (
     standard_deviation,
 )
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 
@@ -124,7 +124,7 @@ def test_imgm_without_factors_is_the_analytic_gaussian_mechanism(epsilon, delta,
 @pytest.mark.parametrize("k", [0.5, 3])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_noise_scales_with_the_data(mechanism, k):
-    for kind, power in ((Identity, 1), (Covariance, 2)):
+    for kind, power in ((IdentityQuery, 1), (SecondMomentQuery, 2)):
         small, large = (kind(Box.cube(3, -side, side), 50) for side in (1, k))
         if small.name in mechanism.queries:
             stds = [mechanism.calibrate(q, epsilon=1, delta=1e-3).noise_std for q in (small, large)]
@@ -132,7 +132,7 @@ def test_noise_scales_with_the_data(mechanism, k):
 
 
 def test_a_sensitivity_that_is_only_a_bound_makes_mu_a_bound():
-    unequal = Covariance(Box((-1, -2), (2, 1)), 50)
+    unequal = SecondMomentQuery(Box((-1, -2), (2, 1)), 50)
     for mechanism in MECHANISMS:
         release = mechanism.calibrate(unequal, epsilon=1, delta=1e-3)
         assert not release.mu_exact
@@ -267,7 +267,7 @@ def test_bad_calibrations_and_queries():
     with pytest.raises(InputError, match="query is 'identity'; GOE answers only covariance"):
         GOE().calibrate(LIVER, **budget(LIVER))
     with pytest.raises(InputError, match="AnalyzeGauss answers only covariance"):
-        AnalyzeGauss().calibrate(Identity(Ball(1, 2), 5), epsilon=1, delta=0.1)
+        AnalyzeGauss().calibrate(IdentityQuery(Ball(1, 2), 5), epsilon=1, delta=0.1)
 
 
 def test_releases_are_frozen():

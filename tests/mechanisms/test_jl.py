@@ -6,12 +6,12 @@ from matrixdp import mechanisms
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee
 from matrixdp.mechanisms.jl import MECHANISMS, JohnsonLindenstrauss, NonPrivateCirculantSketch
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from matrixdp.seeds import streams
 
-LIVER = Covariance(Box.cube(6, -1.0, 1.0), 248)
-MOVEMENT = Covariance(Box.cube(4, -1.0, 1.0), 10176)
-CTG = Covariance(Box.cube(21, 0.0, 1.0), 2126)
+LIVER = SecondMomentQuery(Box.cube(6, -1.0, 1.0), 248)
+MOVEMENT = SecondMomentQuery(Box.cube(4, -1.0, 1.0), 10176)
+CTG = SecondMomentQuery(Box.cube(21, 0.0, 1.0), 2126)
 
 
 def moments(query, rng, trials=()):
@@ -55,7 +55,7 @@ def test_known_lifts(query, rows, exact, unit_2012, distance):
 
 def test_lifts_follow_adjacency_and_scale():
     def ridge(domain, adjacency, calibration):
-        query = Covariance(domain, 100, adjacency)
+        query = SecondMomentQuery(domain, 100, adjacency)
         mechanism = JohnsonLindenstrauss(3, calibration)
         return mechanism.calibrate(query, epsilon=0.5, delta=1e-3).ridge
 
@@ -80,7 +80,7 @@ def test_a_release_says_what_it_is():
 
 def test_the_constants_of_2012_are_refused_where_they_fail():
     mechanism = JohnsonLindenstrauss(1, "2012")
-    query = Covariance(Ball(1.0, 3), 50, "add_remove")
+    query = SecondMomentQuery(Ball(1.0, 3), 50, "add_remove")
     # Real epsilon is far below nominal up to hundreds, then the lift vanishes.
     for epsilon in (0.1, 1.0, 10.0, 100.0):
         assert mechanism.calibrate(query, epsilon=epsilon, delta=1e-6).epsilon_actual < epsilon
@@ -118,7 +118,7 @@ def test_sketches_are_normal_with_the_lifted_second_moments():
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
-    query, delta, draws = Covariance(Box.cube(2, -1.0, 1.0), 5), 0.05, 100_000
+    query, delta, draws = SecondMomentQuery(Box.cube(2, -1.0, 1.0), 5), 0.05, 100_000
     release = JohnsonLindenstrauss(3).calibrate(query, epsilon=epsilon, delta=delta)
     first, second = (np.array([[1.0, c], [c, 1.0]]) / 5 for c in (1.0, -1.0))
     sketches = release.sample(first, [default_rng(3)] * draws) * np.sqrt(6)
@@ -183,7 +183,7 @@ def test_bad_parameters(arguments, words):
 def test_bad_queries_and_budgets():
     mechanism = JohnsonLindenstrauss(2)
     with pytest.raises(InputError, match="query is 'identity'; .* answers only covariance"):
-        mechanism.calibrate(Identity(LIVER.domain, 248), epsilon=1.0, delta=0.01)
+        mechanism.calibrate(IdentityQuery(LIVER.domain, 248), epsilon=1.0, delta=0.01)
     with pytest.raises(InputError, match="epsilon is 0"):
         mechanism.calibrate(LIVER, epsilon=0, delta=0.01)
     with pytest.raises(InputError, match="delta is 1"):

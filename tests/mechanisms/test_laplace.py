@@ -4,7 +4,7 @@ from scipy import stats
 
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.laplace import Laplace
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from mechanisms.support import CTG, LIVER, MOVEMENT, one_stream, streams
 
 
@@ -15,9 +15,9 @@ from mechanisms.support import CTG, LIVER, MOVEMENT, one_stream, streams
         (CTG, 1, 21, "matrix"),
         (CTG, 0.1, 210, "matrix"),
         (MOVEMENT, 1, 9.827044, "second_moments"),
-        (Identity(Ball(1, 4), 10, "add_remove"), 1, 2, "matrix"),
+        (IdentityQuery(Ball(1, 4), 10, "add_remove"), 1, 2, "matrix"),
         # l1 over the triangle: half of sqrt(2) m over all entries and 2 on the diagonal
-        (Covariance(Ball(1, 4), 10), 1, (4 * np.sqrt(2) + 2) / 20, "second_moments"),
+        (SecondMomentQuery(Ball(1, 4), 10), 1, (4 * np.sqrt(2) + 2) / 20, "second_moments"),
     ],
 )
 def test_scales(query, epsilon, scale, kind):
@@ -43,7 +43,7 @@ def test_the_noise_on_a_matrix():
 
 def test_the_noise_on_second_moments_is_symmetric_and_independent_above_the_diagonal():
     m = 20
-    query = Covariance(Box.cube(m, -1, 1), 100)
+    query = SecondMomentQuery(Box.cube(m, -1, 1), 100)
     noisy = Laplace().calibrate(query, epsilon=1).sample(np.eye(m), one_stream(7000))
     noise = noisy - np.eye(m)
     np.testing.assert_array_equal(noise, noise.swapaxes(1, 2))

@@ -9,18 +9,18 @@ from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Release
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, NormalEquations
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, NormalEquations, SecondMomentQuery
 
 EPSILONS = np.geomspace(0.01, 1000, 21)
 SHARED = {"important": (1,), "tau": 0.75, "rows": 4.0, "radius": 1 / 16}
 QUERIES = {
     "I": LIVER,
-    "I, moments": Covariance(LIVER.domain, 248),
+    "I, moments": SecondMomentQuery(LIVER.domain, 248),
     "I, equations": NormalEquations(LIVER.domain, 248, target=5),
-    "10.2": Identity(Box.cube(2, -1, 1), 248),
+    "10.2": IdentityQuery(Box.cube(2, -1, 1), 248),
     "II": MOVEMENT,
     "III": CTG,
-    "III, moments": Covariance(CTG.domain, 2126),
+    "III, moments": SecondMomentQuery(CTG.domain, 2126),
 }
 #: What falls with epsilon, and what grows, wherever a release or a part of it has it.
 FALLS = ("noise_std", "ridge", "centre_std", "count_std", "trace_std", "eigenvalue_std", "needed")

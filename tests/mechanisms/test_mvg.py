@@ -10,7 +10,7 @@ from matrixdp.mechanisms.allocation import Binary, MaxPNR, Shares
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 from mechanisms.support import CTG, LIVER, MOVEMENT, assert_standard, budget, one_stream, streams
 
 
@@ -98,7 +98,7 @@ def queries(draw):
             ]
         )
     )
-    return draw(st.sampled_from([Identity, Covariance]))(
+    return draw(st.sampled_from([IdentityQuery, SecondMomentQuery]))(
         domain, draw(st.integers(1, 10**5)), adjacency
     )
 
@@ -150,7 +150,7 @@ def test_whatever_satisfies_the_theorems_is_private(data):
 def test_the_theorems_limit_is_spent_whole(theorem):
     """|sigma(Sigma^-1)| |sigma(Psi^-1)| = phi^2 in Frobenius norms, as Algorithms 1 and 2 say."""
     allocation = Shares((0.5, 0.3, 0.15, 0.05))
-    for query in (Identity(Box.cube(4, -1, 1), 30), MOVEMENT):
+    for query in (IdentityQuery(Box.cube(4, -1, 1), 30), MOVEMENT):
         mechanism = MVG(theorem=theorem, allocation=allocation)
         law = mechanism.calibrate(query, **budget(query)).noise
         rows = np.linalg.norm(law.row_factor**-2)
@@ -161,11 +161,11 @@ def test_the_theorems_limit_is_spent_whole(theorem):
 
 
 @pytest.mark.parametrize("k", [0.1, 7])
-@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
 def test_scale_equivariance(kind, k):
     """Data times k: a shift k (k^2 for second moments) times as large, and so is the noise."""
     small, large = (kind(Box.cube(3, -side, side), 50) for side in (1, k))
-    power = 1 if kind is Identity else 2
+    power = 1 if kind is IdentityQuery else 2
     releases = [MVG().calibrate(query, epsilon=1, delta=0.01) for query in (small, large)]
     assert releases[1].noise_std == pytest.approx(k**power * releases[0].noise_std)
     assert releases[1].mu == pytest.approx(releases[0].mu)

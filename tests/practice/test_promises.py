@@ -47,7 +47,7 @@ def calibrated(query, mechanism=None, epsilon=1.0, delta=1e-6):
 
 @pytest.mark.parametrize("far", [0.0, 1.7e9, 1e12, -1e12])
 def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
-    query = mdp.Mean(mdp.Box((far,), (far + 1.0,)), 1)
+    query = mdp.MeanQuery(mdp.Box((far,), (far + 1.0,)), 1)
     values = [exact.value(query, [[[far + x]]])[0, 0] for x in np.linspace(-0.5, 1.5, 401)]
     assert (min(values), max(values)) == (far, far + 1)
     assert np.ptp(values) == query.l2
@@ -55,9 +55,10 @@ def test_rounding_of_records_does_not_pass_the_range_of_their_bounds(far):
 
 def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
     box = mdp.Box.cube(50, 0.0, 1.0)
-    moments = calibrated(mdp.SecondMoments(box, 100))
+    moments = calibrated(mdp.SecondMomentQuery(box, 100))
     assert moments.noise.columns_alike
-    for query, changed in ((mdp.SecondMoments(box, 100), 2500), (mdp.Records(box, 100), 50)):
+    queries = (mdp.SecondMomentQuery(box, 100), 2500), (mdp.IdentityQuery(box, 100), 50)
+    for query, changed in queries:
         release = calibrated(query)
         paid = 2 * safe.STEP * np.sqrt(changed) / release.mu
         assert release.stretch == pytest.approx(1 / (1 - paid), rel=1e-12)
@@ -70,7 +71,7 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
 
 
 def test_a_refusal_depends_on_bounds_and_never_on_the_value():
-    release = calibrated(mdp.Mean(mdp.Box((0.0,), (1e9,)), 10**9))
+    release = calibrated(mdp.MeanQuery(mdp.Box((0.0,), (1e9,)), 10**9))
     told = []
     for value in (0.0, 1e9):
         with pytest.raises(mdp.InputError, match="cannot be added safely") as refused:
@@ -98,7 +99,7 @@ def test_no_message_shows_a_value(folder, capsys, text):
     (folder / "people.csv").write_text(f"age,income\n1,2\n3,{text}\n5,6\n")
     assert run(folder) == 2
     assert "secret" not in capsys.readouterr().err
-    release = calibrated(mdp.Records(mdp.Box((0.0,), (1.0,)), 1))
+    release = calibrated(mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 1))
     with pytest.raises(mdp.InputError, match="no array of numbers") as refused:
         release.sample_once([[text]])
     assert refused.value.__cause__ is None
@@ -107,7 +108,7 @@ def test_no_message_shows_a_value(folder, capsys, text):
 
 def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total(tmp_path):
     limit = {"epsilon": 20.0, "delta": 1e-6}
-    one = calibrated(mdp.Mean(mdp.Box((0.0,), (1.0,)), 50), epsilon=0.1, delta=1e-8)
+    one = calibrated(mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50), epsilon=0.1, delta=1e-8)
     assert 2 * safe.extra_delta(20.0, 1) > 1e-6 > 1e5 * one.extra_delta
     ledger.spend(tmp_path / "a.json", {}, one, limit)
     with pytest.raises(mdp.InputError, match="allows epsilon 20"):
@@ -115,7 +116,7 @@ def test_what_the_law_of_noise_adds_counts_at_the_epsilon_of_the_total(tmp_path)
 
 
 def test_pure_releases_add_up_beside_others_only_where_that_was_reserved(tmp_path):
-    query = mdp.Mean(mdp.Box((0.0,), (1.0,)), 50)
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 50)
     pure, other = calibrated(query, mdp.Laplace(), 0.5), calibrated(query, epsilon=0.5)
     limit = {"epsilon": 1.1, "delta": 1.1e-6}
     ledger.spend(tmp_path / "a.json", {}, pure, limit)
@@ -175,7 +176,7 @@ def test_the_account_is_written_before_there_is_noise(folder, monkeypatch):
 
 
 def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
-    query = mdp.SecondMoments(mdp.Box.cube(20, -1.0, 1.0), 100)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(20, -1.0, 1.0), 100)
     for one in mdp.options(query, epsilon=3.0, delta=1e-9):
         assert one.release.delta + one.release.extra_delta <= 1e-9
     with pytest.raises(mdp.InputError, match="safe noise on 400 numbers alone"):
@@ -190,7 +191,7 @@ def test_delta_as_stated_has_room_for_the_law_of_noise(folder):
 
 
 def test_noise_from_a_seed_warns():
-    release = calibrated(mdp.Records(mdp.Box((0.0,), (1.0,)), 1))
+    release = calibrated(mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 1))
     with pytest.warns(UserWarning, match="hides nothing"):
         release.sample_once([[1.0]], random_state=1)
     with warnings.catch_warnings():

@@ -17,21 +17,21 @@ def test_public_names_exist_and_are_few():
         getattr(mdp, "nothing")  # noqa: B009
 
 
-@pytest.mark.parametrize("query", [mdp.Records(BOX, 50), mdp.SecondMoments(BOX, 50)])
+@pytest.mark.parametrize("query", [mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)])
 @pytest.mark.parametrize("importance", [None, (1.0, 5.0)])
 def test_predicted_error_is_that_of_draws(query, importance):
     for option in options(query, **GIVEN, importance=importance):
         streams = [np.random.default_rng(seed) for seed in range(4000)]
         noise = option.release.noise.sample(streams)
         variances = (noise**2).mean(axis=0)
-        if isinstance(query, mdp.Records):
+        if isinstance(query, mdp.IdentityQuery):
             variances = variances.mean(axis=1, keepdims=True)
         assert option.variances == pytest.approx(variances, rel=0.2)
 
 
 def test_units_do_not_count_and_importance_does():
     plain, weighted = (
-        options(mdp.Records(BOX, 50), **GIVEN, importance=importance)[0]
+        options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=importance)[0]
         for importance in (None, (100.0, 1.0))
     )
     half = np.array([0.5, 100.0])
@@ -42,21 +42,21 @@ def test_units_do_not_count_and_importance_does():
 
 
 def test_sorted_and_pure_leaves_out_what_needs_a_delta():
-    listed = options(mdp.SecondMoments(BOX, 50), **GIVEN)
+    listed = options(mdp.SecondMomentQuery(BOX, 50), **GIVEN)
     assert [one.error for one in listed] == sorted(one.error for one in listed)
     assert len(listed) > 2
-    (pure,) = options(mdp.SecondMoments(BOX, 50), epsilon=1, delta=0)
+    (pure,) = options(mdp.SecondMomentQuery(BOX, 50), epsilon=1, delta=0)
     assert pure.name == "Laplace"
     assert pure.release.delta == 0
 
 
 def test_recommended_mechanism_releases():
-    mechanism = mdp.recommend(mdp.Records(BOX, 50), **GIVEN)
-    release = mechanism.calibrate(mdp.Records(BOX, 50), **GIVEN)
+    mechanism = mdp.recommend(mdp.IdentityQuery(BOX, 50), **GIVEN)
+    release = mechanism.calibrate(mdp.IdentityQuery(BOX, 50), **GIVEN)
     assert release.sample_once(np.ones((50, 2))).shape == (50, 2)
 
 
 @pytest.mark.parametrize("importance", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
 def test_bad_importance_is_refused(importance):
     with pytest.raises(mdp.InputError, match="importance"):
-        options(mdp.Records(BOX, 50), **GIVEN, importance=importance)
+        options(mdp.IdentityQuery(BOX, 50), **GIVEN, importance=importance)

@@ -17,7 +17,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.practice import ledger
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Mean
+from matrixdp.privacy.sensitivity import MeanQuery
 
 ROWS = np.column_stack([np.linspace(0, 130, 400), np.linspace(3e5, 0, 400)])
 SPECIFICATION = """
@@ -208,7 +208,7 @@ sys.exit(cli.main(["release", {str(written(folder))!r}, "--out", {str(folder / "
 
 
 def mean(epsilon=1.0, mechanism=None):
-    query = Mean(Box((0.0,), (1.0,)), 50)
+    query = MeanQuery(Box((0.0,), (1.0,)), 50)
     return (mechanism or Gaussian()).calibrate(query, epsilon=epsilon, delta=1e-6)
 
 

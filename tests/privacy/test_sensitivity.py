@@ -12,12 +12,12 @@ from scipy.stats import ortho_group
 
 from matrixdp.checks import InputError
 from matrixdp.privacy.quadratic import ENUMERABLE, largest_difference, largest_form
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
-LIVER = Identity(Box.cube(6, -1, 1), 248)
-MOVEMENT = Covariance(Box.cube(4, -100, 100), 10176)
-MOVEMENT_ZEROED = Covariance(Box.cube(4, -100, 100), 10176, "add_remove")
-CTG = Identity(Box.cube(21, 0, 1), 2126)
+LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
+MOVEMENT = SecondMomentQuery(Box.cube(4, -100, 100), 10176)
+MOVEMENT_ZEROED = SecondMomentQuery(Box.cube(4, -100, 100), 10176, "add_remove")
+CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ CTG = Identity(Box.cube(21, 0, 1), 2126)
         (MOVEMENT, "gamma", 4e4),
         (MOVEMENT_ZEROED, "l2", 3.930818),
         (MOVEMENT_ZEROED, "l2_upper", 3.107584),
-        (Covariance(Ball(2.0, 5), 10), "l2", np.sqrt(2) * 0.4),
-        (Covariance(Ball(2.0, 5), 10), "l2_upper", np.sqrt(2) * 0.4),
-        (Covariance(Ball(2.0, 5), 10, "add_remove"), "l1", 5 * 0.4),
-        (Identity(Ball(2.0, 5), 10), "l2", 4),
-        (Identity(Ball(2.0, 5), 10, "add_remove"), "l1", 2 * np.sqrt(5)),
+        (SecondMomentQuery(Ball(2.0, 5), 10), "l2", np.sqrt(2) * 0.4),
+        (SecondMomentQuery(Ball(2.0, 5), 10), "l2_upper", np.sqrt(2) * 0.4),
+        (SecondMomentQuery(Ball(2.0, 5), 10, "add_remove"), "l1", 5 * 0.4),
+        (IdentityQuery(Ball(2.0, 5), 10), "l2", 4),
+        (IdentityQuery(Ball(2.0, 5), 10, "add_remove"), "l1", 2 * np.sqrt(5)),
     ],
 )
 def test_printed_values(query, attribute, expected):
@@ -54,7 +54,7 @@ def test_printed_values(query, attribute, expected):
 
 def shift(query, x, y):
     """What replacing records y by x changes, (..., m) for a record, (..., m, m) for moments."""
-    if isinstance(query, Identity):
+    if isinstance(query, IdentityQuery):
         return x - y
     return (x[..., :, None] * x[..., None, :] - y[..., :, None] * y[..., None, :]) / query.records
 
@@ -72,7 +72,7 @@ NORMS = {
 
 
 def _entries(query):
-    return -1 if isinstance(query, Identity) else (-2, -1)
+    return -1 if isinstance(query, IdentityQuery) else (-2, -1)
 
 
 def into_domain(domain, x):
@@ -144,7 +144,7 @@ each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @each_adjacency
 @pytest.mark.parametrize("name", ["l1", "l2"])
 def test_no_neighbours_change_a_matrix_more_and_some_as_much(domain, adjacency, name):
-    query = Identity(domain, 3, adjacency)
+    query = IdentityQuery(domain, 3, adjacency)
     found, declared = largest_change(query, NORMS[name]), getattr(query, name)
     assert (1 - 1e-6) * declared <= found <= (1 + 1e-12) * declared
 
@@ -153,7 +153,7 @@ def test_no_neighbours_change_a_matrix_more_and_some_as_much(domain, adjacency, 
 @each_adjacency
 @pytest.mark.parametrize("name", NORMS)
 def test_no_neighbours_change_second_moments_more(domain, adjacency, name):
-    query = Covariance(domain, 3, adjacency)
+    query = SecondMomentQuery(domain, 3, adjacency)
     found, declared = largest_change(query, NORMS[name]), getattr(query, name)
     assert found <= (1 + 1e-12) * declared
     zero = not isinstance(domain, Box) or domain.contains_zero
@@ -179,7 +179,7 @@ def test_no_neighbours_change_second_moments_more(domain, adjacency, name):
     ],
 )
 def test_bounds_are_flagged_as_bounds(name, adjacency, exact, upper):
-    query = Covariance(DOMAINS[name], 3, adjacency)
+    query = SecondMomentQuery(DOMAINS[name], 3, adjacency)
     assert (query.l2_exact, query.l2_upper_exact) == (exact, upper)
     for measure, attained in (("l2", exact), ("l2_upper", upper)):
         if not attained:
@@ -200,13 +200,13 @@ class Whitened:
     def __call__(self, query, d):
         rows = np.eye(query.features) if self.directions is None else self.directions.T
         rows = rows / np.sqrt(self.variances)[:, None]
-        white = d @ rows.T if isinstance(query, Identity) else rows @ d @ rows.T
+        white = d @ rows.T if isinstance(query, IdentityQuery) else rows @ d @ rows.T
         return NORMS["l2"](query, white)
 
 
 @each_domain
 @each_adjacency
-@pytest.mark.parametrize("kind", [Identity, Covariance])
+@pytest.mark.parametrize("kind", [IdentityQuery, SecondMomentQuery])
 @pytest.mark.parametrize("rotated", [False, True])
 def test_no_neighbours_exceed_directional_mu(domain, adjacency, kind, rotated):
     rng = np.random.default_rng(7)
@@ -237,7 +237,7 @@ def test_no_neighbours_exceed_directional_mu(domain, adjacency, kind, rotated):
 )
 def test_mu_of_replacement_is_what_a_search_finds(shares, supremum):
     """Neither above nor below: noise is neither wasted nor missing."""
-    query = Covariance(Box.cube(len(shares), -1, 1), 1)
+    query = SecondMomentQuery(Box.cube(len(shares), -1, 1), 1)
     variances = 1 / np.array(shares)
     declared = query.directional_mu(variances)
     assert declared.exact
@@ -278,7 +278,7 @@ def test_beyond_enumeration_the_largest_difference_is_a_bound():
 @pytest.mark.parametrize("m", [2, 5])
 def test_second_moments_of_a_ball_are_exact_in_every_direction(m):
     """The two least noisy directions carry the worst replacement."""
-    query = Covariance(Ball(1.5, m), 3)
+    query = SecondMomentQuery(Ball(1.5, m), 3)
     variances = np.linspace(0.5, 2, m)
     declared = query.directional_mu(variances, ortho_group.rvs(m, random_state=1))
     assert declared.exact
@@ -309,8 +309,8 @@ def test_beyond_enumeration_the_form_is_bounded_from_above():
         signs = np.where(signs @ factor.T @ factor >= 0, 1.0, -1.0)
     found = ((signs @ factor.T) ** 2).sum(axis=1).max()
     assert found <= bound <= 2 * found
-    assert not Identity(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).exact
-    assert Identity(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).exact
+    assert not IdentityQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).exact
+    assert IdentityQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).exact
 
 
 @given(
@@ -323,15 +323,15 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
     box = BOXES[name]
     scaled = Box(tuple(np.multiply(k, box.lower)), tuple(np.multiply(k, box.upper)))
     for kind, power, names in (
-        (Identity, 1, ["l1", "l2", "gamma"]),
-        (Covariance, 2, [*NORMS, "gamma", "paper_l2"]),
+        (IdentityQuery, 1, ["l1", "l2", "gamma"]),
+        (SecondMomentQuery, 2, [*NORMS, "gamma", "paper_l2"]),
     ):
         small, large = kind(box, 5, adjacency), kind(scaled, 5, adjacency)
         for attribute in names:
             expected = k**power * getattr(small, attribute)
             assert getattr(large, attribute) == pytest.approx(expected, rel=1e-9)
-    moments, t = Covariance(box, 50, adjacency), np.linspace(1, 2, box.features)
-    assert moments.l2 == pytest.approx(Covariance(box, 5, adjacency).l2 / 10)
+    moments, t = SecondMomentQuery(box, 50, adjacency), np.linspace(1, 2, box.features)
+    assert moments.l2 == pytest.approx(SecondMomentQuery(box, 5, adjacency).l2 / 10)
     assert moments.directional_mu(2 * t).value == pytest.approx(moments.directional_mu(t).value / 2)
 
 
@@ -340,14 +340,14 @@ def test_sensitivities_scale_with_the_data(name, adjacency, k):
 
 def test_values_within_the_bounds_pass_and_come_back():
     x = np.array([[0.5, -1.0], [1.0, 0.0]])
-    query = Identity(Box.cube(2, -1, 1), 2)
+    query = IdentityQuery(Box.cube(2, -1, 1), 2)
     np.testing.assert_array_equal(query.check(x), x)
     assert query.check(np.stack([x, -x])).shape == (2, 2, 2)
-    assert Covariance(query.domain, 2).check(x @ x.T / 2).shape == (2, 2)
+    assert SecondMomentQuery(query.domain, 2).check(x @ x.T / 2).shape == (2, 2)
     records = np.random.default_rng(0).standard_normal((3, 500))
     records *= 0.7 / np.linalg.norm(records, axis=0)  # off the sphere by rounding only
-    Identity(Ball(0.7, 3), 500).check(records)
-    Covariance(Ball(0.7, 3), 500).check(records @ records.T / 500)
+    IdentityQuery(Ball(0.7, 3), 500).check(records)
+    SecondMomentQuery(Ball(0.7, 3), 500).check(records @ records.T / 500)
 
 
 PLANE = Box.cube(2, -1, 1)
@@ -356,17 +356,17 @@ PLANE = Box.cube(2, -1, 1)
 @pytest.mark.parametrize(
     ("query", "value", "message"),
     [
-        (Identity(PLANE, 2), [[0, 0], [0, 1.001]], "largest value of a feature is 1.001 .*clip"),
-        (Identity(PLANE, 2), [[0, 0], [0, -1.01]], "smallest value of a feature is -1.01 .*clip"),
-        (Identity(PLANE, 2), [[0, 0], [np.nan, 0]], r"value is nan at index \(1, 0\)"),
-        (Identity(PLANE, 2), [[0, 0]], r"value has shape \(1, 2\); it must end in 2 x 2"),
-        (Identity(PLANE, 2), [0, 0], r"value has shape \(2,\)"),
-        (Identity(Ball(1, 2), 2), [[0, 0.8], [0, 0.601]], "l2 norm of a record is 1.0006"),
-        (Covariance(PLANE, 2), [[1, 0.5], [0, 1]], "not symmetric"),
-        (Covariance(PLANE, 2), [[1, 0], [0, 1.001]], "absolute second moment is 1.001 .*clip"),
-        (Covariance(PLANE, 2), [[np.inf, 0], [0, 1]], "value is inf"),
+        (IdentityQuery(PLANE, 2), [[0, 0], [0, 1.001]], "largest value .* is 1.001 .*clip"),
+        (IdentityQuery(PLANE, 2), [[0, 0], [0, -1.01]], "smallest value .* is -1.01 .*clip"),
+        (IdentityQuery(PLANE, 2), [[0, 0], [np.nan, 0]], r"value is nan at index \(1, 0\)"),
+        (IdentityQuery(PLANE, 2), [[0, 0]], r"value has shape \(1, 2\); it must end in 2 x 2"),
+        (IdentityQuery(PLANE, 2), [0, 0], r"value has shape \(2,\)"),
+        (IdentityQuery(Ball(1, 2), 2), [[0, 0.8], [0, 0.601]], "l2 norm of a record is 1.0006"),
+        (SecondMomentQuery(PLANE, 2), [[1, 0.5], [0, 1]], "not symmetric"),
+        (SecondMomentQuery(PLANE, 2), [[1, 0], [0, 1.001]], "second moment is 1.001 .*clip"),
+        (SecondMomentQuery(PLANE, 2), [[np.inf, 0], [0, 1]], "value is inf"),
         (
-            Covariance(Ball(1, 2), 2),
+            SecondMomentQuery(Ball(1, 2), 2),
             [[0.5, 0], [0, 0.501]],
             "mean squared norm of records is 1.001",
         ),
@@ -386,12 +386,12 @@ def test_values_outside_the_bounds_are_refused(query, value, message):
         (lambda: Ball(0, 3), "radius is 0; it must be a finite number above 0"),
         (lambda: Ball(np.nan, 3), "radius is nan"),
         (lambda: Ball(1, 2.5), "features is 2.5; it must be a whole number"),
-        (lambda: Identity(PLANE, 0), "records is 0"),
-        (lambda: Covariance(PLANE, 5, "swap"), "adjacency is 'swap'"),
-        (lambda: Identity(PLANE, 5).directional_mu([1, 0]), "variances hold 0.0"),
-        (lambda: Identity(PLANE, 5).directional_mu([1, -1]), "variances hold -1.0"),
-        (lambda: Identity(PLANE, 5).directional_mu([1]), r"variances has shape \(1,\)"),
-        (lambda: Identity(PLANE, 5).directional_mu([1, 1], np.ones((2, 2))), "orthonormal"),
+        (lambda: IdentityQuery(PLANE, 0), "records is 0"),
+        (lambda: SecondMomentQuery(PLANE, 5, "swap"), "adjacency is 'swap'"),
+        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, 0]), "variances hold 0.0"),
+        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, -1]), "variances hold -1.0"),
+        (lambda: IdentityQuery(PLANE, 5).directional_mu([1]), r"variances has shape \(1,\)"),
+        (lambda: IdentityQuery(PLANE, 5).directional_mu([1, 1], np.ones((2, 2))), "orthonormal"),
     ],
 )
 def test_bad_parameters_are_refused_in_one_sentence(build, message):

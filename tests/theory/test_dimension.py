@@ -4,7 +4,7 @@ import pytest
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Identity
+from matrixdp.privacy.sensitivity import Ball, IdentityQuery
 from matrixdp.theory import dimension
 
 
@@ -43,7 +43,7 @@ def test_towards_epsilon_0_mvg_diverges_and_imgm_has_a_limit(table):
 
 def test_the_noise_is_the_mechanisms():
     # Zeroing a record of a ball of radius 1 has s2 = 1.
-    query = Identity(Ball(radius=1.0, features=256), 150, "add_remove")
+    query = IdentityQuery(Ball(radius=1.0, features=256), 150, "add_remove")
     release = MVG(allocation=Binary(), gamma=1.0).calibrate(query, epsilon=1, delta=1e-5)
     rows = dimension._rows("epsilon", "sqrt", (256, 150), 1.0)
     assert rows["mvg_std"].item() == pytest.approx(release.noise_std, rel=1e-12)

@@ -4,7 +4,7 @@ For a matrix of your own, one record per row, whose number and bounds are public
 
 >>> import matrixdp as mdp, numpy as np
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
->>> query = mdp.SecondMoments(mdp.Box((0, 0), (120, 200_000)), records=400)
+>>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
 >>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
 >>> release = mechanism.calibrate(query, epsilon=1, delta=1e-6)
 >>> release.sample_once(records).shape
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from matrixdp.practice.recommend import recommend as recommend
     from matrixdp.privacy.domain import Ball as Ball
     from matrixdp.privacy.domain import Box as Box
-    from matrixdp.privacy.sensitivity import Covariance as SecondMoments
-    from matrixdp.privacy.sensitivity import Identity as Records
-    from matrixdp.privacy.sensitivity import Mean as Mean
+    from matrixdp.privacy.sensitivity import IdentityQuery as IdentityQuery
+    from matrixdp.privacy.sensitivity import MeanQuery as MeanQuery
+    from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
 
 #: Public names, in the order of use: where each one is, and what it is called there. Imported when
 #: they are used.
 _PUBLIC = {
     "Box": ("privacy.domain", "Box"),
     "Ball": ("privacy.domain", "Ball"),
-    "Records": ("privacy.sensitivity", "Identity"),
-    "Mean": ("privacy.sensitivity", "Mean"),
-    "SecondMoments": ("privacy.sensitivity", "Covariance"),
+    "IdentityQuery": ("privacy.sensitivity", "IdentityQuery"),
+    "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
+    "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
     "recommend": ("practice.recommend", "recommend"),
     "options": ("practice.recommend", "options"),
     "Option": ("practice.recommend", "Option"),

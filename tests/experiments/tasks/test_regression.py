@@ -9,7 +9,7 @@ from matrixdp.experiments.tasks.regression import Regression, ridge_coefficients
 from matrixdp.mechanisms.gaussian import GOE
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Box, Covariance, NormalEquations
+from matrixdp.privacy.sensitivity import Box, NormalEquations, SecondMomentQuery
 from matrixdp.seeds import streams
 
 CUBE = Box.cube(6, -1, 1)
@@ -109,7 +109,7 @@ def test_second_moments_get_the_public_ridge_of_their_noise(matrix):
     train, test = instance.matrix[1], instance._features[1]
     errors = model.fit(train[:5].T, train[5]).predict(test.T) - instance._target[1]
     assert score[1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-9)
-    release = GOE().calibrate(Covariance(Box.cube(6, -1, 1), 248), epsilon=1, delta=0.01)
+    release = GOE().calibrate(SecondMomentQuery(Box.cube(6, -1, 1), 248), epsilon=1, delta=0.01)
     assert moments_ridge(release.noise_std, 6) == pytest.approx(
         2 * release.noise.diagonal_std * np.sqrt(6)
     )
@@ -127,6 +127,6 @@ def test_the_normal_equations_know_the_target():
     box = Box.cube(6, -1, 1)
     query = Regression(target=3, train=40).query("normal_equations", box, 40, "add_remove")
     assert query == NormalEquations(box, 40, "add_remove", target=3)
-    assert Regression(target=3, train=40).query("covariance", box, 40, "replace") == Covariance(
-        box, 40
-    )
+    assert Regression(target=3, train=40).query(
+        "covariance", box, 40, "replace"
+    ) == SecondMomentQuery(box, 40)

@@ -7,12 +7,12 @@ from samplerun import settle
 from matrixdp.audit import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from matrixdp.report import tables
 
 QUERIES = {
-    "identity": Identity(Box.cube(2, -1, 1), 20),
-    "covariance": Covariance(Box.cube(2, -1, 1), 20),
+    "identity": IdentityQuery(Box.cube(2, -1, 1), 20),
+    "covariance": SecondMomentQuery(Box.cube(2, -1, 1), 20),
 }
 
 

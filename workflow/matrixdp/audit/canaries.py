@@ -30,7 +30,14 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import LIVER
-from matrixdp.privacy.sensitivity import Ball, Box, Covariance, Identity, Query, second_moments
+from matrixdp.privacy.sensitivity import (
+    Ball,
+    Box,
+    IdentityQuery,
+    Query,
+    SecondMomentQuery,
+    second_moments,
+)
 from matrixdp.seeds import streams
 
 Given = list[np.random.Generator]
@@ -167,7 +174,7 @@ def _exponential_radius(wrong: bool, given: Given) -> Outcome:
     "rank-one noise", "noise along one random direction, of infinite density at 0 (R1SMG, 2024)"
 )
 def _rank_one(wrong: bool, given: Given) -> Outcome:
-    release = Gaussian().calibrate(Identity(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
+    release = Gaussian().calibrate(IdentityQuery(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
     if not wrong:
         return _by_black_box(release, given)
     law = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
@@ -186,7 +193,7 @@ def _rank_one(wrong: bool, given: Given) -> Outcome:
     "data-dependent scaling", "scaling by the data's own range, and scaling the noise back with it"
 )
 def _own_range(wrong: bool, given: Given) -> Outcome:
-    query = Identity(Box((0.0,), (1.0,)), 20)
+    query = IdentityQuery(Box((0.0,), (1.0,)), 20)
     release = Laplace().calibrate(query, epsilon=1.0)
     # Nineteen records of 0.1; the last is 0.1 or 1. Scaled to [0, 1] by their maximum, and back.
     largest = (0.1, 1.0) if wrong else (1.0, 1.0)
@@ -237,12 +244,12 @@ def _divided_by_batch(wrong: bool, given: Given) -> Outcome:
     "IMGM's second experiment: amplification by sampling, though all records are released",
 )
 def _amplified(wrong: bool, given: Given) -> Outcome:
-    query, q = Identity(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
+    query, q = IdentityQuery(Box.cube(150, -1, 1), 256), 256 / 25000 if wrong else 1.0
     release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
     return _by_curve(replace(release, epsilon=1.0, delta=1e-5), given)
 
 
-class _TwoRootP(Covariance):
+class _TwoRootP(SecondMomentQuery):
     @property
     def l1(self) -> float:
         return 2 * float(np.sqrt(self.features)) / self.records
@@ -252,11 +259,11 @@ class _TwoRootP(Covariance):
     "2 sqrt(p) / n", "Laplace noise on x x^T for an l1 sensitivity of 2 sqrt(p) / n, at p = 20"
 )
 def _entrywise_laplace(wrong: bool, given: Given) -> Outcome:
-    kind = _TwoRootP if wrong else Covariance
+    kind = _TwoRootP if wrong else SecondMomentQuery
     return _by_search(kind(Ball(1.0, 20), 100, "add_remove"), "l1", given)
 
 
-class _Halved(Identity):
+class _Halved(IdentityQuery):
     @property
     def l2(self) -> float:
         return super().l2 / 2
@@ -264,7 +271,7 @@ class _Halved(Identity):
 
 @_search("wrong sensitivity", "the l2 sensitivity of removing a record, where records are replaced")
 def _wrong_sensitivity(wrong: bool, given: Given) -> Outcome:
-    kind = _Halved if wrong else Identity
+    kind = _Halved if wrong else IdentityQuery
     return _by_search(kind(Box.cube(4, -1, 1), 50), "l2", given)
 
 
@@ -319,11 +326,11 @@ class _InvertedRatio(PrincipalDirection):
     "PPCA's sampler divides by its envelope where it should multiply (diffprivlib 0.6.6)",
 )
 def _inverted_ratio(wrong: bool, given: Given) -> Outcome:
-    release = PPCA().calibrate(Covariance(Box.cube(4, -1, 1), 1000), epsilon=1.0)
+    release = PPCA().calibrate(SecondMomentQuery(Box.cube(4, -1, 1), 1000), epsilon=1.0)
     return _by_scale(_InvertedRatio(**vars(release)) if wrong else release, given)
 
 
-_MOMENTS = Covariance(Box.cube(6, -1, 1), 50)
+_MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
 
 
 @_curve(

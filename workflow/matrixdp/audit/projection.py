@@ -14,7 +14,7 @@ from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 
 class BlackBoxAudit(Audit):
@@ -87,7 +87,7 @@ class ChosenAudit(ComposedAudit):
     ) -> None:
         super().__init__(release, mus, noisy, stream)
         query = release.query
-        moments = Covariance(query.domain, query.records, query.adjacency)
+        moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
         first, second, _ = worst(moments, frobenius, stream)
         self._values = first[:, None], second[:, None]
         self._change = np.outer(first, first) - np.outer(second, second)

@@ -9,7 +9,7 @@ import numpy as np
 from matrixdp.audit.neighbours import Neighbours, frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Covariance, NormalEquations, Query
+from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
 from matrixdp.seeds import streams
 
 #: Two computations of the same norm agree to this; a search that comes this close has attained it.
@@ -52,7 +52,7 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
         "l2": (query.l2, frobenius),
         "l2, as the MVG paper states it": (query.paper_l2, frobenius),
     }
-    if isinstance(query, Covariance):
+    if isinstance(query, SecondMomentQuery):
         found["l1, upper triangle"] = query.l1_upper, lambda d: _sum(np.triu(d))
         found["l2, upper triangle"] = query.l2_upper, lambda d: frobenius(np.triu(d))
     return found

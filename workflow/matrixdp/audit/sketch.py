@@ -15,7 +15,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy import sketching
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: Epsilons at which the curve is computed a second way, in standard deviations of the loss.
 SPOTS = (0.5, 1.5, 3.0)
@@ -56,7 +56,7 @@ class SketchAudit(Audit):
         """Return the likelihood ratio of each sketch up to a constant: a quadratic form."""
         release, pair = self.release, np.stack(self._records, axis=1)
         plane, _ = np.linalg.qr(pair)
-        query = Covariance(Ball(release.query.domain.radius, 2), 1, release.query.adjacency)
+        query = SecondMomentQuery(Ball(release.query.domain.radius, 2), 1, release.query.adjacency)
         reduced = replace(release, query=query)
         values = [np.outer(x, x) for x in (plane.T @ pair).T]
         inverses = [np.linalg.inv(value + release.ridge * np.eye(2)) for value in values]

@@ -27,7 +27,7 @@ from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find, registry
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
-from matrixdp.privacy.sensitivity import Box, Identity, Query, second_moments
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
 from matrixdp.trials import CONTROL, Block, Rows, assigned
 
@@ -375,7 +375,7 @@ def _scores(
 
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     """Return the changes with the norm of the private data in place of ``FROM_DATA``."""
-    if isinstance(query, Identity):
+    if isinstance(query, IdentityQuery):
         # Where trials split the data, the root mean square over splits.
         norm = np.sqrt(query.records * (data.matrix**2).sum(axis=0).mean())
     else:

@@ -25,7 +25,7 @@ from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, 
 from matrixdp.mechanisms.clipped import Chosen, clipped
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8
@@ -63,7 +63,7 @@ class ChosenBySearch(Chosen):
     what is released at the chosen radius, ``failure`` the authors' beta.
     """
 
-    source: Covariance
+    source: SecondMomentQuery
     trace_std: float
     search: float
     rest: float
@@ -149,7 +149,7 @@ class AdaptiveCovariance(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenBySearch:
         """Return the (epsilon, delta)-DP release; InputError: there is one feature only."""
         budget = self._budget(query, epsilon, delta)
-        assert isinstance(query, Covariance)
+        assert isinstance(query, SecondMomentQuery)
         if query.features < 2:
             raise InputError("the query has 1 feature; the adaptive method needs at least 2")
         mu = gaussian.mu(*budget)
@@ -157,7 +157,7 @@ class AdaptiveCovariance(Mechanism):
         return ChosenBySearch.by_mu(
             mu,
             budget,
-            query=Identity(query.domain, query.records, query.adjacency),
+            query=IdentityQuery(query.domain, query.records, query.adjacency),
             source=query,
             trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),

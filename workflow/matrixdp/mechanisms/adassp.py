@@ -32,7 +32,7 @@ from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Identity, NormalEquations, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
         return RidgedByHistogram.by_mu(
             mu,
             budget,
-            query=Identity(query.domain, query.records, query.adjacency),
+            query=IdentityQuery(query.domain, query.records, query.adjacency),
             candidates=tuple(one.explaining for one in equations),
             equations=equations,
             count_std=float(np.sqrt(2 / self.share) / mu),

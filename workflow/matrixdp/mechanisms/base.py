@@ -85,7 +85,7 @@ class Release(abc.ABC):
     def explain(self) -> str:
         """Return in a sentence what is promised, what is delivered, and the noise.
 
-        >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
@@ -129,7 +129,7 @@ class Release(abc.ABC):
 class Additive(Release):
     """Value plus ``noise``, of a law that does not depend on the value.
 
-    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     >>> release.epsilon_actual <= 1, f"{release.noise_std:.4f}", f"{release.mu:.4f}"
     (True, '0.0211', '0.2367')

@@ -23,7 +23,7 @@ from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +94,9 @@ class Centred(Mechanism):
         budget = self._budget(query, epsilon, delta)
         mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
-        records = Identity(query.domain, query.records, query.adjacency)
-        widest = Identity(query.domain, query.records).l2
-        apart = Covariance(Ball(widest, query.features), query.records)
+        records = IdentityQuery(query.domain, query.records, query.adjacency)
+        widest = IdentityQuery(query.domain, query.records).l2
+        apart = SecondMomentQuery(Ball(widest, query.features), query.records)
         about: Release
         if self.share is None:
             about = PrivatelyClipped().spending(apart, each, budget)

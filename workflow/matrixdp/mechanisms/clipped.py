@@ -22,7 +22,7 @@ from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: R^2 as a share of the largest squared norm in the box, where it is fixed in public. It was chosen
 #: after looking at results on the data of both papers.
@@ -52,12 +52,12 @@ class ClippedMoments(Mechanism):
         return replace(release, mu_exact=release.mu_exact and reached)
 
 
-def clipped(query: Query, share: float) -> Covariance:
+def clipped(query: Query, share: float) -> SecondMomentQuery:
     """Return the second moments of records clipped to R^2 = ``share`` times the largest one."""
-    if share == 1 and isinstance(query, Covariance):
+    if share == 1 and isinstance(query, SecondMomentQuery):
         return query
     radius = float(np.sqrt(share)) * query.domain.radius
-    return Covariance(Ball(radius, query.features), query.records, query.adjacency)
+    return SecondMomentQuery(Ball(radius, query.features), query.records, query.adjacency)
 
 
 def attained(query: Query, radius: float) -> bool:
@@ -200,7 +200,7 @@ class PrivatelyClipped(Mechanism):
         return ChosenByHistogram.by_mu(
             mu,
             budget,
-            query=Identity(query.domain, query.records, query.adjacency),
+            query=IdentityQuery(query.domain, query.records, query.adjacency),
             candidates=tuple(candidates),
             count_std=float(np.sqrt(2 / self.share) / mu),
             tolerated=self.tolerated,

@@ -21,7 +21,7 @@ from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class DirectionalGaussian(Mechanism):
             noise, as no shape helps there.
         directions: None for the standard basis, or an orthonormal basis, one direction per column.
 
-    >>> query = mdp.Mean(mdp.Box((0, 0), (1, 1)), records=400)
+    >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), records=400)
     >>> release = mdp.DirectionalGaussian(weights=(9, 1)).calibrate(query, epsilon=1, delta=1e-6)
     >>> release.noise.row_factor.round(4).tolist()
     [0.0122, 0.0211]
@@ -64,7 +64,7 @@ class DirectionalGaussian(Mechanism):
         limit = gaussian.mu(*budget)
         directions = checked_basis(self.directions, query.features)
         shape = self._shape(query, directions)
-        symmetric = isinstance(query, Covariance)
+        symmetric = isinstance(query, SecondMomentQuery)
         # mu falls with the root of the variances, and with the factor's variances themselves.
         ratio = query.directional_mu(shape, directions).value / limit
         variances = shape * (ratio if symmetric else ratio**2)

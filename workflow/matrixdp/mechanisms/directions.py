@@ -12,7 +12,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import Streams
 from matrixdp.mechanisms.base import GaussianRelease, Release
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PrivateDirections:
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the release of the second moments on this share of (epsilon, delta)."""
-        moments = Covariance(query.domain, query.records, query.adjacency)
+        moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
         return AnalyzeGauss("analytic").calibrate(
             moments, epsilon=self.share * epsilon, delta=self.share * delta
         )

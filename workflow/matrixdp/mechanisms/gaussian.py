@@ -17,7 +17,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Covariance, Mu, Query
+from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
 
 #: The two constants in circulation: sigma = sensitivity sqrt(2 ln(constant / delta)) / epsilon.
 CONSTANTS = {
@@ -57,7 +57,7 @@ class Gaussian(Mechanism):
 
     Its calibration is ``analytic`` (Balle & Wang 2018), ``2006`` or ``2014`` (see ``CONSTANTS``).
 
-    >>> query = mdp.Mean(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> f"{mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0211'
     """
@@ -112,7 +112,7 @@ class AnalyzeGauss(Mechanism):
     The upper triangle with the diagonal gets i.i.d. noise, calibrated to its l2 sensitivity, and is
     mirrored. The calibrations are those of :class:`Gaussian`; the paper's constant is ``2014``.
 
-    >>> query = mdp.SecondMoments(mdp.Box((-1, -1), (1, 1)), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box((-1, -1), (1, 1)), records=400)
     >>> f"{mdp.AnalyzeGauss('analytic').calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0211'
     """
@@ -123,7 +123,7 @@ class AnalyzeGauss(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
-        assert isinstance(query, Covariance)
+        assert isinstance(query, SecondMomentQuery)
         return _triangle(
             query, standard_deviation(query.l2_upper, *budget, self.calibration), budget
         )
@@ -136,7 +136,7 @@ class GOE(Mechanism):
     The symmetric part of i.i.d. noise that is calibrated to the Frobenius sensitivity: diagonal
     entries keep its standard deviation, the others have it divided by sqrt(2).
 
-    >>> query = mdp.SecondMoments(mdp.Ball(1.0, features=2), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400)
     >>> f"{mdp.GOE().calibrate(query, epsilon=1, delta=1e-6).noise_std:.4f}"
     '0.0129'
     """
@@ -156,12 +156,12 @@ def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> GaussianRele
     return _symmetric(query, noise, Mu(query.l2, query.l2_exact), budget)
 
 
-def independent_triangle(query: Covariance, mu: float, budget: Budget) -> GaussianRelease:
+def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> GaussianRelease:
     """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``."""
     return _triangle(query, query.l2_upper / mu, budget)
 
 
-def _triangle(query: Covariance, sigma: float, budget: Budget) -> GaussianRelease:
+def _triangle(query: SecondMomentQuery, sigma: float, budget: Budget) -> GaussianRelease:
     noise = SymmetricNormal(query.shape, sigma, sigma)
     return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), budget)
 

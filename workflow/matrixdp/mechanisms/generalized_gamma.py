@@ -14,7 +14,7 @@ import numpy as np
 from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: What the power is chosen from, by the calibration alone.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
@@ -37,14 +37,14 @@ class SphericalGamma(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
         """Return the (epsilon, delta)-DP release."""
         epsilon, delta = self._budget(query, epsilon, delta)
-        symmetric = isinstance(query, Covariance)
+        symmetric = isinstance(query, SecondMomentQuery)
         m = query.features
         dimension = m * (m + 1) // 2 if symmetric else m
         powers = np.array(POWERS if self.power is None else [self.power])
         units = generalized_gamma.scale(epsilon, delta, powers, dimension)
         deviations = generalized_gamma.deviation(units, powers, dimension)
         best = int(np.argmin(deviations))
-        shift = query.l2_upper if isinstance(query, Covariance) else query.l2
+        shift = query.l2_upper if isinstance(query, SecondMomentQuery) else query.l2
         law = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return Additive(
             query=query,

@@ -17,7 +17,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy import sketching
-from matrixdp.privacy.sensitivity import Identity, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class JohnsonLindenstrauss(Mechanism):
             leverage = sketching.leverage(epsilon, delta, rows, query.adjacency)
             ridge = squared_radius * (1 - leverage) / leverage
         else:
-            distance = Identity(query.domain, query.records, query.adjacency).l2
+            distance = IdentityQuery(query.domain, query.records, query.adjacency).l2
             lift = 16 * np.sqrt(rows * np.log(2 / delta)) / epsilon * np.log(16 * rows / delta)
             ridge = float((distance * lift) ** 2)
             leverage = squared_radius / (ridge + squared_radius)

@@ -8,7 +8,7 @@ import numpy as np
 
 from matrixdp import checks, laws
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Laplace(Mechanism):
     Second moments get noise on the upper triangle with the diagonal, mirrored, calibrated to the
     l1 sensitivity of that triangle: half the noise of perturbing all entries.
 
-    >>> mdp.Laplace().calibrate(mdp.Mean(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
+    >>> mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
     0.02
     """
 
@@ -26,7 +26,7 @@ class Laplace(Mechanism):
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
-        if isinstance(query, Covariance):
+        if isinstance(query, SecondMomentQuery):
             noise: laws.Laplace = laws.SymmetricLaplace(query.shape, query.l1_upper / epsilon)
         else:
             noise = laws.Laplace(query.shape, query.l1 / epsilon)

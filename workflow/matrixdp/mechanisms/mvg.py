@@ -20,7 +20,7 @@ from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
-from matrixdp.privacy.sensitivity import Covariance, Mu, Query
+from matrixdp.privacy.sensitivity import Mu, Query, SecondMomentQuery
 
 ZETAS = ("sqrt", "literal")
 
@@ -113,7 +113,7 @@ class MVG(Mechanism):
         variances = 1 / precisions
         mu = query.directional_mu(variances, directions) if self._is_private(query) else NO_LIMIT
         factor = noise_factor(directions, variances)
-        equimodal = isinstance(query, Covariance)
+        equimodal = isinstance(query, SecondMomentQuery)
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
         std = float(np.sqrt(mean_variance))
@@ -139,7 +139,7 @@ class MVG(Mechanism):
         """Return the limit on the l2 norm of the precisions of Sigma."""
         phi = self.precision_budget(query, epsilon=epsilon, delta=delta)
         # |sigma(Psi^-1)|_2 is sqrt(n) for Psi = I; for Psi = Sigma both norms are phi.
-        return phi if isinstance(query, Covariance) else phi**2 / np.sqrt(query.records)
+        return phi if isinstance(query, SecondMomentQuery) else phi**2 / np.sqrt(query.records)
 
     def _with_private_directions(
         self, query: Query, private: PrivateDirections, budget: Budget

@@ -19,7 +19,7 @@ from matrixdp.mechanisms.base import Additive
 from matrixdp.practice import answers
 from matrixdp.practice.recommend import options
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,7 +46,7 @@ class _Private(BaseEstimator):
     def _release(self, records: Array) -> Array:
         """Return noisy second moments of records within [-1, 1], and keep ``release_``."""
         count, features = records.shape
-        query = Covariance(Box.cube(features, -1.0, 1.0), count)
+        query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
         best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
         self.release_: Additive = best.release
         return self.release_.sample_once(records, random_state=self.random_state)

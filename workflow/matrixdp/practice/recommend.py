@@ -15,7 +15,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import Covariance, Query
+from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: What the law of safe noise may add to the delta of a guarantee that states none.
 _PURE = 1e-6
@@ -32,7 +32,7 @@ class Option:
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
 
-    >>> mdp.options(mdp.Mean(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
+    >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
@@ -70,7 +70,7 @@ def options(
     Raises:
         InputError: a number is out of range, or no noise at this guarantee is safe.
 
-    >>> query = mdp.SecondMoments(mdp.Box.cube(4, -1, 1), records=400)
+    >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=400)
     >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
     ...     print(f"{one.name} {one.error:.3f}")
     Laplace 0.035
@@ -92,12 +92,12 @@ def options(
     weights = important / half**2
     found: list[Mechanism] = list(mechanisms or [Laplace()])
     if not pure and not mechanisms:
-        symmetric = isinstance(query, Covariance)
+        symmetric = isinstance(query, SecondMomentQuery)
         found += [GOE(), AnalyzeGauss("analytic")] if symmetric else [Gaussian()]
         if np.ptp(weights):
             found.append(DirectionalGaussian(weights=tuple(weights)))
     sizes, shares = half[:, None], important[:, None]
-    if isinstance(query, Covariance):
+    if isinstance(query, SecondMomentQuery):
         # x_i x_j lies between -c_i c_j and c_i c_j.
         sizes, shares = sizes * sizes.T, shares * shares.T
     listed = []
@@ -113,7 +113,7 @@ def options(
 def recommend(query: Query, **asked: Any) -> Mechanism:
     """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
-    >>> mdp.recommend(mdp.Records(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
+    >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
     return options(query, **asked)[0].mechanism
@@ -140,6 +140,6 @@ def _variances(release: Additive) -> Array:
 def _half_ranges(query: Query) -> Array:
     """Return half of the range of each feature, for second moments its largest size, (m,)."""
     domain = query.domain
-    if isinstance(domain, Box) and not isinstance(query, Covariance):
+    if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
         return domain.widths / 2
     return domain.magnitudes

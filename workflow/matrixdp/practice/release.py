@@ -18,7 +18,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.practice import answers, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Covariance
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.version import VERSION
 
 #: Epsilons at which a receipt states the exact curve.
@@ -156,7 +156,7 @@ def price(asked: Specification) -> float:
 def in_words(asked: Specification, best: recommend.Option) -> list[str]:
     """Return the noise of each column beside the range of its values, a sentence each."""
     what, lower, upper = "values", asked.middle - asked.half, asked.middle + asked.half
-    if isinstance(asked.query, Covariance):
+    if isinstance(asked.query, SecondMomentQuery):
         what, lower, upper = "mean squares", np.zeros(len(asked.half)), asked.half**2
     return [
         f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
@@ -181,7 +181,7 @@ def says(best: recommend.Option) -> str:
 
 def _by_column(asked: Specification, best: recommend.Option) -> dict[str, float]:
     """Return the noise of each column, or of its mean square, in its own unit."""
-    covers = isinstance(asked.query, Covariance)
+    covers = isinstance(asked.query, SecondMomentQuery)
     own = np.diag(best.variances) if covers else best.variances[:, 0]
     if asked.target:  # the constant has no unit
         own = np.delete(own, -2)
@@ -210,7 +210,7 @@ def _value(asked: Specification) -> Array:
 def _answer(asked: Specification, noise_std: float, private: Array) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units."""
     half = asked.half
-    if not isinstance(asked.query, Covariance):
+    if not isinstance(asked.query, SecondMomentQuery):
         return private * half + asked.middle
     if asked.asked == "second_moments":
         return private * np.outer(half, half)

@@ -16,15 +16,21 @@ from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import ADJACENCIES, Covariance, Identity, Mean, Query
+from matrixdp.privacy.sensitivity import (
+    ADJACENCIES,
+    IdentityQuery,
+    MeanQuery,
+    Query,
+    SecondMomentQuery,
+)
 
 #: From what is asked for to the query whose noisy value gives it.
 QUERIES: dict[str, type[Query]] = {
-    "records": Identity,
-    "mean": Mean,
-    "second_moments": Covariance,
-    "first_component": Covariance,
-    "regression": Covariance,
+    "records": IdentityQuery,
+    "mean": MeanQuery,
+    "second_moments": SecondMomentQuery,
+    "first_component": SecondMomentQuery,
+    "regression": SecondMomentQuery,
 }
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import Identity, Mean, Query
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
 #: Steps of a feature's range, for sums of values, and of its largest size, for sums of products.
 _STEPS = {1: 2**37, 2: 2**19}
@@ -36,9 +36,9 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         InputError: a block is not of finite numbers with m columns, or there are not ``records``.
     """
     rows = _clipped(query, blocks)
-    if isinstance(query, Identity) and not isinstance(query, Mean):
+    if isinstance(query, IdentityQuery) and not isinstance(query, MeanQuery):
         return np.concatenate(list(rows)).T
-    power = 1 if isinstance(query, Mean) else 2
+    power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
     if power == 1 and isinstance(query.domain, Box):
         start, size = np.array(query.domain.lower), query.domain.widths

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 
-LIVER = Identity(Box.cube(6, -1, 1), 248)
-MOVEMENT = Covariance(Box.cube(4, -1, 1), 10176)
-CTG = Identity(Box.cube(21, 0, 1), 2126)
+LIVER = IdentityQuery(Box.cube(6, -1, 1), 248)
+MOVEMENT = SecondMomentQuery(Box.cube(4, -1, 1), 10176)
+CTG = IdentityQuery(Box.cube(21, 0, 1), 2126)
 EXPERIMENTS: tuple[Query, ...] = (LIVER, MOVEMENT, CTG)

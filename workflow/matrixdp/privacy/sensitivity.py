@@ -85,10 +85,10 @@ class _Query:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
 
 
-class Identity(_Query):
+class IdentityQuery(_Query):
     """The identity query f(X) = X, shape m x n (MVG paper, sections 8.1 and 8.3).
 
-    >>> mdp.Records(mdp.Box((-1, -1), (1, 1)), records=400).shape
+    >>> mdp.IdentityQuery(mdp.Box((-1, -1), (1, 1)), records=400).shape
     (2, 400)
     """
 
@@ -164,10 +164,10 @@ class Identity(_Query):
         return matrix
 
 
-class Mean(Identity):
+class MeanQuery(IdentityQuery):
     """The mean of the records, shape m x 1: the identity query of one record of widths / n.
 
-    >>> mdp.Mean(mdp.Ball(1.0, features=2), records=400).l2
+    >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2
     0.005
     """
 
@@ -196,10 +196,10 @@ class Mean(Identity):
         return self._clipped(records).mean(axis=-1, keepdims=True)
 
 
-class Covariance(_Query):
+class SecondMomentQuery(_Query):
     """The second-moment query f(X) = X X^T / n, shape m x m (MVG paper, section 8.2).
 
-    >>> mdp.SecondMoments(mdp.Ball(1.0, features=2), records=400, adjacency="add_remove").l2
+    >>> mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), records=400, adjacency="add_remove").l2
     0.0025
     """
 
@@ -351,7 +351,7 @@ class Covariance(_Query):
 
 
 @dataclass(frozen=True)
-class NormalEquations(Covariance):
+class NormalEquations(SecondMomentQuery):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
     ``target`` is the index of y among the features, of which there are others.
@@ -374,14 +374,14 @@ class NormalEquations(Covariance):
         return [i for i in range(self.features) if i != self.target]
 
     @property
-    def explaining(self) -> Covariance:
+    def explaining(self) -> SecondMomentQuery:
         """The second moments of x alone."""
         if isinstance(self.domain, Ball):
             domain: Box | Ball = Ball(self.domain.radius, self.features - 1)
         else:
             sides = (self.domain.lower, self.domain.upper)
             domain = Box(*(tuple(side[i] for i in self.others) for side in sides))
-        return Covariance(domain, self.records, self.adjacency)
+        return SecondMomentQuery(domain, self.records, self.adjacency)
 
     @property
     def l2_target(self) -> float:
@@ -407,7 +407,7 @@ class NormalEquations(Covariance):
 
 
 #: Every query that there is; a mechanism says which of them it answers.
-Query = Identity | Covariance
+Query = IdentityQuery | SecondMomentQuery
 
 
 def second_moments(matrix: Array) -> Array:

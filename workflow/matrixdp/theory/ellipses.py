@@ -14,7 +14,7 @@ from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.base import Mechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.mvg import MVG
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 
 ANGLE = np.radians(35)
 #: Along the direction that matters, and across it.
@@ -29,8 +29,8 @@ POINTS = 300
 #: Share of the noise inside a contour.
 INSIDE = 0.95
 
-DATA = Identity(Box.cube(2, -1, 1), 200)
-MOMENTS = Covariance(Box.cube(2, -1, 1), 100)
+DATA = IdentityQuery(Box.cube(2, -1, 1), 200)
+MOMENTS = SecondMomentQuery(Box.cube(2, -1, 1), 100)
 
 
 def ellipses(seed: int) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     moments, whose covariance is a multiple of Sigma.
     """
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
-    kept = query.records if isinstance(query, Identity) else 1
+    kept = query.records if isinstance(query, IdentityQuery) else 1
     (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
     drawn = release.sample(np.zeros(query.shape), [stream] * (DRAWS // kept))
     return np.swapaxes(drawn, 1, 2)[:, :kept].reshape(DRAWS, 2)

@@ -18,7 +18,7 @@ from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.privacy.sensitivity import Box, Covariance
+from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from matrixdp.theory.exact_imgm import DELTA, EPSILON
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
@@ -75,7 +75,7 @@ def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
 @check("root_of_two", {"sqrt(2) gamma": {"power": 1}})
 def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Route I of Theorem 4's proof: s2 <= sqrt(2) gamma, not sqrt(2 gamma)."""
-    query = Covariance(Box.cube(4, -1, 1), 1)
+    query = SecondMomentQuery(Box.cube(4, -1, 1), 1)
     ratio = query.l2 / (np.sqrt(2) * query.gamma**power)
     yield Number("s2 / sqrt(2 gamma), one record in [-1, 1]^4", ratio, "<=", 1, 1e-9)
 

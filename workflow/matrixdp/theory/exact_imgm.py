@@ -22,7 +22,7 @@ from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER
 from matrixdp.privacy.quadrature import integrated_delta
-from matrixdp.privacy.sensitivity import Ball, Box, Identity, Query
+from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
 from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
@@ -103,7 +103,7 @@ def sufficient(
 
 
 #: Records in a box, and in a ball.
-BOX, BALL = LIVER, Identity(Ball(1, 6), 248)
+BOX, BALL = LIVER, IdentityQuery(Ball(1, 6), 248)
 
 
 @check("I3_necessary", {"records in a ball": {"query": BALL}})
@@ -126,8 +126,8 @@ def necessary_in_ball(stream: Stream, *, noise: float = 0.99, box: bool = False)
     yield Number(what, least, ">=", 1 + 1e-3)
 
 
-UNEQUAL = {"[0, 1] x [0, 0.1]": Identity(Box((0.0, 0.0), (1.0, 0.1)), 10)}
-EQUAL: Mapping[str, Query] = {"ball": Identity(Ball(1, 4), 10), "box of equal sides": LIVER}
+UNEQUAL = {"[0, 1] x [0, 0.1]": IdentityQuery(Box((0.0, 0.0), (1.0, 0.1)), 10)}
+EQUAL: Mapping[str, Query] = {"ball": IdentityQuery(Ball(1, 4), 10), "box of equal sides": LIVER}
 
 
 OTHER = {"unequal sides": {"queries": dict.fromkeys(EQUAL, *UNEQUAL.values())}}
@@ -176,15 +176,15 @@ def composition(_stream: Stream, *, power: float = 0.5) -> Numbers:
 
 
 def _fixed(n: float) -> Query:
-    return Identity(Box.cube(6, -1, 1), int(n))
+    return IdentityQuery(Box.cube(6, -1, 1), int(n))
 
 
 def _rising(m: float) -> Query:
-    return Identity(Box.cube(int(m), -1, 1), 6)
+    return IdentityQuery(Box.cube(int(m), -1, 1), 6)
 
 
 def _falling(n: float) -> Query:
-    return Identity(Box.cube(6, -1 / n, 1 / n), int(n))
+    return IdentityQuery(Box.cube(6, -1 / n, 1 / n), int(n))
 
 
 MOVING = {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"query": _falling}}
@@ -311,7 +311,7 @@ def trade(_stream: Stream, *, power: float = 1) -> Numbers:
     yield Number("largest relative change of the variance of an entry", change, "=", 0, 1e-12)
 
 
-BALLS = BALL, Identity(Ball(1, 21), 2126)
+BALLS = BALL, IdentityQuery(Ball(1, 21), 2126)
 
 
 @check("noise_along_directions", {"records in a ball": {"queries": BALLS}})

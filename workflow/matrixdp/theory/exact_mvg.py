@@ -19,7 +19,7 @@ from matrixdp.mechanisms.mvg import MVG, Coefficients, coefficients, harmonic_nu
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from matrixdp.theory import bounds, filling, leakage, samplers
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
@@ -31,10 +31,10 @@ EPSILONS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 DELTAS = (0.1, 1e-3, 1e-5, 1e-12)
 #: Small queries, where the theorems are tightest, and the paper's.
 QUERIES: tuple[Query, ...] = (
-    Identity(Box.cube(1, 0, 1), 1),
-    Identity(Box.cube(2, -1, 1), 3),
-    Covariance(Box.cube(2, -1, 1), 1),
-    Covariance(Box.cube(3, -1, 1), 10),
+    IdentityQuery(Box.cube(1, 0, 1), 1),
+    IdentityQuery(Box.cube(2, -1, 1), 3),
+    SecondMomentQuery(Box.cube(2, -1, 1), 1),
+    SecondMomentQuery(Box.cube(3, -1, 1), 10),
     *EXPERIMENTS,
 )
 #: Of the condition alpha phi^2 + beta phi <= 2 epsilon.
@@ -117,7 +117,7 @@ def theorem_2(_stream: Stream, **altered: float) -> Numbers:
 @check("M3", {"eight times epsilon": {"budget": 8}} | _WITHOUT_BETA)
 def theorem_3(_stream: Stream, **altered: float) -> Numbers:
     """The same by Theorem 3, on second moments, and for queries of any kind."""
-    moments = [query for query in QUERIES if isinstance(query, Covariance)]
+    moments = [query for query in QUERIES if isinstance(query, SecondMomentQuery)]
     return _spent(3, moments, "second moments", altered)
 
 
@@ -372,7 +372,7 @@ def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
         found = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
         first = _first(found, theorem)
         root = (-found.beta + np.sqrt(found.beta**2 + 8 * first * EPSILON)) / (2 * first)
-        unimodal = isinstance(query, Identity)
+        unimodal = isinstance(query, IdentityQuery)
         printed = share * (root**4 / query.records if unimodal else root**2)
         spent = float(((smallest_last(release) ** 2) ** -2.0).sum() / printed)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"

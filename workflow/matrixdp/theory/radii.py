@@ -19,7 +19,7 @@ from matrixdp import checks, seeds
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import KNorm
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.sensitivity import Box, Identity
+from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 DIMENSIONS = (2, 6, 24, 1488)
 EPSILON = 1.0
@@ -66,7 +66,7 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
 
     It is epsilon-DP at ``EPSILON``; on a mean of n vectors it is divided by n.
     """
-    query = Identity(Box.cube(d, 0, 1), draws)
+    query = IdentityQuery(Box.cube(d, 0, 1), draws)
     release = KNorm("record_l2").calibrate(query, epsilon=EPSILON)
     return release.sample(np.zeros(query.shape), [stream])[0]
 

@@ -32,7 +32,7 @@ from matrixdp.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian, generalized_gamma, sampling
 from matrixdp.privacy.kov import Guarantee
-from matrixdp.privacy.sensitivity import Box, Identity
+from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,9 @@ class Features(Plan):
         checks.count(features=self.features)
 
     @property
-    def query(self) -> Identity:
+    def query(self) -> IdentityQuery:
         """What releases one block."""
-        return Identity(Box.cube(self.features, -1, 1), self.lot)
+        return IdentityQuery(Box.cube(self.features, -1, 1), self.lot)
 
     @property
     def steps(self) -> int:

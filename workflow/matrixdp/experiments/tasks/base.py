@@ -11,7 +11,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import Box, Covariance, Identity, Query
+from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from matrixdp.trials import CLIPPED, NONPRIVATE
 
 Streams = Sequence[np.random.Generator]
@@ -100,7 +100,7 @@ class Task(abc.ABC):
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return one of the queries that serve the task, from public facts."""
-        kind = Identity if name == Identity.name else Covariance
+        kind = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
         return kind(domain, records, adjacency)
 
     @abc.abstractmethod
