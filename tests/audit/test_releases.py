@@ -268,7 +268,7 @@ def test_a_size_that_is_no_norm_stays_with_the_black_box(kind):
     assert type(releases.audit_of(false, streams()[0])) is BlackBoxAudit
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
 def test_the_wishart_mechanism_is_refuted_and_laplace_noise_is_not(adjacency, monkeypatch):
     monkeypatch.setattr(base, "RUNS", 1000)
     query = replace(LIVER_MOMENTS, adjacency=adjacency)

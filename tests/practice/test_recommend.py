@@ -87,7 +87,7 @@ def test_noise_in_units_of_the_bounds_keeps_its_promise_on_neighbours(kind, adja
             pair = rng.uniform(lower, upper, (2, 3))
             corners = np.where(rng.random((2, 3)) < 0.5, lower, upper)
             pair = corners if rng.random() < 0.7 else pair
-            if adjacency == "add_remove":
+            if adjacency == "zero_out":
                 pair[1] = 0
             values = []
             for record in pair:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import special
 
@@ -35,10 +33,8 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
     pairs = []
     for seed in stream.integers(2**32, size=RELEASES).tolist():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            released = release.add_once(value, random_state=seed)
-        noise = law.whiten((released.T if matrix else released) - value) / stretch
+        released = release._noisy(value, np.random.default_rng(seed).bytes)
+        noise = law.whiten(released - value) / stretch
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))

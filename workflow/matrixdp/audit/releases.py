@@ -100,7 +100,7 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         full[0, 0] = radius
         counted = shells(full, radius, count)
         mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
-        parts = [audit_of(one, stream) for one in release.candidates]
+        parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
         rest = max(part.mu for part in parts)
         return ChosenAudit(release, [*mus, rest], parts[0], stream)
     assert isinstance(release, ChosenBySearch)

@@ -45,7 +45,7 @@ def _advised(row: Mapping[str, Any], command: Callable[[str], str]) -> dict[str,
         **advice.cells(row),
         **{name: row[name] for name in kept},
         "metric": catalogue.metric(row["metric"]).name,
-        "level": catalogue.label(about.chance),
+        "level": catalogue.label(row["baseline"]),
         # 0 without privacy, 1 by a guess; beyond both ends of the scale it stands at the end.
         "lost": None if pd.isna(lost) else round(lost, 4),
         "delta": short(row["delta"]),
