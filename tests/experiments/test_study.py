@@ -316,3 +316,15 @@ def test_a_person_who_looks_on_sees_how_far_a_study_is(data, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     run(REGRESSION, "laplace", data, SETTINGS)
     assert "laplace, report" in sys.stderr.getvalue()
+
+
+def test_a_control_is_the_same_noise_on_records_of_zeros(data):
+    zeros = replace(data, matrix=np.zeros_like(data.matrix))
+    for name in ("laplace", "analyze_gauss"):
+        table = run(AllComponents(), name, data, SETTINGS, control=True)
+        control = table[table["phase"].eq("control")]
+        assert len(control) == len(SETTINGS.epsilons) * SETTINGS.trials
+        # Scored on the data: the release of zeros says nothing of their components.
+        assert (control["value"] > 0).all()
+        released = run(AllComponents(), name, zeros, SETTINGS)
+        assert (released["value"].to_numpy() != control["value"].to_numpy()).any()
