@@ -78,7 +78,7 @@ def ledger():
 
 
 def counts():
-    """Return by paper and kind how many claims hold as stated; one fact counts once."""
+    """Return by paper and kind how many claims hold as stated, each fact once."""
     claims = ledger()
     claims = claims[~claims["same_as"].isin(claims["id"])]
     hold = claims["verdict"].eq("reproduced")
