@@ -30,6 +30,8 @@ rule all:
         tables("*"),
         "<results>/report.html",
         "<results>/ro-crate-metadata.json",
+    message:
+        "Everything"
 
 
 onsuccess:

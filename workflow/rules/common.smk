@@ -172,7 +172,9 @@ def results_files():
     files += [file for exhibit in EXHIBITS for file in exhibit.files(DEFAULT, "<results>")]
     files += table_files(*TABLES) + figure_files(*FIGURES)
     # A matrix of one's own says nothing on the papers.
-    files += [] if OWN else ["<results>/claims.csv"]
+    if not OWN:
+        files += ["<results>/claims.csv"]
+        files += expand("<results>/theory/{name}.csv", name=discovery.theory())
     return sorted({file for file in files if file.startswith("<results>")})
 
 

@@ -14,6 +14,8 @@ rule settings:
         "../../environment.yml"
     params:
         text=configuration.text(config),
+    message:
+        "Settings"
     shell:
         "printf %s {params.text:q} > {output} 2> {log}"
 
@@ -90,6 +92,8 @@ rule own_matrix:
         "../../environment.yml"
     params:
         settings=lambda wildcards: parts.text(config["matrix"]),
+    message:
+        "Data: a matrix of one's own"
     shell:
         "python -m matrixdp own --settings {params.settings:q} --out $(dirname {output.matrix})"
         " > {log} 2>&1"

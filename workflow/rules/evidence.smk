@@ -67,6 +67,8 @@ rule canaries:
         "../../environment.yml"
     params:
         seed=config["seed"],
+    message:
+        "Canaries: mistakes that the audit must catch"
     shell:
         "python -m matrixdp canaries --seed {params.seed} --out {output} > {log} 2>&1"
 
@@ -111,5 +113,7 @@ rule judge:
     localrule: True
     conda:
         "../../environment.yml"
+    message:
+        "Claims: the verdicts"
     shell:
         "python -m matrixdp judge --results $(dirname {input.settings}) > {log} 2>&1"

@@ -113,6 +113,8 @@ rule report:
         "../../environment.yml"
     params:
         arguments=shlex.join(["--configfile", *OVERLAYS] if OVERLAYS else []),
+    message:
+        "Report"
     shell:
         "python -m matrixdp report --results $(dirname {input.settings})"
         " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
@@ -132,6 +134,8 @@ rule crate:
     localrule: True
     conda:
         "../../environment.yml"
+    message:
+        "RO-Crate"
     shell:
         "python -m matrixdp crate {input.files} {input.page}"
         " --results $(dirname {input.settings}) --out {output} > {log} 2>&1"
