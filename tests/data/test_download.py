@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,20 @@ def test_a_wrong_checksum_is_an_error_at_once(server, tmp_path):
         assert text.endswith("name a folder that has the files as data.mirror")
         assert names(tmp_path) == []
     assert server.requests == ["/log-in"] * 2
+
+
+def test_a_file_may_end_otherwise_where_an_entry_says_so(server, tmp_path):
+    data = spec(server.gives("/a.data", DATA + b"\n"))
+    with pytest.raises(Mismatch):
+        fetch(data, tmp_path)
+    (file,) = data.files
+    data = replace(data, files=(replace(file, variants=(sha256(DATA + b"\n"),)),))
+    (original,) = fetch(data, tmp_path)
+    assert original.sha256 == sha256(DATA + b"\n")
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "a.data").write_bytes(DATA + b"\n")
+    (copy,) = fetch(data, tmp_path, tmp_path / "mirror")
+    assert copy.source == "mirror"
 
 
 def test_a_wrong_file_of_an_earlier_run_is_replaced(server, tmp_path):

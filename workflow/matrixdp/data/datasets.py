@@ -18,12 +18,17 @@ FILE = Path(__file__).parents[2] / "datasets.yaml"
 
 @dataclass(frozen=True)
 class File:
-    """A file, its checksum and addresses; ``repacked`` are checksums of copies in a mirror."""
+    """A file, its checksum and addresses.
+
+    ``repacked`` are checksums of copies in a mirror. ``variants`` are those of files that differ in
+    the end of the last line alone, where the publisher states none.
+    """
 
     name: str
     sha256: str
     urls: tuple[str, ...]
     repacked: Mapping[str, str] = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
         for key in {"shape", "members", "columns"} & fields.keys():
             fields[key] = tuple(fields[key])
         fields["files"] = tuple(
-            File(label, **{**file, "urls": tuple(file["urls"])})
+            File(label, **{key: _tuple(value) for key, value in file.items()})
             for label, file in fields["files"].items()
         )
         return Spec(name, **fields)
@@ -69,6 +74,10 @@ def parse(name: str, entry: Mapping[str, Any]) -> Spec:
             f"the entry {name!r} of datasets.yaml cannot be used ({error}); "
             "give it the keys that the other entries have"
         ) from None
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @functools.cache

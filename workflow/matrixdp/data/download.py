@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import glob
 import gzip
@@ -12,7 +13,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 from matrixdp.checks import InputError, said, why
@@ -120,14 +121,31 @@ def _search(file: File, mirror: Path) -> Original | None:
         paths = sorted(path for path in paths if path.is_file())
         for path in paths:
             with said(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
-                if pooch.file_hash(path) == sha256:
-                    return Original(path, "mirror", sha256)
+                if (actual := pooch.file_hash(path)) in (sha256, *file.variants):
+                    return Original(path, "mirror", actual)
         if paths:
             raise Mismatch(
                 f"{paths[0]} has the sha256 {pooch.file_hash(paths[0])} where {sha256} is "
                 "expected; replace it in data.mirror, or take it away to download it"
             )
     return None
+
+
+def _retrieve(file: File, url: str, folder: Path, downloader: Any) -> Original:
+    """Return a file from one address.
+
+    Raises:
+        ValueError: the checksum is wrong.
+    """
+    import pooch
+
+    for sha256 in file.variants:
+        # A small file: to ask for it once more is simpler than to check it here.
+        with contextlib.suppress(ValueError):
+            pooch.retrieve(url, f"sha256:{sha256}", file.name, folder, downloader=downloader)
+            return Original(folder / file.name, url, sha256)
+    pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder, downloader=downloader)
+    return Original(folder / file.name, url, file.sha256)
 
 
 def _download(spec: Spec, file: File, folder: Path) -> Original:
@@ -150,8 +168,7 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
     reachable = False
     for url in file.urls:
         try:
-            pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder, downloader=downloader)
-            return Original(folder / file.name, url, file.sha256)
+            return _retrieve(file, url, folder, downloader)
         except (requests.ConnectionError, requests.Timeout):
             failures.append(f"{urlsplit(url).hostname} cannot be reached")
         except requests.RequestException as error:
