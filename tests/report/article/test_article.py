@@ -1,0 +1,122 @@
+"""The article: no typed number, no sentence that outlives its verdict, the same bytes twice."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from matrixdp.checks import InputError
+from matrixdp.report.article import build, numbers
+
+pytest.importorskip("typst")
+
+REFERENCE = Path("results/reference")
+SOURCE = Path("workflow/article/article.typ")
+
+#: Numerals that are no results: names, and the level of all confidence intervals.
+NAMES = ("SHA-256", "CIFAR-10", "95 %", "1e-4")
+
+#: What has numerals of its own: code, labels, formulas, places in the papers.
+ASIDE = (
+    r"(?ms)^```.*?^```",
+    r"(?m)^#(import|set|counter|bibliography|show).*$",
+    r"#n\(\"[^\"]*\"\)",
+    r"#when\(\"[^\"]*\",\s*\"[^\"]*\"\)",
+    r"#printed\(\"[^\"]*\",\s*\"[^\"]*\"\)",
+    r"results-table\([^()]*(\([^()]*\)[^()]*)*\)",
+    r"image\([^)]*\)",
+    r"[@<][\w-]+>?",
+    r"\$[^$]*\$",
+    r"(Theorem|Table|Figure|Section|Lemma|Algorithm|Appendix)s?\s+\d+(\.\d+)*(\s+(to|and)\s+\d+)?",
+)
+
+
+def typed(text: str) -> list[str]:
+    """Return the numerals of an article's source that somebody typed."""
+    for name in NAMES:
+        text = text.replace(name, "")
+    for pattern in ASIDE:
+        text = re.sub(pattern, " ", text)
+    return re.findall(r"\d[\d.,]*", text)
+
+
+def test_no_number_is_typed():
+    assert typed(SOURCE.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("sentence", ["an RMSE of 0.183", "in 41 cases", "7 hold"])
+def test_a_typed_number_is_found(sentence):
+    assert typed(sentence)
+
+
+def test_formulas_hold_no_results():
+    formulas = re.findall(r"\$([^$]*)\$", SOURCE.read_text(encoding="utf-8"))
+    assert {numeral for text in formulas for numeral in re.findall(r"\d+", text)} <= {"1", "2"}
+
+
+def test_every_number_has_a_source_and_is_used():
+    entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
+    text = SOURCE.read_text(encoding="utf-8")
+    uses = {*re.findall(r"#(?:n|when)\(\"([^\"]+)\"", text)}
+    assert {*entries} <= uses
+    values = numbers.collect(entries, REFERENCE)
+    assert uses <= {*values}
+    assert not [name for name in uses if values[name].text == numbers.MISSING]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """Return a copy of the kept results that a test may change."""
+    folder = tmp_path_factory.mktemp("kept") / "results"
+    for part in ("tables", "summary", "figures/data", "data"):
+        shutil.copytree(REFERENCE / part, folder / part)
+    for file in ("claims.csv", "settings.yaml"):
+        shutil.copy(REFERENCE / file, folder)
+    return folder
+
+
+def test_the_same_results_give_the_same_bytes(reference, tmp_path):
+    first, second = tmp_path / "1" / "article.pdf", tmp_path / "2" / "article.pdf"
+    build.build(reference, first)
+    build.build(reference, second)
+    assert first.read_bytes() == second.read_bytes()
+    table = pd.read_csv(first.with_name("numbers.csv"))
+    assert {"name", "text", "value", "rounding", "source"} == {*table.columns}
+
+
+def test_another_verdict_stops_the_build_and_names_the_sentence(reference, tmp_path):
+    claims = pd.read_csv(reference / "claims.csv")
+    changed = tmp_path / "results"
+    shutil.copytree(reference, changed)
+    claims.loc[claims["id"].eq("M16"), "verdict"] = "undecided"
+    claims.to_csv(changed / "claims.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"Theorem 3 beats MVG with Theorem 2.*claims\.M16"
+    ) as stop:
+        build.build(changed, tmp_path / "article.pdf")
+    assert "rewrite the sentence" in str(stop.value)
+    assert not (tmp_path / "article.pdf").exists()
+
+
+def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
+    changed = tmp_path / "results"
+    shutil.copytree(reference, changed)
+    claims = pd.read_csv(changed / "claims.csv")
+    claims["verdict"] = "undecided"
+    claims.to_csv(changed / "claims.csv", index=False)
+    settings = (changed / "settings.yaml").read_text(encoding="utf-8")
+    (changed / "settings.yaml").write_text(settings.replace("trials: 100", "trials: 5", 1))
+    build.build(changed, tmp_path / "article.pdf")
+    assert (tmp_path / "article.pdf").stat().st_size > 20_000
+
+
+def test_simulated_data_are_marked(reference, tmp_path):
+    changed = tmp_path / "results"
+    shutil.copytree(reference, changed)
+    file = changed / "data" / "liver" / "provenance.json"
+    file.write_text(file.read_text().replace('"status": "original"', '"status": "simulated"'))
+    content = build._content(changed, {})
+    assert content["simulated"]
+    assert not content["strict"]

@@ -1,0 +1,192 @@
+"""Build the article: numbers and tables of a run beside the source, typeset by Typst."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from matrixdp import catalogue, files
+from matrixdp.checks import InputError
+from matrixdp.report import inputs
+from matrixdp.report.article import figures, numbers
+
+SOURCE = Path(__file__).parents[3] / "article"
+KEPT = Path("results", "reference")
+
+#: Columns of the tables of the article: from the header on the page to the one in print.
+_COLUMNS = {
+    "table3": {"Method": "Method", "Paper (1e-2)": "Paper", "Ours (RMSE)": "Here"},
+    "table4": {"Method": "Method", "Paper (1e-1)": "Paper", "Ours (Delta rho)": "Here"},
+    "table5": {"Method": "Method", "Paper (1e-2)": "Paper", "Ours (RSS)": "Here"},
+}
+_VERDICT = {"Against chance": "Against baseline", "True epsilon": "Tight ε"}
+
+
+def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Write the article of a run as PDF, and the numbers in it as ``numbers.csv`` beside it.
+
+    The same results give the same bytes.
+
+    Args:
+        results: the folder of a run.
+        out: the PDF.
+
+    Raises:
+        InputError: typst is not installed, a result is missing, or a sentence of the text assumes
+            another verdict than that of the run.
+    """
+    try:
+        import typst
+    except ImportError:
+        raise InputError("the article needs the package typst; pip install typst") from None
+    values = numbers.collect(numbers.read_entries(SOURCE / "numbers.yaml"), results)
+    content = _content(results, values)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for file in SOURCE.iterdir():
+            shutil.copy(file, place)
+        figures.write(results, place / "figures")
+        (place / "run.json").write_text(json.dumps(content), encoding="utf-8")
+        try:
+            pdf = typst.compile(
+                str(place / "article.typ"), root=folder, ignore_system_fonts=True, timestamp=0
+            )
+        except RuntimeError as error:
+            raise InputError(f"the article cannot be built: {_sentence(str(error))}") from None
+    numbers.write(values, Path(out).with_name("numbers.csv"))
+    with files.replacing(out) as temporary:
+        temporary.write_bytes(pdf)
+
+
+def _sentence(message: str) -> str:
+    """Return what a panic says, without Typst's trace."""
+    panic = re.search(r'panicked with: "(.*?)"(\n|$)', message, re.DOTALL)
+    return panic.group(1).replace('\\"', '"') if panic else message.strip().splitlines()[0]
+
+
+def _content(results: str | os.PathLike, values: Mapping[str, numbers.Number]) -> dict[str, Any]:
+    """Return what the source reads as ``run.json``."""
+    settings = inputs.read("settings", results)
+    sources = [
+        inputs.provenance(file) for file in sorted(Path(results).glob("data/*/provenance.json"))
+    ]
+    simulated = any(source["status"] == "simulated" for source in sources)
+    claims = pd.DataFrame(inputs.read("claims", results))
+    return {
+        "numbers": {name: value.text for name, value in values.items()},
+        "tables": _tables(results, sources),
+        "claims": claims[["id", "paper", "claim", "place", "verdict"]].to_dict("records"),
+        "simulated": simulated,
+        "strict": not simulated and _is_full(settings),
+        "status": _status(settings, simulated),
+        "authors": _authors(),
+        "software": _software(),
+    }
+
+
+def _is_full(settings: Mapping[str, Any]) -> bool:
+    """Return whether the settings are those that the text is written for."""
+    kept = KEPT / "settings.yaml"
+    if not kept.is_file():
+        return True
+    reference = yaml.safe_load(kept.read_text(encoding="utf-8"))
+    names = ("trials", "epsilons", "training", "experiments")
+    return all(settings.get(name) == reference.get(name) for name in names)
+
+
+def _status(settings: Mapping[str, Any], simulated: bool) -> str:
+    if simulated:
+        return "Simulated data: a test of the workflow, not a result"
+    return "" if _is_full(settings) else "A run with other settings than the full one"
+
+
+def _authors() -> str:
+    citation = yaml.safe_load((SOURCE.parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
+    return ", ".join(
+        author.get("name") or f"{author['given-names']} {author['family-names']}"
+        for author in citation["authors"]
+    )
+
+
+def _software() -> str:
+    names = ("snakemake", "numpy", "scipy", "pandas", "matplotlib", "jax", "dp-accounting")
+    pins = Path(SOURCE.parent, "requirements.lock").read_text(encoding="utf-8")
+    versions = dict(re.findall(r"^([\w-]+)==([\w.]+)", pins, re.MULTILINE))
+    return ", ".join(f"{name} {versions[name]}" for name in names if name in versions)
+
+
+def _tables(results: str | os.PathLike, sources: list[dict[str, Any]]) -> dict[str, Any]:
+    tables = {
+        name: _cut(_grid(results, name), columns | _VERDICT) for name, columns in _COLUMNS.items()
+    }
+    tables["data"] = {
+        "header": ["Data set", "Publisher", "Records used", "Checksum"],
+        "groups": [["", [_data_row(source) for source in sources]]],
+    }
+    tables["gradients"] = _gradients(results)
+    tables["advice"] = _advice(results)
+    return tables
+
+
+def _data_row(source: Mapping[str, Any]) -> list[str]:
+    digest = (source.get("content_sha256") or {}).get("found") or ""
+    records = source.get("rows_used") or source["records_shape"][0]
+    return [source["title"], source.get("publisher", ""), f"{records:,}", digest[:12]]
+
+
+def _grid(results: str | os.PathLike, name: str) -> dict[str, Any]:
+    path = Path(results, "tables", f"{name}.json")
+    with inputs.whole(path):
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _cut(grid: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return a grid with the named columns only, under their names in print."""
+    places = [grid["header"].index(name) for name in columns]
+    groups = [
+        [title, [[row[place] for place in places] for row in rows]]
+        for title, rows in grid["groups"]
+    ]
+    return {"header": [*columns.values()], "groups": groups}
+
+
+def _gradients(results: str | os.PathLike) -> dict[str, Any]:
+    groups = []
+    for name in ("imgm_adult", "imgm_cora", "imgm_mnist"):
+        grid = _cut(
+            _grid(results, name),
+            {
+                "Scheme": "Scheme",
+                "Accuracy (%)": "Accuracy",
+                "True epsilon": "Tight ε",
+                "Privacy": "Privacy",
+            },
+        )
+        rows = [row for _, part in grid["groups"] for row in part if "code" not in row[0]]
+        title = catalogue.experiment(name.removeprefix("imgm_")).name
+        groups.append([title, rows])
+    return {"header": grid["header"], "groups": groups}
+
+
+def _advice(results: str | os.PathLike) -> dict[str, Any]:
+    rows = pd.DataFrame(inputs.read("tables/advice", results))
+    settings = inputs.read("settings", results)
+    nominal = float(settings["table_epsilon"])
+    rows = rows[pd.to_numeric(rows["epsilon"]).eq(nominal)].groupby("experiment", sort=False).last()
+    lines = []
+    for name, row in rows.iterrows():
+        others = f" (or {row['tied']:.0f} as good)" if row["tied"] and not row["clear"] else ""
+        entries = (row["error"], row["chance"], row["nonprivate"])
+        task = catalogue.experiment(str(name)).title
+        lines.append([task, f"{row['best']}{others}", *(numbers.short(float(x)) for x in entries)])
+    header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
+    return {"header": header, "groups": [["", lines]]}

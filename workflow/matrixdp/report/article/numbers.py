@@ -1,0 +1,144 @@
+"""The numbers of the article by name: value, rounding, and the result that each one comes from.
+
+``workflow/article/numbers.yaml`` says where a number stands. The text never types one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from matrixdp import files, places
+from matrixdp.checks import InputError
+from matrixdp.report import inputs
+from matrixdp.report.markup import short
+
+#: What stands in the text where a run has no such result.
+MISSING = "n/a"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One value of the article.
+
+    Attributes:
+        text: as the article prints it.
+        value: before rounding; text for a verdict, None where the run lacks it.
+        rounding: in words.
+        source: the file and the rows that it comes from.
+    """
+
+    text: str
+    value: Any
+    rounding: str
+    source: str
+
+
+def collect(entries: Mapping[str, Any], results: str | os.PathLike) -> dict[str, Number]:
+    """Return the numbers of a run by name.
+
+    Args:
+        entries: of ``numbers.yaml``: ``from`` (a result, see :mod:`matrixdp.places`), ``where``
+            (column and value), ``column``; and at will ``reduce`` (min, max, count or share),
+            ``scale``, ``digits``. ``claims.ID`` stands for every claim's verdict without an entry.
+        results: the folder of a run.
+
+    Raises:
+        InputError: an entry fits no row or several, or names a column that is not there.
+    """
+    tables: dict[str, pd.DataFrame | None] = {}
+    for entry in entries.values():
+        tables.setdefault(entry["from"], _table(entry["from"], results))
+    numbers = {name: _number(name, entry, tables[entry["from"]]) for name, entry in entries.items()}
+    claims = _table("claims", results)
+    if claims is not None:
+        for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
+            numbers[f"claims.{claim}"] = Number(verdict, verdict, "none", "claims, verdict")
+        numbers |= _counts(claims)
+    return numbers
+
+
+def read_entries(path: str | os.PathLike) -> dict[str, Any]:
+    """Return the entries of ``numbers.yaml``."""
+    return dict(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+
+
+def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
+    """Write name, text, value, rounding and source of every number as CSV."""
+    rows = [
+        {"name": name, **{key: getattr(number, key) for key in Number.__annotations__}}
+        for name, number in sorted(numbers.items())
+    ]
+    files.write_text(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
+
+
+def _table(name: str, results: str | os.PathLike) -> pd.DataFrame | None:
+    if not places.place(name, Path(results)).is_file():
+        return None
+    return pd.DataFrame(inputs.read(name, results))
+
+
+def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> Number:
+    where = entry.get("where", {})
+    conditions = ", ".join(f"{column} = {value}" for column, value in where.items())
+    source = f"{entry['from']}, {entry['column']}" + (f" where {conditions}" if where else "")
+    digits = entry.get("digits", 3)
+    rounding = f"{digits} significant digits"
+    if table is None:
+        return Number(MISSING, None, rounding, source)
+    columns = {entry["column"], *where}
+    if absent := columns - {*table.columns}:
+        raise InputError(f"{name}: {entry['from']} has no column {min(absent)!r}; correct it")
+    rows = table
+    for column, value in where.items():
+        rows = rows[_matches(rows[column], value)]
+    values = rows[entry["column"]]
+    reduce = entry.get("reduce", "")
+    if not reduce and len(rows) > 1:
+        raise InputError(f"{name}: {source} fits {len(rows)} rows; add a condition or reduce them")
+    if reduce == "count":
+        return Number(str(len(rows)), len(rows), "none", f"number of rows of {source}")
+    if values.empty:
+        return Number(MISSING, None, rounding, source)
+    value = values.agg(reduce) if reduce else values.iloc[0]
+    if isinstance(value, str):
+        return Number(value, value, "none", source)
+    value = float(value) * entry.get("scale", 1)
+    return Number(
+        short(value, digits), value, rounding, f"{reduce} of {source}".removeprefix(" of ")
+    )
+
+
+def _matches(column: pd.Series, value: Any) -> pd.Series:
+    """Return the rows that have a value, one of a list, or for ``""`` none."""
+    if isinstance(value, list):
+        return column.isin(value)
+    if value == "":
+        return column.isna() | column.eq("")
+    if isinstance(value, bool):
+        return column.astype(str).eq(str(value))
+    if isinstance(value, int | float):
+        return pd.to_numeric(column, errors="coerce").eq(value)
+    return column.astype(str).eq(str(value))
+
+
+def _counts(claims: pd.DataFrame) -> dict[str, Number]:
+    """Return how many claims of each paper and kind have each verdict, and how many there are."""
+    experiments = claims["kind"].eq("experiment")
+    parts = {"theorems": claims[~experiments], "experiments": claims[experiments]}
+    counts = {}
+    for part, rows in parts.items():
+        for paper, claimed in rows.groupby("paper"):
+            prefix = f"count.{paper}.{part}"
+            counts[f"{prefix}.all"] = len(claimed)
+            for verdict in ("reproduced", "not reproduced", "uninformative", "undecided"):
+                counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
+            narrower = claimed["verdict"].str.startswith("reproduced only").sum()
+            counts[f"{prefix}.narrower"] = int(narrower)
+    return {name: Number(str(n), n, "none", "claims, counted") for name, n in counts.items()}
