@@ -12,7 +12,7 @@ export ARGS
 export PYTHONPATH := $(CURDIR)/workflow
 
 .PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean
-.PHONY: help setup
+.PHONY: help setup article
 
 all: setup ## compute every table, figure and the report
 	@$(call run,$(ARGS))
@@ -22,6 +22,9 @@ quick: setup ## the same with few trials: minutes, to see that everything works
 
 page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m matrixdp report $(ARGS)
+
+article: setup ## the article of the last run, or of the kept results: results/article.pdf, in seconds
+	@$(BIN)/python -m matrixdp article $(ARGS)
 
 docs: setup ## the page on what `import matrixdp` gives: results/api/index.html
 	@$(BIN)/python docs/api.py $(ARGS)

@@ -178,6 +178,12 @@ def results_files():
     return sorted({file for file in files if file.startswith("<results>")})
 
 
+def article_sources():
+    """Return the text of the article, its look, and where its numbers stand."""
+    folder = os.path.join(PACKAGE_ROOT, "article")
+    return [within(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+
+
 def page_on_matrix(wildcards):
     """Return the page on a matrix of one's own, which the configuration must name."""
     if not OWN:

@@ -120,6 +120,30 @@ rule report:
         " --arguments={params.arguments:q} --out {output} > {log} 2>&1"
 
 
+rule article:
+    """The replication article: text, tables and figures of this run."""
+    input:
+        "<results>/claims.csv",
+        table_files(*TABLES),
+        figure_files(*FIGURES),
+        expand("<results>/summary/{run}.csv", run=RUNS),
+        expand("<results>/data/{name}/provenance.json", name=DATASETS),
+        source=article_sources(),
+        settings="<results>/settings.yaml",
+        code=code("cli.article"),
+    output:
+        pdf=report("<results>/article.pdf", caption="../report/page.rst", category="Report"),
+        numbers="<results>/article_numbers.csv",
+    log:
+        "<results>/logs/article.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m matrixdp article --results $(dirname {input.settings}) --out {output.pdf}"
+        " > {log} 2>&1"
+
+
 rule crate:
     """The files of the run with their checksums and origins, as an RO-Crate."""
     input:

@@ -32,7 +32,7 @@ _VERDICT = {"Against chance": "Against baseline", "True epsilon": "Tight ε"}
 
 
 def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write the article of a run as PDF, and the numbers in it as ``numbers.csv`` beside it.
+    """Write the article of a run as PDF, and the numbers in it as ``article_numbers.csv`` beside it.
 
     The same results give the same bytes.
 
@@ -62,7 +62,7 @@ def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
             )
         except RuntimeError as error:
             raise InputError(f"the article cannot be built: {_sentence(str(error))}") from None
-    numbers.write(values, Path(out).with_name("numbers.csv"))
+    numbers.write(values, Path(out).with_name("article_numbers.csv"))
     with files.replacing(out) as temporary:
         temporary.write_bytes(pdf)
 
@@ -99,7 +99,7 @@ def _is_full(settings: Mapping[str, Any]) -> bool:
     if not kept.is_file():
         return True
     reference = yaml.safe_load(kept.read_text(encoding="utf-8"))
-    names = ("trials", "epsilons", "training", "experiments")
+    names = ("experiments", "training", "reading")
     return all(settings.get(name) == reference.get(name) for name in names)
 
 
