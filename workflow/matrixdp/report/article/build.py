@@ -32,7 +32,7 @@ _VERDICT = {"Against chance": "Against baseline", "True epsilon": "Tight ε"}
 
 
 def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write the article of a run as PDF, and the numbers in it as ``article_numbers.csv`` beside it.
+    """Write the article of a run as PDF, and its numbers as ``article_numbers.csv`` beside it.
 
     The same results give the same bytes.
 

@@ -241,8 +241,6 @@ def epsilons(frame: pd.DataFrame) -> Drawing:
     axes.set_yticks(range(len(order)), order.index)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.axvline(1, color="black", linewidth=0.8)
-    axes.set(
-        xlabel="tight ε where 1 is claimed (filled: above the claim; at the left edge: below 0.0001)"
-    )
+    axes.set_xlabel("tight ε where 1 is claimed (filled: above it; at the left edge: below 1e-4)")
     _log(axes, "x")
     return drawing
