@@ -106,8 +106,7 @@ def count(claims: pd.DataFrame, kind: str) -> str:
 
     Claims that the same fact decides count once. Empty without such claims.
     """
-    own = claims[claims["kind"].eq(kind)]
-    own = own[~own["same_as"].isin(own["id"])] if "same_as" in own else own
+    own = facts(claims[claims["kind"].eq(kind)])
     if own.empty:
         return ""
     verdicts = own["verdict"].map(word)
@@ -116,6 +115,11 @@ def count(claims: pd.DataFrame, kind: str) -> str:
     parts += [f"{counts['narrow']} under a narrower reading"] * (counts["narrow"] > 0)
     parts += [f"{counts['fail']} fail{'s' * (counts['fail'] == 1)}"] * (counts["fail"] > 0)
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+
+
+def facts(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return claims without those that the same fact decides as another one of them."""
+    return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
 def explained(claims: pd.DataFrame) -> str:

@@ -20,7 +20,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     prices = tables["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
-    return prices.assign(also=prices["also"].fillna(""))
+    return prices.assign(also=prices["also"].astype(object).fillna(""))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,21 @@ def standing(audit: pd.DataFrame) -> dict[str, str]:
     doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
     worst = doubtful.groupby(audit["mechanism"], sort=False).any()
     return {name: DECLARED if doubt else CERTIFIED for name, doubt in worst.items()}
+
+
+def standings(tables: Tables, experiment: str, mechanisms: pd.Series) -> pd.Series:
+    """Return :func:`standing` by row of an experiment; empty without its audit, or without a row.
+
+    ``tables`` are inputs by name, ``mechanisms`` the mechanism of each row.
+    """
+    audit = tables.get(f"audit/{experiment}")
+    found = {} if audit is None else standing(audit)
+    return mechanisms.map(found).astype(object).fillna("")
+
+
+def mark(text: str, row: Mapping[str, Any]) -> str:
+    """Return an epsilon with ``declared only`` where nothing certifies it (``standing``)."""
+    return f"{text} ({DECLARED} only)" if text and row["standing"] == DECLARED else text
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -140,7 +156,7 @@ def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
     if DECLARED in standing(rows).values() and attained.isna().all():
-        return f"{span(bound)} ({DECLARED} only)" if bound.notna().any() else ""
+        return mark(span(bound), {"standing": DECLARED})
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():

@@ -22,6 +22,7 @@ from matrixdp.report.comparisons import BETTER, ROW
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
+from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
@@ -29,7 +30,8 @@ COLUMNS = (
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
     *("implied_epsilon", "implied_noise_std", "note"),
 )
@@ -58,16 +60,21 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     printed = printed.assign(mechanism=printed["mechanism"].replace(rows))
     level = base(about, results, printed, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
-    return comparison(about, results, printed, compared, settings, level)
+    table = comparison(about, results, printed, compared, settings, level)
+    return table.assign(standing=audit.standings(tables, experiment, table["mechanism"]))
 
 
 def base(
     about: catalogue.Experiment, results: pd.DataFrame, printed: pd.DataFrame, reading: str
 ) -> Base:
-    """Return the row without privacy, or where ours or theirs has no error, that of chance."""
+    """Return the row without privacy, or where ours or theirs has no error, that of chance.
+
+    Where the paper prints a baseline, chance is the best of those that it prints.
+    """
     ours = _shown(results, reading).drop_duplicates("mechanism").set_index("mechanism")
     theirs = {row["mechanism"]: _published(row)[0] for row in printed.to_dict("records")}
-    trivial = summary.trivial(ours.reset_index()) or catalogue.RANDOM
+    both = ours[ours.index.isin([*theirs])].reset_index()
+    trivial = summary.trivial(both) or summary.trivial(ours.reset_index()) or catalogue.RANDOM
     ours = ours.reindex(["nonprivate", trivial])[["mean", "ci95"]]
     free = ours["mean"]["nonprivate"] > statistics.ROUNDING and theirs.get("nonprivate", 1.0)
     name = "nonprivate" if free else trivial
@@ -330,7 +337,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 def _privacy(row: Mapping[str, Any]) -> str:
     """Return the true epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
-    delivered = short(row["epsilon_actual"])
+    delivered = audit.mark(short(row["epsilon_actual"]), row)
     if np.isnan(row["mu_actual"]):
         return delivered
     relation = "≤" if row["_mu_exact"] == "False" else "="
@@ -355,6 +362,7 @@ TABLES = {
             "published/{results}",
             "settings",
         ),
+        optional=("audit/{experiment}",),
         each="releases",
         data=data,
         grid=grid,

@@ -17,11 +17,12 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.markup import Cells, Grid, short
+from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("experiment", "mechanism", "also", "price", "low", "high", "smallest", "largest", "n_trials"),
-    *("guess", "guess_mean", "nonprivate_mean", "data_status"),
+    *("experiment", "mechanism", "also", "standing", "price", "low", "high"),
+    *("smallest", "largest", "n_trials", "guess", "guess_mean", "nonprivate_mean", "data_status"),
 )
 
 
@@ -31,14 +32,16 @@ def data(tables: Tables) -> pd.DataFrame:
     ``price`` is in the epsilon that is promised, or in the true one where that is larger; 0 and
     infinity are beyond the ``smallest`` and the ``largest`` that were run. ``low`` and ``high`` are
     the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. At the row ``guess`` the
-    loss is 1. ``also`` are other names of the mechanism's noise distribution.
+    loss is 1. ``also`` are other names of the mechanism's noise distribution; ``standing`` is that
+    of :mod:`matrixdp.report.tables.audit`.
     """
-    rows = [
-        row
-        for experiment, results in by_experiment(tables, "summary").items()
-        for row in _rows(experiment, summary.default(results), tables[f"comparisons/{experiment}"])
-    ]
-    found = pd.DataFrame(rows, columns=[*COLUMNS])
+    parts = [pd.DataFrame(columns=[*COLUMNS])]
+    for experiment, results in by_experiment(tables, "summary").items():
+        rows = _rows(experiment, summary.default(results), tables[f"comparisons/{experiment}"])
+        if len(part := pd.DataFrame(rows, columns=[*COLUMNS])):
+            standing = audit.standings(tables, experiment, part["mechanism"])
+            parts.append(part.assign(standing=standing))
+    found = pd.concat(parts[1:] or parts, ignore_index=True)
     place = pd.factorize(found["experiment"])[0]
     order = found.assign(_place=place, _price=found[["price", "smallest"]].max(axis=1))
     order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
@@ -86,7 +89,7 @@ def grid(table: pd.DataFrame) -> Grid:
 
     cells: Cells = {
         "Mechanism": name,
-        "Price in epsilon": lambda row: said(row["price"], row),
+        "Price in epsilon": lambda row: audit.mark(said(row["price"], row), row),
         "95 % interval": ends,
         "Trials": "n_trials",
     }
@@ -116,6 +119,7 @@ TABLES = {
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
+            "audit/{experiment}",
             "summary/{training}",
             "comparisons/{training}",
         ),
