@@ -10,17 +10,22 @@ from matplotlib.axes import Axes
 
 from matrixdp import catalogue
 from matrixdp.checks import Array
-from matrixdp.report.entries import Tables
+from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables import price
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the table."""
+    """Return the table, mechanisms that are one law once."""
     prices = tables["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
-    return prices.assign(also=prices["also"].astype(object).fillna(""))
+    by = {**by_experiment(tables, "summary")}
+    parts = [
+        frames.once(rows, by[str(experiment)])
+        for experiment, rows in prices.groupby("experiment", sort=False)
+    ]
+    return pd.concat([prices.iloc[:0], *parts])
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -41,8 +46,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def _ends(row: Any) -> Array:
     """Return the ends of the interval and the price between them, within what was run."""
-    ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
-    return np.clip([ends[0], row.price, ends[1]], row.smallest, row.largest)
+    return np.clip([row.low, row.price, row.high], row.smallest, row.largest)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
@@ -68,7 +72,7 @@ FIGURES = {
     "price": base.Figure(
         title="The price of privacy: from which epsilon on a release is worth more than a guess",
         words=price.words,
-        inputs=("tables/price",),
+        inputs=("tables/price", "summary/{experiment}", "summary/{training}"),
         data=tidy,
         draw=draw,
     ),
