@@ -124,7 +124,6 @@ def assert_refused(outcome, sentence):
         ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),
         ("theory bound --out OUT", "theory is 'bound'; did you mean 'bounds'?"),
         ("theory bounds --seed x --out OUT", "'x' must be a whole number of at least 0"),
-        ("timing --results OUT", "holds no benchmark files (*.tsv); run the workflow first"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):
@@ -233,17 +232,6 @@ def want_originals(results):
     file.write_text(json.dumps({**json.loads(file.read_text()), "requested": "auto"}))
 
 
-def test_refresh_warns_of_stand_ins_that_nobody_asked_for(call, results):
-    words = ["refresh", "--status", "--results", results]
-    assert call(*words) == (0, "", "")
-    assert call(*words[:-1], results / "nothing") == (0, "", "")
-    want_originals(results)
-    status, _, err = call(*words)
-    assert status == 0
-    assert "simulated stand-ins take the place of liver" in err
-    assert err.count("\n") == 1
-
-
 def test_refresh_looks_where_it_is_told(call, results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for variable in ("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"):
@@ -265,17 +253,6 @@ def test_refresh_looks_where_it_is_told(call, results, tmp_path, monkeypatch):
     monkeypatch.delenv("DATA_MIRROR")
     assert_refused(call("refresh"), "config.yaml is not valid YAML")
     assert json.loads((results / "data" / "liver" / "provenance.json").read_text())
-
-
-def test_timing_sums_the_jobs(call, tmp_path):
-    folder = tmp_path / "benchmarks" / "trials" / "regression"
-    folder.mkdir(parents=True)
-    for name in ("laplace", "imgm"):
-        (folder / f"{name}.tsv").write_text("s\tcpu_time\tmax_rss\n1.5\t1.25\t100\n")
-    status, out, _ = call("timing", "--results", tmp_path)
-    assert status == 0
-    assert re.search(r"all +2 +3\.0 +2\.5 +100", out)
-    assert len(pd.read_csv(tmp_path / "timing.csv")) == 2
 
 
 def test_as_a_program():

@@ -162,8 +162,7 @@ def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp
     warning = capsys.readouterr().err
     assert "simulated stand-ins take the place of tiny" in warning
     assert store.refresh(folders) == []
-    store.warn_of_stand_ins(folders)
-    assert capsys.readouterr().err.count("take the place of tiny: results") == 2
+    assert "take the place of tiny: results" in capsys.readouterr().err
 
     tiny(server.gives("/tiny.txt", TEXT))
     assert store.refresh(folders) == ["tiny"]

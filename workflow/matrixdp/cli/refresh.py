@@ -1,4 +1,4 @@
-"""Try again for originals where data are simulated, or say where they are."""
+"""Try again for originals where data are simulated."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ import os
 from pathlib import Path
 
 
-def run(*, results: str = "results", mirror: str = "", status: bool = False) -> None:
-    """Run the verb.
-
-    Args:
-        status: only say which are simulated
-    """
+def run(*, results: str = "results", mirror: str = "") -> None:
+    """Run the verb."""
     from matrixdp import config
     from matrixdp.data import store
 
     folders = sorted(Path(results, "data").glob("*"))
-    if status:
-        store.warn_of_stand_ins(folders)
-        return
     mirror = mirror or os.environ.get("DATA_MIRROR", "")
     if not mirror and Path("config.yaml").is_file():
         mirror = config.resolve(config.load("config.yaml"))["data"]["mirror"]

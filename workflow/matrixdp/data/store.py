@@ -143,15 +143,6 @@ def refresh(
     return replaced
 
 
-def warn_of_stand_ins(folders: Iterable[str | os.PathLike]) -> None:
-    """Say on stderr, in one line, which folders hold stand-ins that ``source: auto`` wrote.
-
-    Raises:
-        InputError: a provenance.json is damaged.
-    """
-    _warn(_stand_ins(folders))
-
-
 def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, str]:
     """Return the data set of each folder that holds a stand-in for want of the originals."""
     stand_ins = {}

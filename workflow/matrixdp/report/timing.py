@@ -7,15 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from matrixdp import files
 from matrixdp.checks import InputError
 from matrixdp.report import inputs
 
 #: Our name of each benchmark column.
 MEASURED = {"s": "wall_s", "cpu_time": "cpu_s", "max_rss": "max_rss_mb"}
-
-#: How many of the slowest jobs are named.
-SLOWEST = 5
 
 
 def collect(folder: str | os.PathLike) -> pd.DataFrame:
@@ -43,27 +39,6 @@ def collect(folder: str | os.PathLike) -> pd.DataFrame:
         ],
         axis=1,
     ).reset_index()
-
-
-def readable(table: pd.DataFrame) -> str:
-    """Return the frame of :func:`collect` as text: the slowest jobs, then every step, then all."""
-    how = {"jobs": "sum", "wall_s": "sum", "cpu_s": "sum", "max_rss_mb": "max"}
-    slowest = table.nlargest(SLOWEST, "wall_s")
-    steps = table.groupby("step", as_index=False).agg(how)
-    total = table.assign(step="all").groupby("step", as_index=False).agg(how)
-    shown = pd.concat([steps, total], ignore_index=True)
-    parts = [
-        part.to_string(index=False, na_rep="-", float_format="{:.1f}".format)
-        for part in (slowest.drop(columns="jobs"), shown)
-    ]
-    return "The slowest jobs\n{}\n\nWhere the time went\n{}".format(*parts)
-
-
-def write(folder: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write what the jobs took to the CSV ``out``, and print it (see :func:`collect`)."""
-    table = collect(folder)
-    files.write_text(out, table.to_csv(index=False, lineterminator="\n"))
-    print(readable(table))
 
 
 def _job(path: Path, place: Path) -> pd.DataFrame:
