@@ -9,7 +9,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -278,11 +278,12 @@ def _audit(experiment: str) -> pd.DataFrame:
     )
 
 
+SHARED: dict[str, Any] = {"trials": N, "epsilons": [*EPSILONS]}
 SETTINGS = {
-    "epsilons": [*EPSILONS],
-    "trials": N,
+    "experiment_defaults": SHARED,
     "experiments": {
         "regression": {
+            **SHARED,
             "dataset": "liver",
             "target": "drinks",
             "train": 248,
@@ -290,19 +291,22 @@ SETTINGS = {
             "mechanisms": ["mvg_binary"],
         },
         "first_pc": {
+            **SHARED,
             "dataset": "movement",
             "directions": {"a": ["anchor1", "anchor4"], "b": ["anchor1"]},
             "mechanisms": ["mvg_thm2"],
         },
         "covariance": {
+            **SHARED,
             "dataset": "ctg",
             "directions": {"a": ["LB", "ASTV"], "b": ["AC"]},
             "mechanisms": ["mvg_binary"],
         },
-        "section10_2": {"dataset": "liver", "directions": {}, "mechanisms": []},
+        "section10_2": {**SHARED, "dataset": "liver", "directions": {}, "mechanisms": []},
     },
     "training": {
         name: {
+            "dataset": name,
             "lot": lot,
             "epochs": epochs,
             "clip": 1.5,

@@ -102,7 +102,7 @@ SET_UPS = {
     },
     "table2": {
         "": "regression | first_pc | covariance",
-        "task": "Regression | 1st P.C. | SecondMomentQuery est.",
+        "task": "Regression | 1st P.C. | Covariance est.",
         "dataset": "Liver | Movement | CTG",
         "samples": "248 | 10,176 | 2,126",
         "features": "6 | 4 | 21",

@@ -11,13 +11,13 @@ from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import tables
 
+SHARED = {"trials": 50, "epsilons": ["0.1", "1"]}
 CONFIG = {
-    "trials": 50,
-    "epsilons": ["0.1", "1"],
     "delta": "1/n",
     "adjacency": "zero_out",
     "experiments": {
         "regression": {
+            **SHARED,
             "dataset": "liver",
             "target": "drinks",
             "train": 248,
@@ -25,6 +25,7 @@ CONFIG = {
             "mechanisms": ["mvg_binary", "mvg_maxpnr"],
         },
         "first_pc": {
+            **SHARED,
             "dataset": "movement",
             "directions": {"a": ["anchor0"], "iid": []},
             "mechanisms": ["mvg_thm2"],
@@ -119,6 +120,7 @@ TRAINING = {
     "seed": 7,
     "training": {
         "adult": {
+            "dataset": "adult",
             "lot": 512,
             "batch": 256,
             "epochs": 50,
@@ -130,6 +132,7 @@ TRAINING = {
             "schemes": ["imgm"],
         },
         "imdb": {
+            "dataset": "imdb",
             "lot": 256,
             "epochs": 10,
             "extractor_epochs": 3,

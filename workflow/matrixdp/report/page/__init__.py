@@ -121,7 +121,8 @@ def build(
     facts = dict(machine.facts() if run is None else run)
     shown = [name for one in placed for name in one.found]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(shown)}
-    builtins = _builtins(told, compared, data, facts)
+    with inputs.whole(root / "tables"):
+        builtins = _builtins(told, compared, data, facts)
     for name, view in _views(told, experiments, command).items():
         html = environment.get_template(f"{name}.html.j2").render(view | {"places": places})
         builtins[name] = [{"kind": "html", "html": Markup(html)}]
