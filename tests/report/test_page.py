@@ -326,7 +326,7 @@ def test_an_experiment_of_tomorrow_has_a_section_of_its_own(make, tmp_path):
     root = write(tmp_path / "results")
     copy = (root / "summary/regression.csv").read_text().replace("regression,", "tomorrow,")
     put(root / "summary/tomorrow.csv", copy)
-    settle(root, experiments=dict.fromkeys(["regression", "tomorrow"], {"dataset": "liver"}))
+    settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
     tables.write(["tomorrow"], results=root)
     html = make(root)
     assert 'id="tables-tomorrow"' in section(html, "tomorrow")
