@@ -84,6 +84,8 @@ def guaranteed(mechanism, query):
 class Honest(Mechanism):
     """Refuses every budget."""
 
+    queries = frozenset({IdentityQuery})
+
     def calibrate(self, query, *, epsilon, delta):
         raise NoGuarantee("delta is too small at any epsilon")
 

@@ -41,5 +41,5 @@ def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():
 
 
 def test_a_query_without_a_constant_is_refused():
-    with pytest.raises(InputError, match="query is 'normal_equations'"):
+    with pytest.raises(InputError, match="query is of type NormalEquations"):
         PrivateTargetMean().calibrate(NormalEquations(BOX, 50, target=2), **GIVEN)

@@ -64,7 +64,7 @@ def test_a_file_of_other_settings_is_refused(again):
 
 
 def test_a_killed_run_leaves_nothing_half_and_goes_on(fresh, finished):
-    with started(fresh, "-m", "snakemake", "table3", "-c1") as run:
+    with started(fresh, sys.executable, "-m", "snakemake", "table3", "-c1") as run:
         wait_for(fresh, "results/trials/regression/default/*.csv.gz", run)
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()

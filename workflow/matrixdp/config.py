@@ -141,7 +141,10 @@ def _check_experiment(
     choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
     choice(known, **{f"{where}.dataset": experiment["dataset"]})
     _check_names(
-        f"{where}.mechanisms", experiment["mechanisms"], OF_RELEASES, discovery.mechanisms()
+        f"{where}.mechanisms",
+        experiment["mechanisms"],
+        (*OF_RELEASES, MEAN),
+        discovery.mechanisms(),
     )
     needs = discovery.tasks()[experiment["task"]].words.get("needs", ())
     for key in needs:

@@ -90,11 +90,12 @@ def code_of(verb, entries, *names):
     return code(verb, *sorted({*map(imports.module, sources)}))
 
 
-def code_on_release(verb, experiment, *mechanisms):
-    """Return the code of a verb on an experiment's task and mechanisms."""
-    task = discovery.tasks()[EXPERIMENTS[experiment]["task"]]
+def code_on_release(verb, *mechanisms):
+    """Return the code of a verb on releases: of the tasks, and of mechanisms."""
+    # A job imports all tasks to find its own.
     names = [name for name in mechanisms if name in discovery.mechanisms()]
-    sources = [task.file, *(discovery.mechanisms()[name].file for name in names)]
+    sources = [task.file for task in discovery.tasks().values()]
+    sources += [discovery.mechanisms()[name].file for name in names]
     return code(verb, *sorted({*map(imports.module, sources)}))
 
 

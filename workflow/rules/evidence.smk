@@ -7,7 +7,7 @@ rule sweep:
         data=matrix_of,
         provenance=provenance_of,
         code=lambda wildcards: code_on_release(
-            "cli.sweep", wildcards.experiment, *parts.rows(config, wildcards.experiment)
+            "cli.sweep", *parts.rows(config, wildcards.experiment)
         ),
     output:
         rows="<results>/readings/{experiment}.csv",
@@ -33,7 +33,7 @@ rule audit_releases:
         data=matrix_of,
         provenance=provenance_of,
         code=lambda wildcards: code_on_release(
-            "cli.audit", wildcards.experiment, *parts.rows(config, wildcards.experiment)
+            "cli.audit", *parts.rows(config, wildcards.experiment)
         ),
     output:
         releases="<results>/audit/{experiment}.csv",

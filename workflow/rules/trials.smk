@@ -7,9 +7,7 @@ rule trials:
     input:
         data=matrix_of,
         provenance=provenance_of,
-        code=lambda wildcards: code_on_release(
-            "cli.trials", wildcards.experiment, wildcards.mechanism
-        ),
+        code=lambda wildcards: code_on_release("cli.trials", wildcards.mechanism),
     output:
         "<results>/trials/{experiment}/{reading}/{mechanism}.csv.gz",
     log:
