@@ -25,7 +25,7 @@ from matrixdp.experiments import readings, tasks
 from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import Shared, Task
-from matrixdp.mechanisms import find, registry
+from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
@@ -163,8 +163,8 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     name, and ``reading`` and ``changes`` of the settings are not used.
     """
     things: list[object] = [task]
-    if mechanism in registry():
-        things.append(variants(registry()[mechanism], settings)[0].mechanism)
+    if mechanism not in task.references:
+        things.append(variants(find(mechanism), settings)[0].mechanism)
     name = scaled(readings.DEFAULT).name
     own = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
@@ -193,7 +193,8 @@ def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: S
             for reading, one in tuned.items()
         ]
     else:
-        checks.choice([*task.references, *registry()], mechanism=mechanism)
+        # Imports the mechanism's own family alone; one of no family is refused here.
+        find(mechanism)
         rows = list(_mechanism_rows(tuned, mechanism, data, settings))
     of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
     return assigned(rows, **of, mechanism=mechanism, metric=task.metric)
