@@ -72,6 +72,11 @@ def code(*modules):
     return [within(path) for path in imports.files(*modules)]
 
 
+def modules(folder):
+    """Return the modules of a folder of the package, all of which a job imports to find its own."""
+    return [imports.module(file) for file in sorted((imports.PACKAGE / folder).glob("[!_]*.py"))]
+
+
 def entry_of(wildcards):
     """Return what datasets.yaml says of a data set, but for words that no number rests on."""
     return parts.data(configuration.datasets(config)[wildcards.dataset])
@@ -99,10 +104,9 @@ def code_on_release(verb, *mechanisms):
     return code(verb, *sorted({*map(imports.module, sources)}))
 
 
-def code_of_training(wildcards):
-    """Return the code of private training on one kind of network."""
-    kind = discovery.kind(wildcards.training)
-    return code("cli.train", f"experiments.training.{kind}", f"experiments.schemes.{kind}")
+def code_of_training():
+    """Return the code of private training: of all networks and schemes, among which a job looks."""
+    return code("cli.train", *modules("experiments/training"), *modules("experiments/schemes"))
 
 
 def folder_of(wildcards):

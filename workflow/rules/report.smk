@@ -10,7 +10,7 @@ rule table:
     input:
         lambda wildcards: made_from(TABLES[wildcards.table]),
         settings="<results>/settings.yaml",
-        code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
+        code=code("cli.table", *modules("report/tables")),
     output:
         csv=report(
             "<results>/tables/{table}.csv",
@@ -40,7 +40,7 @@ rule table_of_reading:
     input:
         lambda wildcards: made_from(TABLES[wildcards.table], wildcards.reading),
         settings="<results>/settings.yaml",
-        code=lambda wildcards: code("cli.table", imports.module(TABLES[wildcards.table].source)),
+        code=code("cli.table", *modules("report/tables")),
     output:
         csv="<results>/readings/{reading}/tables/{table}.csv",
         md="<results>/readings/{reading}/tables/{table}.md",
@@ -68,7 +68,7 @@ rule figure:
     input:
         lambda wildcards: made_from(FIGURES[wildcards.figure]),
         settings="<results>/settings.yaml",
-        code=lambda wildcards: code("cli.figure", imports.module(FIGURES[wildcards.figure].source)),
+        code=code("cli.figure", *modules("report/figures")),
     output:
         svg=report(
             "<results>/figures/{figure}.svg",

@@ -35,7 +35,7 @@ rule train:
     input:
         data=learned_from,
         provenance=provenance_of,
-        code=code_of_training,
+        code=code_of_training(),
     output:
         "<results>/trials/{training}/default/{scheme}.csv.gz",
     log:
