@@ -185,7 +185,7 @@ def test_the_kind_of_a_training_is_that_of_its_code():
     with pytest.raises(InputError, match="imdb.kind is 'gradients'; it must be one of features"):
         config.resolve(changed)
     changed["training"] = {"imbd": changed["training"]["adult"]}
-    with pytest.raises(InputError, match="training is 'imbd'; did you mean 'imdb'"):
+    with pytest.raises(InputError, match="unknown key 'imbd'; did you mean 'imdb'"):
         config.resolve(changed)
 
 

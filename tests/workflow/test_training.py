@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 
 import pytest
 import yaml
@@ -87,8 +88,11 @@ def test_a_changed_setting_trains_what_it_changes(trained):
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
     edit(project, "experiments/schemes/features.py")
-    trained = {"trials/imdb/default/imgm_amplified", "summary/imdb", "tables/imgm_imdb"}
-    assert project.plan(*tables()).jobs == trained
+    # A job imports all schemes to find its own; features rest on none of them.
+    names = ["adult/default/nonprivate", "adult/default/imgm", "imdb/default/imgm_amplified"]
+    runs = {f"{kind}/{name}" for kind in ("summary", "tables/imgm") for name in ("adult", "imdb")}
+    runs = {name.replace("imgm/", "imgm_") for name in runs}
+    assert project.plan(*tables()).jobs == {f"trials/{name}" for name in names} | runs
     edit(project, "mechanisms/gaussian.py")
     assert "features/imdb" not in project.plan(*tables()).jobs
     edit(project, "experiments/training/extractor.py")
@@ -97,7 +101,7 @@ def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
 
 def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained):
     made = "results/trials/adult/default/imgm.csv.gz"
-    with started(learner, "-m", "snakemake", made, "-c1") as run:
+    with started(learner, sys.executable, "-m", "snakemake", made, "-c1") as run:
         wait_for(learner, "results/logs/trials/adult/default/imgm.log", run)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(run.pid, signal.SIGKILL)

@@ -83,6 +83,11 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 
     schema = load(SCHEMA)
     resolved = _completed(config, schema, schema)
+    trainings = resolved.get("training")
+    for name in trainings if isinstance(trainings, dict) else ():
+        if name not in discovery.trainings():
+            near = nearest(name, discovery.trainings())
+            raise InputError(f"config.yaml: training has the unknown key {name!r}; {near}")
     errors = jsonschema.Draft7Validator(schema).iter_errors(resolved)
     # A misspelt name may be why a key is missing.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
@@ -183,7 +188,6 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
     """Raise InputError unless all names are known and lots and batches are small enough."""
     where = f"training.{name}"
     known = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
-    choice(discovery.trainings(), training=name)
     choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
     choice(known, **{f"{where}.dataset": training["dataset"]})
     _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, discovery.schemes(name))
