@@ -45,7 +45,7 @@ class Folder:
 
     def variables(self):
         # Under `make test` the outer make's own arguments stand in the environment.
-        outer = {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+        outer = {"ARGS", "BASE", "STATE", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
         path = f"{self.tools}{os.pathsep}{os.environ['PATH']}"
         return {**{k: v for k, v in os.environ.items() if k not in outer}, "PATH": path}
 
@@ -122,7 +122,7 @@ def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_pat
     (folder.root / "workflow/matrixdp/__main__.py").write_text("import sys; print(sys.argv[1:])")
     assert folder.make("setup")[0] == 0
     command = [folder.root / ".venv/bin/matrixdp", "release", "a b.toml"]
-    said = subprocess.check_output(command, cwd=tmp_path, text=True)
+    said = subprocess.check_output(command, cwd=tmp_path, env=folder.variables(), text=True)
     assert said == "['release', 'a b.toml']\n"
 
 

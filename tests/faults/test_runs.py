@@ -81,16 +81,14 @@ def damaged(path: Path, how: str) -> None:
     lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
     cells = lines[-1].rstrip("\n").split(",")
     at = lines[0].rstrip("\n").split(",").index("value")
-    if how == "nan":
-        cells[at] = "nan"
-    elif how == "edited":
-        cells[at] = str(float(cells[at]) * 0.5)
-    rows = [*lines[:-1], *([] if how == "dropped" else [",".join(cells) + "\n"])]
-    path.write_bytes(gzip.compress("".join(rows).encode(), mtime=0))
+    cells[at] = "nan"
+    path.write_bytes(
+        gzip.compress("".join([*lines[:-1], ",".join(cells) + "\n"]).encode(), mtime=0)
+    )
 
 
 #: What is noticed; ``empty`` is a file that a full disk leaves.
-DAMAGE = ["half", "nan", "edited", "dropped", "empty"]
+DAMAGE = ["half", "nan", "empty"]
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -311,7 +311,7 @@ def test_bad_points(arguments, words):
         (sketching.leverage, (0, 1e-5, 5), "epsilon is 0"),
         (sketching.leverage, (1, 1.0, 5), "delta is 1.0"),
         (sketching.leverage, (1, 1e-5, 0), "rows is 0"),
-        (sketching.leverage, (1, 1e-5, 5, "remove"), "did you mean 'zero_out'"),
+        (sketching.leverage, (1, 1e-5, 5, "zero-out"), "did you mean 'zero_out'"),
         (sketching.epsilon, (0, 0.1, 5), "delta is 0"),
         (sketching.epsilon, (1e-5, 1.0, 5), "leverage is 1.0"),
         (sketching.epsilon, (1e-5, 0.1, 1.5), "rows is 1.5"),
