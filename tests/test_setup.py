@@ -105,9 +105,9 @@ def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(fold
 
 def test_setup_is_done_once_and_checks_hashes(folder):
     code, lines = folder.make("setup")
-    assert (code, lines) == (0, ["Setting up .venv with uv: ten seconds ..."])
+    assert (code, lines) == (0, ["Setting up .venv with uv: half a minute ..."])
     assert folder.noted() == [
-        "pip install --quiet --python .venv/bin/python --require-hashes"
+        "pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes"
         " -r workflow/requirements.lock"
     ]
     assert folder.make("setup") == (0, [])
@@ -181,10 +181,11 @@ def test_what_a_linked_environment_leads_to_is_left_alone(folder, tmp_path):
 def test_arguments_reach_snakemake_as_words(folder):
     folder.with_snakemake('printf "<%s>" "$@"; echo')
     assert folder.make("ARGS=table4 --config 'data={source: x}'")[1] == [
-        "<table4><--config><data={source: x}>"
+        "<--max-jobs-per-timespan><1000/10s><table4><--config><data={source: x}>"
     ]
     assert folder.make("quick", "ARGS=-n")[1] == [
-        "<-n><--configfile><config.yaml><workflow/config/quick.yaml>"
+        "<--max-jobs-per-timespan><1000/10s><-n><--configfile><config.yaml>"
+        "<workflow/config/quick.yaml>"
     ]
 
 
