@@ -88,8 +88,11 @@ def test_a_python_that_is_old_or_missing_is_one_sentence(folder, tmp_path):
         ]
 
 
-def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(folder, tmp_path):
+def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(
+    folder, tmp_path, monkeypatch
+):
     folder.uv.unlink()
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # which has no uv
     answers = 'case "$*" in *_base*) echo "$0";; *ensurepip*) exit 1;; *) exec {} "$@";; esac'
     bare = script(tmp_path / "bare", answers.format(sys.executable))
     path = "PATH=/usr/bin:/bin"
