@@ -391,9 +391,9 @@ def test_bars_count_the_claims_and_texts_are_no_markup(whole):
         "[...document.querySelectorAll('.tally')].map((one) => one.innerText.split(/\\s*\\n\\s*/))"
     )
     assert shown.run(bars) == [
-        ["MVG, theory", "1"],
+        ["MVG, theorem", "1"],
         ["MVG, experiment", "1"],
-        ["IMGM, theory", "1"],
+        ["IMGM, identity", "1"],
     ]
     assert "<b>no</b>" in shown.run("document.querySelector('#claim-M2').innerText")
     assert (

@@ -71,6 +71,7 @@ def test_the_explorer_has_accuracies_in_the_unit_of_their_axis(root, cells):
 
 def claim(name, paper, kind, verdict, **fields):
     text = dict.fromkeys(("place", "statistic", "evidence", "shown_by", "claim", "reason"), "")
+    text["same_as"] = ""
     numbers = ("effect", "effect_low", "effect_high", "margin", "power", "p_corrected")
     numbers += ("readings_holding", "readings_total")
     about = {"id": name, "paper": paper, "kind": kind, "verdict": verdict}
@@ -83,6 +84,7 @@ CLAIMS = pd.DataFrame(
         claim("M2", "MVG", "identity", "reproduced only under some condition"),
         claim("M3", "MVG", "experiment", "reproduced", p_corrected=1e-9, margin=2.0),
         claim("M4", "MVG", "experiment", "undecided", shown_by="tables/table3 theory/exact"),
+        claim("M5", "MVG", "theorem", "reproduced", same_as="M1"),
     ]
 )
 
@@ -90,13 +92,14 @@ CLAIMS = pd.DataFrame(
 def test_the_dashboard_counts_as_the_tally_does():
     view = views.dashboard(CLAIMS)
     assert view["bars"] == [
-        {"paper": "MVG", "kind": "theory", "total": 2}
-        | {"parts": [("reproduced", 1), ("reproduced only under", 1)]},
+        {"paper": "MVG", "kind": "theorem", "total": 1} | {"parts": [("reproduced", 1)]},
+        {"paper": "MVG", "kind": "identity", "total": 1}
+        | {"parts": [("reproduced only under", 1)]},
         {"paper": "MVG", "kind": "experiment", "total": 2}
         | {"parts": [("reproduced", 1), ("undecided", 1)]},
     ]
-    assert tally(CLAIMS).count("1 of 2") == 2
-    first, _, third, last = view["claims"]
+    assert [tally(CLAIMS).count(one) for one in ("1 of 1", "0 of 1", "1 of 2")] == [1, 1, 1]
+    first, _, third, last, _ = view["claims"]
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")
     assert third["numbers"] == [("Asks", "> 2"), ("p", "< 0.001")]
     assert last["shown_by"] == ["table3", "exact"]

@@ -78,14 +78,14 @@ def ledger():
 
 
 def counts():
-    """Return by paper how many theorems are reproduced (identities with them), and other claims."""
+    """Return by paper and kind how many claims hold as stated, each fact once."""
     claims = ledger()
-    proved = claims["kind"].isin(["theorem", "identity"])
+    claims = claims[~claims["same_as"].isin(claims["id"])]
     hold = claims["verdict"].eq("reproduced")
     groups = [
-        claims["paper"].eq(paper) & own
+        claims["paper"].eq(paper) & claims["kind"].eq(kind)
         for paper in claims["paper"].unique()
-        for own in (proved, ~proved)
+        for kind in ("theorem", "identity", "experiment")
     ]
     return [(int((group & hold).sum()), int(group.sum())) for group in groups if group.any()]
 

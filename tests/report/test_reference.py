@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
@@ -231,3 +234,12 @@ def test_of_a_quick_run_numbers_are_kept_that_the_full_run_does_not_have(tmp_pat
     put(tmp_path / "quick/figures/data/theorem4.csv", "x,y\n1,2.1\n")
     with pytest.raises(InputError, match=r"theorem4.csv has '2.1' instead of '2' as y in row 1"):
         reference.verify(tmp_path / "quick", kept, out)
+
+
+def test_the_kept_files_are_those_that_a_run_makes():
+    root = Path(__file__).parents[2]
+    kept = root / "results" / "reference"
+    assert {path.name for path in kept.iterdir()} <= {*reference.KEPT, reference.QUICK}
+    experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
+    made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "canaries"}
+    assert {path.stem for path in (kept / "audit").iterdir()} == made

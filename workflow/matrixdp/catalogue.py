@@ -10,7 +10,10 @@ from typing import Any
 
 import yaml
 
+from matrixdp.trials import CLIPPED as CLIPPED
 from matrixdp.trials import GUESSES as GUESSES
+from matrixdp.trials import NONPRIVATE as NONPRIVATE
+from matrixdp.trials import RANDOM as RANDOM
 from matrixdp.trials import REFERENCES as REFERENCES
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
@@ -80,7 +83,6 @@ class Experiment:
     paper: str = ""
     table: int | None = None
     figures: tuple[str, ...] = ()
-    chance: str = "random"
     part_of: str = ""
     kind: str = ""
     protected: str = ""
@@ -167,10 +169,16 @@ def reading(knob: str, value: str) -> str:
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
     return {
-        name: Named(entry.pop("label"), family, Look(**entry))
+        name: Named(_label(entry), family, Look(**entry))
         for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
+
+
+def _label(entry: dict[str, Any]) -> str:
+    """Take the label out of an entry, with what it says of a rule that was tuned."""
+    words = [entry.pop("label"), f"({section('tuned')})"]
+    return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
 def label(name: str, kind: str = "") -> str:

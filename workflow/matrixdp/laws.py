@@ -33,6 +33,10 @@ GEMM_ROWS = 1 << 10
 def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) -> Array:
     """Return i.i.d. standard normals, shape (trials, *shape)."""
     stack = stacked(streams, shape, out)
+    if len(streams) and streams.count(streams[0]) == len(streams):
+        # One stream for all trials fills them in one call with the same numbers.
+        streams[0].standard_normal(out=stack)
+        return stack
     for stream, trial in zip(streams, stack, strict=True):
         stream.standard_normal(out=trial)
     return stack
@@ -285,9 +289,9 @@ class SymmetricLaplace(Laplace):
 
     columns_alike = False
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        super()._fill(stream, trial)
-        mirror_upper(trial)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        super()._draw(streams, stack)
+        mirror_upper(stack)
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""

@@ -9,6 +9,7 @@ from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, SecondMomentQuery
 from matrixdp.report import tables
+from matrixdp.report.tables.audit import standing
 
 QUERIES = {
     "identity": IdentityQuery(Box.cube(2, -1, 1), 20),
@@ -94,6 +95,39 @@ def test_undecided_is_not_failed(parts, tmp_path):
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
     assert shown.startswith("> **The audit is undecided on 1 releases.")
     assert "4 releases were judged, 0 failed" in shown
+
+
+def test_what_nothing_certifies_is_declared_and_no_more():
+    verdicts = {
+        "tight": ["private and tight", "not run: no guarantee"],
+        "wishart": ["not certifiable at this sample size: ..."],
+        "mixed": ["private", "undecided: the bound is above the nominal epsilon"],
+        "wrong": ["violated: the black box proves it"],
+    }
+    rows = [(name, verdict) for name, found in verdicts.items() for verdict in found]
+    table = pd.DataFrame(rows, columns=["mechanism", "verdict"])
+    assert standing(table) == {
+        "tight": "certified",
+        "wishart": "declared",
+        "mixed": "declared",
+        "wrong": "declared",
+    }
+
+
+def test_a_declared_epsilon_is_marked_and_the_power_is_told(parts, tmp_path):
+    (tmp_path / "in").mkdir()
+    for file in parts.iterdir():
+        shutil.copy(file, tmp_path / "in")
+    table = pd.read_csv(parts / "regression.csv")
+    laplace = table["mechanism"].eq("laplace")
+    table.loc[laplace, ["verdict", "tool"]] = "not certifiable at this sample size", "black box"
+    table.loc[laplace, ["epsilon_attained", "shortfall"]] = float("nan")
+    table.to_csv(tmp_path / "in" / "regression.csv", index=False)
+    shown = written(tmp_path / "in", tmp_path / "out")["audit"]
+    assert "1 (declared only)" in shown
+    assert "untested" in shown
+    assert "in 1 the size" in " ".join(shown.split())
+    assert "an audit that finds noise" in shown
 
 
 def test_damaged_and_missing_parts_are_named(parts, tmp_path):

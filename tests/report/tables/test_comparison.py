@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from samplerun import settle
+from samplerun import put, settle
 from trialrows import around, reason, trials
 
 from matrixdp import catalogue, places
@@ -19,7 +19,8 @@ COLUMNS = [
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
     *("implied_epsilon", "implied_noise_std", "note"),
 ]
@@ -404,3 +405,17 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     assert "| IMGM |  |  | no guarantee |  |" in markdown
     methods = pd.read_csv(tmp_path / "tables/of_tomorrow.csv")["method"]
     assert methods.tolist() == ["Non-private", "IMGM", "Laplace"]
+
+
+def test_a_true_epsilon_that_nothing_certifies_is_marked(make, tmp_path):
+    put(
+        tmp_path / "audit/regression.csv",
+        "mechanism,verdict\nlaplace,undecided: a doubt\nimgm,private\n",
+    )
+    table, *texts = make(3, *regression())
+    found = table.set_index("mechanism")["standing"]
+    assert (found["laplace"], found["imgm"]) == ("declared", "certified")
+    assert found.drop(["laplace", "imgm"]).isna().all()
+    for text in texts:
+        assert text.count("(declared only)") == 1
+        assert re.search(r"Laplace.*1 \(declared only\)", text)

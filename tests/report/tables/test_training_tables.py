@@ -257,6 +257,10 @@ def test_the_caption_of_private_gradients_tells_budgets_apart(run):
     assert f"within the budget is that of {labels['pld_gaussian'].label}, 84.0 ± " in text
     assert "go from 0.14 to 1." in text
     assert f"True epsilons beyond it: {labels['imgm_amplified'].label}: 1.04." in text
+    # Five trials order nothing.
+    assert "better than the largest class" not in text
+    ten = [pd.concat([part, part.assign(trial=part["trial"] + 5)]) for part in rows]
+    text = figure.describe(figure.frame(run(*ten, experiment="adult")))
     assert "1 of these 2 are not clearly better than the largest class, 81.0 %." in text
     with style.context():
         drawing = figure.render(frame)

@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from matrixdp.bingham import Bingham
+from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
@@ -228,6 +229,16 @@ def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
     """DP-Forward's code: noise for a change of 1, where any input of norm 1 may take the place."""
     real = gaussian.epsilon(DELTA, change * gaussian.mu(EPSILON, DELTA))
     yield Number("true epsilon at nominal 1", real, "<=", EPSILON, 1e-9)
+
+
+@check("wishart_support", {"the other way round": {"removed": False}})
+def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
+    """A release of the Wishart mechanism that is nowhere below the value of the larger neighbour.
+
+    Where a record is removed it is below it with some probability, and otherwise with none.
+    """
+    found = wishart.revealed(EPSILON) if removed else 0.0
+    yield Number("probability of what the neighbour cannot release", found, "=", 0, 1e-9)
 
 
 @peer("bingham_law")

@@ -15,7 +15,6 @@ from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
-from matrixdp.report.statistics import LEVEL
 
 #: Parameter -> its name for a reader, on an axis and in a sentence.
 NAMES = {
@@ -45,9 +44,9 @@ def tidy(parameter: str, tables: Tables) -> pd.DataFrame:
     rows = rows[rows["direction"].isin(summary.DIRECTIONS)]
     rows = rows.assign(parameter=parameter, value=rows["variant"].str.removeprefix(f"{parameter}="))
     parts = [_compare(part) for _, part in _panels(rows)]
-    told = frames.clear(pd.concat(compared.values()), comparisons.VARIANT)
-    found = frames.join([rows.iloc[:0], *parts]).merge(told, how="left")
-    return found.assign(clear=found["clear"].eq(True))
+    verdicts = frames.verdicts(pd.concat(compared.values()), comparisons.VARIANT)
+    found = frames.join([rows.iloc[:0], *parts]).merge(verdicts, how="left")
+    return found.assign(clear=found["verdict"].isin([comparisons.BETTER, comparisons.WORSE]))
 
 
 def _panels(rows: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
@@ -131,7 +130,7 @@ def _keys(parameter: str) -> list[Patch]:
     return [
         _box(0, 0, 1, 1, label="chosen on separate trials"),
         Patch(color=blue, label=f"smaller {why}"),
-        Patch(color="none", label="bold: beyond the 95 % interval"),
+        Patch(color="none", label="bold: better or worse"),
         Patch(color=red, label="larger error"),
     ]
 
@@ -160,7 +159,6 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
         "found": "; ".join(found),
         "clear": others["clear"].sum(),
         "cells": len(others),
-        "chance": round(LEVEL * len(others)),
     }
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.report import markup
+from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
@@ -29,7 +29,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     about = catalogue.experiment(experiment)
     theirs = frames.printed(tables[f"published/{about.results}"], experiment)
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.once(rows, tables[f"summary/{experiment}"])
+    rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     # Levels are in every panel.
     family = joined["mechanism"].map(catalogue.family)
@@ -43,7 +43,7 @@ def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
     if not delivered.any():
         return rows.iloc[:0]
     rows = rows[delivered | rows["kind"].eq("level")]
-    return frames.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
+    return comparisons.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -167,9 +167,11 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     ours = ours[ours["mean"].notna()]
     if ours.empty:
         return {}
-    best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
-    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance).lower()
-    told = {"failed": better.eq(False).sum(), "told": len(better), "chance": chance}
+    best = ours.loc[ours["mean"].idxmin()]
+    verdicts = ours.loc[ours["against_chance"].ne(""), "against_chance"]
+    chance = catalogue.label(summary.trivial(frame)).lower()
+    failed = verdicts.ne(comparisons.BETTER).sum()
+    told = {"failed": failed, "told": len(verdicts), "chance": chance}
     return told | {
         "best": catalogue.label(best["mechanism"]),
         "mean": best["mean"],

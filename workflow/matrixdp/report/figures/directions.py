@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup
+from matrixdp.report import comparisons, markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
@@ -40,13 +40,13 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
-    levels = rows[rows["mechanism"].isin(["nonprivate", about.chance])]
+    levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
     theirs = frames.printed(tables[f"published/{about.results}"], experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: named.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
-    worse = frames.clear(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
-    ours = ours.merge(worse.rename(columns={"clear": "_clear"}), how="left")
+    worse = frames.verdicts(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
+    ours = ours.merge(worse, how="left")
     # Not all are swept over readings.
     read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=["mechanism", "private"]))
     read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
@@ -65,16 +65,16 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     keys = ["mechanism", "epsilon"]
     base = rows[rows["direction"].eq("a")].set_index(keys)[["mean", "ci95"]]
     against = rows[keys].join(base, on=keys)
-    ratio = rows["mean"] / against["mean"]
-    relative = np.hypot(rows["ci95"] / rows["mean"], against["ci95"] / against["mean"])
+    ends = rows["mean"], rows["ci95"], against["mean"], against["ci95"]
+    ratio, half = statistics.quotient(*ends)
     itself = rows["direction"].eq("a")
-    return rows.assign(ratio=ratio, ratio_ci95=(ratio * relative).mask(itself, 0.0))
+    return rows.assign(ratio=ratio, ratio_ci95=half.mask(itself, 0.0))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
     mechanism = _paper(frame)
-    chance = catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+    chance = summary.trivial(frame)
     ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
     decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > frames.NOTHING, "mean"].min()
@@ -143,11 +143,11 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
 
 def words(frame: pd.DataFrame) -> dict[str, Any]:
     """Say how far the paper's curves lie from chance, and how much directions matter."""
-    about, mechanism = catalogue.experiment(str(frame["experiment"].iloc[0])), _paper(frame)
-    claim = CLAIMS.get(about.id, "")
+    mechanism, chance = _paper(frame), summary.trivial(frame)
+    claim = CLAIMS.get(str(frame["experiment"].iloc[0]), "")
     rows = frame[frame["kind"].eq("mechanism")]
     mvg, exact = (rows[rows["mechanism"].eq(name)] for name in (mechanism, EXACT))
-    low, high = (mvg["mean"] / frames.level(frame, about.chance)).agg(["min", "max"])
+    low, high = (mvg["mean"] / frames.level(frame, chance)).agg(["min", "max"])
     most = ""
     if exact["ratio"].notna().any():
         row = exact.loc[np.log(exact["ratio"]).abs().idxmax()]
@@ -159,7 +159,7 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
         "claim": claim and f"; the paper finds that {claim}",
         "readings": ", with the range of all private readings" if _range(frame) else "",
         "mechanism": catalogue.label(mechanism),
-        "chance": catalogue.label(about.chance).lower(),
+        "chance": catalogue.label(chance).lower(),
         "low": low,
         "high": high,
         "wins": _wins(mvg),
@@ -177,7 +177,7 @@ def _range(frame: pd.DataFrame) -> tuple[float, float] | None:
 def _wins(rows: pd.DataFrame) -> str:
     """Return at how many epsilons direction (a) is better than every other one."""
     others = rows[rows["direction"].ne("a")]
-    worse = others["_clear"].eq(True) & others["ratio"].gt(1)
+    worse = others["verdict"].eq(comparisons.WORSE)
     won = worse.groupby(others["epsilon"]).all().sum()
     return f"{int(won)} of {rows.loc[rows['direction'].eq('a'), 'epsilon'].nunique()}"
 

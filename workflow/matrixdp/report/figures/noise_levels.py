@@ -52,7 +52,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             else of
             for own, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
-        rows = frames.once(rows[value == public].join(ends, on="mechanism"), table)
+        rows = comparisons.once(rows[value == public].join(ends, on="mechanism"), table)
         lower, upper = frames.bounds(tables["tables/table2"], experiment)
         rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
+from matrixdp.report import comparisons
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import short
@@ -122,7 +123,8 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     mvg, theirs = (ALL, "mvg_binary"), [(TWO, "gaussian_2006"), (TWO, "jl_2012")]
     ratios = [f"{at[one] / at[mvg]:.2f}" for one in theirs if {one, mvg} <= {*at.index}]
     compared = ours[ours["epsilon"].eq(NOMINAL) & ours.index.isin([*theirs, mvg])]
-    better, told = compared["_better"].eq(True).sum() or "none", " and ".join(ratios) or "not there"
+    better = compared["against_chance"].eq(comparisons.BETTER).sum() or "none"
+    told = " and ".join(ratios) or "not there"
     two, full = (frames.level(ours.loc[name].reset_index(), "nonprivate") for name in (TWO, ALL))
     lost, of = two / full, len(compared)
     return {"ratios": told, "better": better, "of": of, "lost": lost}

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from matrixdp import catalogue
+from matrixdp.report import comparisons, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import interval, short
@@ -31,7 +32,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.twins(rows, tables[f"summary/{experiment}"])
+    rows = comparisons.twins(rows, tables[f"summary/{experiment}"])
     groups = training.grouped(experiment, rows["mechanism"])
     title_of = {name: title for title, members in groups.items() for name in members}
     return rows.assign(group=rows["mechanism"].map(title_of))
@@ -144,10 +145,10 @@ def caption_gradients(at: pd.DataFrame, frame: pd.DataFrame) -> str:
             least=short(within["epsilon_actual"].min()),
             most=short(within["epsilon_actual"].max()),
         )
-        if within["_better"].notna().any():
-            chance = catalogue.experiment(str(frame["experiment"].iloc[0])).chance
+        if within["against_chance"].ne("").any():
+            chance = summary.trivial(frame)
             words = {"level": 100 * frames.level(frame, chance), "of": len(within)}
-            words["failed"] = (~within["_better"].astype(bool)).sum()
+            words["failed"] = within["against_chance"].ne(comparisons.BETTER).sum()
             name = catalogue.label(chance).lower()
             said += catalogue.caption("training_failed", chance=name, **words)
     true = at.drop(within.index)["epsilon_actual"].map(short).items()

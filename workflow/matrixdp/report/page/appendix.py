@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from matrixdp import catalogue
 from matrixdp.report import inputs, summary
 from matrixdp.report.markup import Grid, grouped, short
+from matrixdp.report.tables import audit
 
 
 def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
@@ -95,7 +96,7 @@ def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
         "Mechanism": row["method"],
         "Nominal epsilon": row["epsilon"],
         "delta": short(delta),
-        "True epsilon": short(epsilon),
+        "True epsilon": audit.mark(short(epsilon), row),
         "mu": short(mu),
         "Noise std": short(row["noise_std"]),
         "Attacker's advantage": advantage,

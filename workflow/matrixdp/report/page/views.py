@@ -11,17 +11,13 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import inputs
-from matrixdp.report.claims.findings import word
-from matrixdp.report.claims.judge import EXPERIMENT
+from matrixdp.report.claims.findings import KINDS, facts, word
 from matrixdp.report.figures import frames
 from matrixdp.report.markup import short
 from matrixdp.report.tables import advice, claims
 
 #: Where a sentence ends, and no number of an equation follows.
 _SENTENCE = re.compile(r"\. (?=[A-Z])")
-
-#: Theorems and identities apart from what is tried on data.
-THEORY, TRIED = "theory", "experiment"
 
 #: Of a point: where it stands on each axis, its mean and half of its 95 % confidence interval.
 POINT = ("epsilon", "epsilon_actual", "mu_actual", "mean", "ci95")
@@ -45,7 +41,7 @@ def _advised(row: Mapping[str, Any], command: Callable[[str], str]) -> dict[str,
         **advice.cells(row),
         **{name: row[name] for name in kept},
         "metric": catalogue.metric(row["metric"]).name,
-        "level": catalogue.label(about.chance),
+        "level": catalogue.label(row["baseline"]),
         # 0 without privacy, 1 by a guess; beyond both ends of the scale it stands at the end.
         "lost": None if pd.isna(lost) else round(lost, 4),
         "delta": short(row["delta"]),
@@ -56,17 +52,25 @@ def _advised(row: Mapping[str, Any], command: Callable[[str], str]) -> dict[str,
 
 
 def dashboard(table: pd.DataFrame) -> dict[str, Any]:
-    """Return what ``dashboard.html.j2`` needs: counts by verdict, and ``tables/claims.csv``."""
+    """Return what ``dashboard.html.j2`` needs: counts by verdict, and ``tables/claims.csv``.
+
+    Theorems, identities and experiments are counted apart, and each fact once.
+    """
     rows = [_claim(row) for row in claims.data({"claims": table}).to_dict("records")]
     order = [one for one in catalogue.section("verdicts") if any(r["word"] == one for r in rows)]
-    kinds = [kind for kind in (THEORY, TRIED) if any(row["kind"] == kind for row in rows)]
+    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
     papers = dict.fromkeys(row["paper"] for row in rows)
+    verdicts = table["verdict"].map(word)
+    counts = {
+        (paper, kind): verdicts[facts(own).index].value_counts()
+        for (paper, kind), own in table.groupby(["paper", "kind"])
+    }
     bars = [
-        {"paper": paper, "kind": kind, "total": len(own)}
-        | {"parts": [(verdict, n) for verdict in order if (n := own.count(verdict))]}
+        {"paper": paper, "kind": kind, "total": int(own.sum())}
+        | {"parts": [(verdict, int(own[verdict])) for verdict in order if verdict in own]}
         for paper in papers
         for kind in kinds
-        if (own := [r["word"] for r in rows if (r["paper"], r["kind"]) == (paper, kind)])
+        if (own := counts.get((paper, kind))) is not None
     ]
     return {
         "claims": rows,
@@ -82,9 +86,8 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
     shown = ("Effect", "Asks", "Shows", "p", "Readings", "Evidence")
     return {
-        **{name: row[name] for name in ("id", "paper", "claim", "place", "verdict")},
+        **{name: row[name] for name in ("id", "paper", "kind", "claim", "place", "verdict")},
         "word": word(row["verdict"]),
-        "kind": TRIED if row["kind"] == EXPERIMENT else THEORY,
         "why": why,
         "more": "".join(more),
         "numbers": [(name, cells[name]) for name in shown if cells[name]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,36 @@ EXCESS = "Excess noise (times)"
 
 #: How verdicts of the audit begin that a release fails by, and those that leave it in doubt.
 FAILED, UNDECIDED = "violated", "undecided"
-DOUBTFUL = (FAILED, UNDECIDED)
+DOUBTFUL = (FAILED, UNDECIDED, "not certifiable")
+
+#: What the audit makes of the epsilon that a mechanism declares.
+CERTIFIED, DECLARED = "certified", "declared"
+
+
+def standing(audit: pd.DataFrame) -> dict[str, str]:
+    """Return by mechanism whether its epsilon is ``certified``, or ``declared`` and no more.
+
+    It is certified if no release of the mechanism is in doubt. A mechanism that the audit lacks is
+    not in the result: nothing certifies it.
+    """
+    doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
+    worst = doubtful.groupby(audit["mechanism"], sort=False).any()
+    return {name: DECLARED if doubt else CERTIFIED for name, doubt in worst.items()}
+
+
+def standings(tables: Tables, experiment: str, mechanisms: pd.Series) -> pd.Series:
+    """Return :func:`standing` by row of an experiment; empty without its audit, or without a row.
+
+    ``tables`` are inputs by name, ``mechanisms`` the mechanism of each row.
+    """
+    audit = tables.get(f"audit/{experiment}")
+    found = {} if audit is None else standing(audit)
+    return mechanisms.map(found).astype(object).fillna("")
+
+
+def mark(text: str, row: Mapping[str, Any]) -> str:
+    """Return an epsilon with ``declared only`` where nothing certifies it (``standing``)."""
+    return f"{text} ({DECLARED} only)" if text and row["standing"] == DECLARED else text
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -38,12 +68,15 @@ def data(tables: Tables) -> pd.DataFrame:
 def words(table: pd.DataFrame) -> dict[str, Any]:
     """Say what was judged, how many releases failed, and how much noise the loudest wastes."""
     loudest, failed = table.nlargest(1, "kappa"), _failed(table)
+    power = table["shortfall"].max()
     weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
     return {
         "epsilon": span(table["epsilon"]),
         "releases": len(table),
         "failed": failed,
         "said": failed or "None",
+        "power": "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small",
+        "untested": int(_judged(table)["shortfall"].isna().sum()),
         "mechanism": markup.mechanism(loudest).partition(",")[0],
         "most": markup.said(loudest["kappa"]),
         "weak": f" {catalogue.caption('audit_weak', releases=weak)}" if weak else "",
@@ -61,6 +94,7 @@ def audit_grid(table: pd.DataFrame) -> Grid:
         "Runs": "runs",
         EXCESS: _excess,
         "Decided by": "tool",
+        "Noise too small by": _power,
         "Verdict": _words,
     }
     failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
@@ -121,6 +155,8 @@ def noise_grid(table: pd.DataFrame) -> Grid:
 def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
+    if DECLARED in standing(rows).values() and attained.isna().all():
+        return mark(span(bound), {"standing": DECLARED})
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
@@ -135,6 +171,17 @@ def _released(row: Any) -> str:
 
 def _excess(rows: pd.DataFrame) -> str:
     return span(rows["kappa"], lambda one: "1" if abs(one - 1) < 1e-3 else short(one))
+
+
+def _power(rows: pd.DataFrame) -> str:
+    """Return from what share on noise that is too small would have been found."""
+    worst = _judged(rows)["shortfall"].max(skipna=False)
+    return "untested" if pd.isna(worst) else f"{worst:.1%}"
+
+
+def _judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of releases that have a guarantee to judge."""
+    return table[~table["verdict"].astype(str).str.startswith("not run")]
 
 
 def _words(rows: pd.DataFrame) -> str:

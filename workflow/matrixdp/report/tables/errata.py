@@ -17,7 +17,7 @@ from matrixdp.report.tables.base import Table
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
 NEEDED = {*COLUMNS[:5]}
 GROUPS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
-GROUPS |= dict.fromkeys(("R1SMG", "DP"), "Other papers")
+GROUPS |= dict.fromkeys(("R1SMG", "Wishart", "DP"), "Other papers")
 
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
 TYPOGRAPHIC = "typographic, from our copy of the text"

@@ -12,7 +12,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import markup, statistics
+from matrixdp.report import markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
@@ -88,10 +88,10 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     settings = tables["settings"]
     wanted = settings["table_epsilon"]
     rows = found.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
-    chance = catalogue.experiment(experiment).chance
-    words = comparison.against(chance, rows, tables[f"comparisons/{experiment}"])
+    trivial = summary.trivial(rows.assign(metric="accuracy"))
     return found.assign(
-        against_chance=words.where(found["n_trials"].ge(statistics.ENOUGH), ""),
+        against_chance=comparison.against(trivial, rows, tables[f"comparisons/{experiment}"]),
+        _baseline=trivial,
         _at=wanted if wanted in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
@@ -119,7 +119,7 @@ def words(found: pd.DataFrame) -> dict[str, Any]:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
-    chance = catalogue.label(catalogue.experiment(found["experiment"].iloc[0]).chance).lower()
+    chance = catalogue.label(found["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
         "True epsilon": "epsilon_actual",
