@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrixdp.audit import sensitivities
 from matrixdp.audit.base import Finding
 from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
@@ -26,13 +27,18 @@ from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import GaussianRelease, Release
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
+from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
 #: Pairs of data sets that are far apart, and of neighbours, that are replayed; and of how many of
 #: the first changes of what is released are looked for.
 PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
+
+#: Norms of records go up to so many times the radius of a ball, which a release is to enforce.
+BEYOND = 2.0
 
 #: Sizes of the noise that is replayed, in turns: little noise shows what the data move.
 SIZES = 1.0, 1e-3
@@ -130,11 +136,14 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
         others += [_replay(release, first, second, one) is None for one in tried]
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
     extremes = [worst(one, frobenius, stream) for one in (query, moments)]
+    if isinstance(query, NormalEquations):
+        norms = [norm for _, norm in sensitivities.measures(query).values()]
+        extremes += [worst(query, norm, stream) for norm in norms]
     found = [0.0]
     for number in range(NEIGHBOURS):
         first = _records(query, stream)
         second = first.copy()
-        first[:, 0], second[:, 0] = extremes[number % 2][:2]
+        first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
         noise = Noise(int(stream.integers(2**32)), 1.0)
         found.append(_replay(release, first, second, noise) or 0.0)
     return Finding(float(np.mean(others)), max(found) / float(release.mu or np.nan), SHORTFALL)
@@ -150,7 +159,7 @@ def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw
         noisy.append(white + draws[-1].numbers)
         return noisy[-1]
 
-    _model(release)(release, records, answer)
+    _model(release)(release, _clipped(release.query, records), answer)
     return draws, noisy
 
 
@@ -158,8 +167,7 @@ def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
     """Return what is released with these draws; None if other draws are taken."""
     script = Script(draws)
     try:
-        value = records if release.query.name == "identity" else second_moments(records)
-        released = release.sample(value, [script])[0]
+        released = release.sample(release.query.value(records), [script])[0]
         script.finish()
     except Undeclared:
         return None
@@ -202,7 +210,7 @@ def _replay(release: Release, first: Array, second: Array, noise: Noise) -> floa
         moved.append(Draw(kind, noisy[len(moved)] - white))
         return noisy[len(moved) - 1]
 
-    _model(release)(release, second, repeat)
+    _model(release)(release, _clipped(release.query, second), repeat)
     if not _same(_run(release, first, draws), _run(release, second, moved)):
         return None
     apart = [
@@ -218,15 +226,27 @@ def _model(release: Release) -> Callable[[Any, Array, Answer], None]:
 
 
 def _records(query: Query, stream: np.random.Generator) -> Array:
-    """Return records (m, n) of very different lengths, within the public domain."""
+    """Return records (m, n) of very different lengths, in a box or in and around a ball."""
     m, n = query.features, query.records
     lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
     if isinstance(query.domain, Ball):
         drawn = stream.standard_normal((m, n))
-        return query.domain.radius * lengths * drawn / np.linalg.norm(drawn, axis=0)
+        return BEYOND * query.domain.radius * lengths * drawn / np.linalg.norm(drawn, axis=0)
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
     return np.clip(lengths * corner, lower, upper)
+
+
+def _clipped(query: Query, records: Array) -> Array:
+    """Return records (m, n), in a ball shortened to its radius, whatever the query does itself."""
+    if not isinstance(query.domain, Ball):
+        return records
+    norms = np.linalg.norm(records, axis=0)
+    return records * np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
+
+
+def _moments(part: GaussianRelease, records: Array, answer: Answer) -> None:
+    _matrix(part, second_moments(_clipped(part.query, records)), answer)
 
 
 def _matrix(part: GaussianRelease, exact: Array, answer: Answer) -> Array:
@@ -242,8 +262,12 @@ def _matrix(part: GaussianRelease, exact: Array, answer: Answer) -> Array:
 def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) -> None:
     counts = shells(records, release.query.domain.radius, len(release.candidates))
     noisy = release.count_std * answer(counts / release.count_std)
-    part = release.candidates[int(release._best(noisy[None])[0])]
-    _matrix(part, part.query.value(records), answer)
+    part = release.part(int(release._best(noisy[None])[0]))[1]
+    if isinstance(part, RidgedEquations):
+        _equations(part, _clipped(part.query, records), answer)
+    else:
+        assert isinstance(part, GaussianRelease)
+        _moments(part, records, answer)
 
 
 def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
@@ -264,7 +288,7 @@ def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
         2 * step + bool(apart[0, step] < np.broadcast_to(whole, apart.shape)[0, step])
     )
     assert isinstance(spectrum, Spectrum)
-    value = moments.query.value(records)
+    value = second_moments(_clipped(moments.query, records))
     _matrix(moments, value, answer)
     if spectrum.eigenvalue_std:
         answer(np.linalg.eigvalsh(value) / spectrum.eigenvalue_std)
@@ -277,7 +301,7 @@ def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
         _by_histogram(release.about, about, answer)
     else:
         assert isinstance(release.about, GaussianRelease)
-        _matrix(release.about, release.about.query.value(about), answer)
+        _moments(release.about, about, answer)
 
 
 def _equations(release: RidgedEquations, records: Array, answer: Answer) -> None:
@@ -288,6 +312,11 @@ def _equations(release: RidgedEquations, records: Array, answer: Answer) -> None
     answer(np.linalg.eigvalsh(explaining)[:1] / release.eigenvalue_std)
     _matrix(release.explaining, explaining, answer)
     answer(moments[x, y] / release.target_std)
+
+
+def _target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
+    exact = second_moments(records)[CONSTANT, release.query.target]
+    answer(np.array([exact]) / release.mean_std)
 
 
 def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> None:
@@ -306,5 +335,6 @@ MODELS: dict[type[Release], Callable[[Any, Array, Answer], None]] = {
     ChosenBySearch: _by_search,
     CentredMoments: _centred,
     RidgedEquations: _equations,
+    TargetMean: _target_mean,
     AlongPrivateDirections: _along,
 }

@@ -109,13 +109,13 @@ class ComposedAudit(BlackBoxAudit):
 
     The bound is that of Gaussian mechanisms whose mu^2 add up, each found apart: ``mus``, by the
     largest changes that a search finds. ``noisy`` audits the part whose noise is tested for its
-    scale.
+    scale; None where replays alone see the noise.
     """
 
     tool = "composition"
 
     def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit, stream: Generator
+        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
     ) -> None:
         super().__init__(release, stream)
         self._noisy = noisy
@@ -125,7 +125,7 @@ class ComposedAudit(BlackBoxAudit):
 
     def scale(self, stream: Generator) -> Scale:
         """Test the noise of the released second moments."""
-        return self._noisy.scale(stream)
+        return self._noisy.scale(stream) if self._noisy else super().scale(stream)
 
     def executed(self, stream: Generator) -> Finding:
         """Replay the draws of all parts."""
@@ -139,7 +139,7 @@ class ChosenAudit(ComposedAudit):
     """
 
     def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit, stream: Generator
+        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
     ) -> None:
         super().__init__(release, mus, noisy, stream)
         query = release.query

@@ -27,6 +27,7 @@ from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
+from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 from matrixdp.seeds import streams
 
@@ -71,6 +72,9 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
         eigenvalue = found["smallest eigenvalue of x"] / release.eigenvalue_std
         target = found["l2, x times y"] / release.target_std
         return ComposedAudit(release, [eigenvalue, first.mu, target], first, stream)
+    if isinstance(release, TargetMean):
+        moved = sensitivities.found(release.query, stream)["mean of y"]
+        return ComposedAudit(release, [moved / release.mean_std], None, stream)
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
