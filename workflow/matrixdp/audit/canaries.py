@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from matrixdp import laws
+from matrixdp import laws, safe
 from matrixdp.audit import composition, evidence, real, replay, sensitivities
 from matrixdp.audit.blackbox import Event, Statistic, prove
 from matrixdp.audit.projection import BlackBoxAudit
@@ -470,8 +470,8 @@ for _name, (_mistake, _mechanism, _query, _factors) in _COMPOSED.items():
 
 
 class _LittleRealNoise(GaussianRelease):
-    def add_once(self, value: Array, **others: Any) -> Array:
-        return value + 0.95 * (super().add_once(value, **others) - value)
+    def _noisy(self, value: Array, bits: safe.Bits) -> Array:
+        return value + 0.95 * (super()._noisy(value, bits) - value)
 
 
 @_test("real noise x 0.95", "a simulated release that is right, and a real one with less noise")
