@@ -26,7 +26,11 @@ EXCEPTIONS = {
 
 
 @parametrize_with_checks(
-    [mdp.PrivatePCA(**WIDE), mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0))],
+    [
+        mdp.Covariance(**WIDE),
+        mdp.PrivatePCA(**WIDE),
+        mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0)),
+    ],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
 def test_estimator_checks(estimator, check, monkeypatch):
@@ -104,6 +108,26 @@ def test_second_component_and_variances_are_those_of_scikit_learn(data):
     assert np.abs(shown) == pytest.approx(
         np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05
     )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_covariance_is_that_of_numpy_wherever_the_mean_is(shape):
+    make, bounds = SHAPES[shape]
+    X = np.clip(make(20_000, np.random.default_rng(1)), *bounds)
+    half = np.broadcast_to(np.ptp(np.array(bounds), axis=0) / 2, X.shape[1])
+    private = mdp.Covariance(bounds=bounds, epsilon=10.0).fit(X)
+    exact = np.cov(X.T, bias=True)
+    # The noise alone; about the middle of the bounds, records off centre are further away.
+    limit = 6 * private.release_.noise_std * np.outer(half, half)
+    assert (np.abs(private.covariance_ - exact) < limit).all()
+    assert (
+        np.abs(private.location_ - X.mean(axis=0)) < 6 * private.release_.noise_std * half
+    ).all()
+    values = np.linalg.eigvalsh(private.covariance_)[::-1]
+    assert private.eigenvalues_ == pytest.approx(values, abs=1e-9 * values[0])
+    about_the_middle = exact + np.outer(*[X.mean(axis=0) - np.mean(bounds, axis=0)] * 2)
+    if shape == "off-centre":
+        assert not (np.abs(about_the_middle - exact) < limit).all()
 
 
 @pytest.mark.parametrize("shift", [0.0, 500.0])
@@ -206,7 +230,7 @@ def test_missing_and_infinite_values_decide_nothing(data):
     assert np.std(ridge.predict(data[0]) - exact) < 0.5
 
 
-@pytest.mark.parametrize("estimator", [mdp.PrivatePCA, mdp.PrivateRidge])
+@pytest.mark.parametrize("estimator", [mdp.Covariance, mdp.PrivatePCA, mdp.PrivateRidge])
 @pytest.mark.parametrize(
     ("X", "y"),
     [
@@ -222,7 +246,7 @@ def test_missing_and_infinite_values_decide_nothing(data):
 )
 def test_no_value_is_shown(estimator, X, y):
     sides = {"target_bounds": (0, 1)} if estimator is mdp.PrivateRidge else {}
-    if estimator is mdp.PrivatePCA and isinstance(X, list) and X[0] == [1.0, 2.0]:
+    if estimator is not mdp.PrivateRidge and isinstance(X, list) and X[0] == [1.0, 2.0]:
         pytest.skip("it has no target")
     with pytest.raises((TypeError, ValueError)) as caught:
         estimator(bounds=(0, 1), **sides).fit(X, y)

@@ -266,7 +266,7 @@ def test_recommendation_is_in_the_columns_own_units_with_a_price(folder, capsys)
     assert "price of privacy (noise of half of the largest deviation): epsilon 11.3" in told
 
 
-@pytest.mark.parametrize("query", ["records", "mean", "second_moments", "first_component"])
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments", "covariance", "components"])
 def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, query):
     rows = np.random.default_rng(1).uniform(0, [120, 2e5], (3000, 2))
     np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")

@@ -1,6 +1,6 @@
-"""Private estimators that scikit-learn's users know: PCA and ridge regression.
+"""Private estimators that scikit-learn's users know: covariance, PCA and ridge regression.
 
-Each call of ``fit`` spends epsilon and delta anew. Both estimators release the second moments of
+Each call of ``fit`` spends epsilon and delta anew. All of them release the second moments of
 records once, in the unit of their public bounds, and compute the rest from the release.
 scikit-learn itself must be installed.
 """
@@ -124,6 +124,38 @@ class _Private(BaseEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class Covariance(_Private):
+    """Mean and covariance from one private release; each ``fit`` spends epsilon and delta anew.
+
+    The covariance is about the released mean, divides by the number of records, and is projected to
+    positive semi-definite. Do not scale records by their own mean or range before
+    (``StandardScaler``), which leaks both: ``bounds`` scale them.
+
+    Attributes:
+        covariance_: (m, m), in the records' own units, as all that follows.
+        location_: (m,), the mean, which is released with it.
+        eigenvalues_: (m,), of ``covariance_``, the largest first.
+        release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
+    >>> estimate.covariance_.shape, bool((estimate.eigenvalues_ >= 0).all())
+    ((3, 3), True)
+    """
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Release the covariance of records X, (n, m)."""
+        records = _records(self, X)
+        box = _box(self.bounds, records.shape[1])
+        estimate = self._release(_scaled(box, records))
+        half = box.widths / 2
+        self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
+        self.covariance_ = estimate.covariance * np.outer(half, half)
+        self.eigenvalues_ = answers.spectrum(self.covariance_)[0]
+        return self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
@@ -138,6 +170,7 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     Attributes:
         components_: (n_components, m), in the unit of the half ranges, the first one first.
         explained_variance_: (n_components,), in the square of that unit.
+        explained_variance_ratio_: (n_components,), their shares of the total variance.
         mean_: (m,), released with them, in the records' own units.
         release_: what was calibrated, with its exact guarantee.
 
@@ -161,8 +194,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
-        self.explained_variance_ = np.linalg.eigvalsh(estimate.covariance)[::-1]
-        self.explained_variance_ = self.explained_variance_[: self.n_components]
+        values, shares = answers.spectrum(estimate.covariance)
+        self.explained_variance_ = values[: self.n_components]
+        self.explained_variance_ratio_ = shares[: self.n_components]
         return self
 
     def transform(self, X: ArrayLike) -> Array:

@@ -233,6 +233,7 @@ def _request(asked: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": asked.mechanism,
         "importance": asked.importance,
         "label": asked.label,
+        **({"number": asked.number} if asked.asked == "components" else {}),
     }
 
 
@@ -318,10 +319,18 @@ def compare(asked: Specification, times: int = 20) -> dict[str, float]:
     for one in options(asked):
         std = one.release.noise_std
         drawn = [_answer(asked, std, one.release.add_once(value)) for _ in range(times)]
-        if asked.asked == "first_component":  # which has no sign
-            drawn = [answer * np.sign((answer * true).sum()) for answer in drawn]
+        if asked.asked in ("components", "first_component"):
+            drawn = [_alike(answer, true, len(asked.columns)) for answer in drawn]
         found[one.name] = float(np.sqrt(np.mean((np.array(drawn) - true) ** 2)))
     return found
+
+
+def _alike(answer: Array, true: Array, features: int) -> Array:
+    """Return components with the signs of the true ones; eigenvectors have none of their own."""
+    vectors, aligned = answer[:, -features:], answer.copy()
+    signs = np.sign((vectors * true[:, -features:]).sum(axis=1))
+    aligned[:, -features:] *= signs[:, None]
+    return aligned
 
 
 def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
@@ -456,7 +465,13 @@ def _answer(asked: Specification, noise_std: float, private: Array) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units."""
     weighted = isinstance(asked.query.domain, Ball)
     return answers.answer(
-        asked.asked, private, noise_std, asked.middle, asked.half, weighted=weighted
+        asked.asked,
+        private,
+        noise_std,
+        asked.middle,
+        asked.half,
+        weighted=weighted,
+        number=asked.number,
     )
 
 
@@ -465,9 +480,11 @@ def _written(asked: Specification, answer: Array) -> str:
     names, rows = list(asked.columns), answer.tolist()
     if asked.target:
         names[-1] = "intercept"
-    if asked.asked == "second_moments":
+    if asked.asked in ("second_moments", "covariance"):
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        names = ["", *names]
+        names = ["", *["mean"] * (asked.asked == "covariance"), *names]
+    if asked.asked == "components":
+        names = ["eigenvalue", "share", *names]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([names, *rows])
     return text.getvalue()

@@ -32,6 +32,8 @@ QUERIES: dict[str, type[Query]] = {
     "records": IdentityQuery,
     "mean": MeanQuery,
     "second_moments": SecondMomentQuery,
+    "covariance": SecondMomentQuery,
+    "components": SecondMomentQuery,
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
@@ -46,7 +48,7 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "radius", "adjacency", "missing", "public"),
 )
 #: Answer second moments alone.
 _SYMMETRIC = ("goe", "analyze_gauss")
@@ -90,6 +92,8 @@ class Specification:
     account: Path | None = None
     #: Releases of the account in all, those made included, if that is planned.
     planned: int | None = None
+    #: Of components, the first ones.
+    number: int = 1
     #: Tells requests apart that are the same otherwise.
     label: str = ""
     #: Whether the records are known to all, as those of a textbook.
@@ -184,11 +188,17 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     )
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
         raise InputError(
-            f"mechanism is {mechanism!r}, which answers second_moments, first_component and "
-            f"regression alone; take laplace or gaussian for the query {kind!r}"
+            f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
+            f"laplace or gaussian for the query {kind!r}"
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
+    number = checks.count(number=asked.get("number", len(names) if kind == "components" else 1))
+    if number > len(names) or ("number" in asked and kind != "components"):
+        raise InputError(
+            f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
+            f"{len(names)}, and of no other query"
+        )
     planned = asked.get("planned")
     return Specification(
         file=path.parent / asked["file"],
@@ -208,6 +218,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         fill=_fill(box, names, asked.get("missing", MIDDLE)),
         account=path.parent / asked["account"] if "account" in asked else None,
         planned=None if planned is None else checks.count(planned=planned),
+        number=number,
         label=asked.get("label", ""),
         public=public,
     )
