@@ -130,6 +130,34 @@ def test_covariance_is_that_of_numpy_wherever_the_mean_is(shape):
         assert not (np.abs(about_the_middle - exact) < limit).all()
 
 
+def narrow(count, rng):
+    """Return records of heavy tails that fill a fiftieth of their bounds, with a target last."""
+    X = 0.4 + 0.02 * rng.standard_t(3, (count, 5)) @ rng.standard_normal((5, 5)) / np.sqrt(5)
+    X[:, -1] = 0.4 + (X[:, :-1] - 0.4) @ [1, -1, 0.5, 0] + 0.005 * rng.standard_t(3, count)
+    return X
+
+
+def test_clipped_moments_do_better_where_records_fill_little_of_their_bounds():
+    X = narrow(50_000, np.random.default_rng(1))
+    captured, wrong = {}, {}
+    for mechanism in ("recommend", "clipped"):
+        budget = {"epsilon": 1.0, "mechanism": mechanism, "bounds": (-1, 1)}
+        component = mdp.PrivatePCA(**budget).fit(X).components_[0]
+        captured[mechanism] = np.var(X @ component) / PCA(1).fit(X).explained_variance_[0]
+        ridge = mdp.PrivateRidge(**budget, target_bounds=(-1, 1)).fit(X[:, :-1], X[:, -1])
+        wrong[mechanism] = np.mean((ridge.predict(X[:, :-1]) - X[:, -1]) ** 2)
+    assert captured["clipped"] > 0.99
+    assert wrong["clipped"] < 0.5 * wrong["recommend"]
+    assert mdp.Covariance(epsilon=1.0, mechanism="clipped", bounds=(-1, 1)).fit(X).location_ == (
+        pytest.approx(0.4, abs=0.02)
+    )
+
+
+def test_of_mechanisms_estimators_have_these():
+    with pytest.raises(mdp.InputError, match="mechanism is 'goe'"):
+        mdp.PrivatePCA(mechanism="goe", bounds=(0, 1)).fit(np.zeros((9, 2)))
+
+
 @pytest.mark.parametrize("shift", [0.0, 500.0])
 def test_shift_unit_sign_and_order_change_nothing(data, shift, monkeypatch):
     # A wrong unit, sign or order moves coefficients by far more than these tolerances; the noise of

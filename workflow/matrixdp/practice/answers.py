@@ -84,6 +84,19 @@ def answer(
     if query == "second_moments":
         return private * np.outer(half, half)
     estimate = centred(private, weighted=weighted)
+    return about_mean(query, estimate, noise_std, middle, half, number=number)
+
+
+def about_mean(
+    query: str,
+    estimate: Centred,
+    noise_std: float,
+    middle: Array,
+    half: Array,
+    *,
+    number: int = 1,
+) -> Array:
+    """Return what a mean and covariance in half ranges say; see :func:`answer`."""
     if query == "covariance":
         mean = np.clip(estimate.mean, -1, 1) * half + middle
         return np.column_stack([mean, estimate.covariance * np.outer(half, half)])

@@ -25,9 +25,11 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
 from matrixdp.practice.recommend import options
+from matrixdp.practice.specification import CLIPPED, RECOMMENDED
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
@@ -76,6 +78,9 @@ class _Private(BaseEstimator):
             of records counts as public.
         bounds: public (lowest, highest) of the values, each a number or one per column; what lies
             outside is clipped. There is no default: bounds from the data would leak.
+        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which spends
+            half of mu^2 on the mean and clips records about it to a radius that it chooses in
+            private: less noise where most records lie close together within their bounds.
         fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
             search or bagging clones it, and each fit spends epsilon and delta again.
 
@@ -87,6 +92,7 @@ class _Private(BaseEstimator):
     epsilon: float = 1.0
     delta: float = 1e-6
     bounds: tuple[ArrayLike, ArrayLike] | None = None
+    mechanism: str = RECOMMENDED
     fits: int = 1
 
     def __sklearn_clone__(self) -> Self:
@@ -100,11 +106,29 @@ class _Private(BaseEstimator):
             self._count = [0]
         return self._count
 
-    def _release(self, records: Array) -> Centred:
-        """Return mean and covariance of records within [-1, 1], and keep ``release_``."""
+    def _release(self, records: Array) -> tuple[Centred, float]:
+        """Return mean and covariance of records within [-1, 1], and the noise of their moments.
+
+        ``release_`` is kept.
+        """
         count, features = records.shape
-        query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
-        best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
+        epsilon, delta = self.epsilon, self.delta
+        release: Additive | Composed
+        if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
+            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+            release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
+        else:
+            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            release = options(query, epsilon=epsilon, delta=delta)[0].release
+        self._spend(release)
+        self.release_ = release
+        if isinstance(release, Composed):
+            outcome = release.sample_once(records)
+            return outcome.estimate, outcome.moments_std
+        return centred(release.sample_once(with_constant(records))), release.noise_std
+
+    def _spend(self, release: Additive | Composed) -> None:
+        """Count a fit."""
         spent, most = self._fit_count(), checks.count(fits=self.fits)
         if spent[0] >= most:
             raise InputError(
@@ -113,8 +137,6 @@ class _Private(BaseEstimator):
                 "number that you account for"
             )
         spent[0] += 1
-        self.release_: Additive = best.release
-        return centred(self.release_.sample_once(with_constant(records)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -147,7 +169,7 @@ class Covariance(_Private):
         """Release the covariance of records X, (n, m)."""
         records = _records(self, X)
         box = _box(self.bounds, records.shape[1])
-        estimate = self._release(_scaled(box, records))
+        estimate, _ = self._release(_scaled(box, records))
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
         self.covariance_ = estimate.covariance * np.outer(half, half)
@@ -190,7 +212,7 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
         box = _box(self.bounds, records.shape[1])
-        estimate = self._release(_scaled(box, records))
+        estimate, _ = self._release(_scaled(box, records))
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
@@ -237,9 +259,8 @@ class PrivateRidge(RegressorMixin, _Private):
         box = _box(self.bounds, records.shape[1])
         side = _box(self.target_bounds, 1, "target_bounds")
         scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate = self._release(np.hstack(scaled))
+        estimate, noise = self._release(np.hstack(scaled))
         middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        noise = self.release_.noise_std
         self.coef_, self.intercept_ = answers.line(estimate, noise, middle, half)
         return self
 

@@ -26,7 +26,7 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from scipy.special import ndtri_exp
 from matrixdp import checks, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import durable
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
@@ -122,14 +123,14 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: Additive) -> float:
+def cost(release: Additive | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
     return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * UPWARDS
 
 
-def entry(release: Additive) -> dict[str, Any]:
+def entry(release: Additive | Composed) -> dict[str, Any]:
     """Return what a release costs, as accounts have it."""
     pure = release.epsilon_actual if release.mu is None else None
     return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
@@ -241,6 +242,15 @@ def room(account: Account, entry: Mapping[str, Any]) -> int:
         middle = (fit + beyond) // 2
         fit, beyond = (fit, middle) if excess(add(account, entry, middle)) else (middle, beyond)
     return fit
+
+
+def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | None]:
+    """Return, after each of several releases, how many more of the cheapest fit.
+
+    None stands for a release that does not fit itself.
+    """
+    after = [add(account, cost) for cost in costs]
+    return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]
 
 
 def digest(request: Mapping[str, Any]) -> str:

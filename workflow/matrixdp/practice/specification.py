@@ -51,7 +51,10 @@ _OPTIONAL = (
     *("target", "number", "radius", "adjacency", "missing", "public"),
 )
 #: Answer second moments alone.
-_SYMMETRIC = ("goe", "analyze_gauss")
+_SYMMETRIC = ("goe", "analyze_gauss", "clipped")
+#: Second moments of records that are clipped to a private radius, about a private mean where the
+#: query is, see :mod:`matrixdp.mechanisms.composed`.
+CLIPPED = "clipped"
 #: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
 #: tells something of one record, as it does where a cell is no number.
 MIDDLE, REFUSE = "middle", "refuse"
@@ -78,7 +81,7 @@ class Specification:
     #: Of this release; delta 0 asks for a pure guarantee.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, or ``recommend``.
+    #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
     mechanism: str
     #: Of each part of a record that the query has, or None.
     importance: tuple[float, ...] | None
@@ -109,7 +112,7 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.asked in WITH_CONSTANT
+        return self.asked in WITH_CONSTANT and self.mechanism != CLIPPED
 
 
 def read(path: Path) -> Specification:
@@ -157,7 +160,10 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     middle, half = box.middle, box.widths / 2
-    constant = kind in WITH_CONSTANT
+    mechanism = checks.choice(
+        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=asked.get("mechanism", RECOMMENDED)
+    )
+    constant = kind in WITH_CONSTANT and mechanism != CLIPPED
     domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
     if "radius" in asked:
         middle = np.zeros(box.features)
@@ -183,9 +189,6 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     public = asked.get("public", False)
     if not isinstance(public, bool):
         raise InputError(f"public is {public!r}; it must be true or false")
-    mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS), mechanism=asked.get("mechanism", RECOMMENDED)
-    )
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
@@ -193,6 +196,11 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
+    if mechanism == CLIPPED and importance is not None:
+        raise InputError(
+            "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
+            "directions; leave it out, or take another mechanism"
+        )
     number = checks.count(number=asked.get("number", len(names) if kind == "components" else 1))
     if number > len(names) or ("number" in asked and kind != "components"):
         raise InputError(
