@@ -28,6 +28,7 @@ from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
+from matrixdp.practice.account import Account
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import CLIPPED, RECOMMENDED
 from matrixdp.privacy.domain import Box
@@ -83,10 +84,12 @@ class _Private(BaseEstimator):
             private: less noise where most records lie close together within their bounds.
         fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
             search or bagging clones it, and each fit spends epsilon and delta again.
+        account: that each fit is charged to, in place of ``fits``: an
+            :class:`~matrixdp.practice.account.Account`, which clones share.
 
     Raises:
         InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
-            are spent.
+            or the account are spent.
     """
 
     epsilon: float = 1.0
@@ -94,6 +97,7 @@ class _Private(BaseEstimator):
     bounds: tuple[ArrayLike, ArrayLike] | None = None
     mechanism: str = RECOMMENDED
     fits: int = 1
+    account: Account | None = None
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -119,7 +123,9 @@ class _Private(BaseEstimator):
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
             query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
-            release = options(query, epsilon=epsilon, delta=delta)[0].release
+            choices = options(query, epsilon=epsilon, delta=delta)
+            best = self.account.choose(choices) if self.account is not None else choices[0]
+            release = best.release
         self._spend(release)
         self.release_ = release
         if isinstance(release, Composed):
@@ -128,9 +134,11 @@ class _Private(BaseEstimator):
         return centred(release.sample_once(with_constant(records))), release.noise_std
 
     def _spend(self, release: Additive | Composed) -> None:
-        """Count a fit."""
+        """Charge a fit to the account, or count it."""
         spent, most = self._fit_count(), checks.count(fits=self.fits)
-        if spent[0] >= most:
+        if self.account is not None:
+            self.account.spend(release, type(self).__name__)
+        elif spent[0] >= most:
             raise InputError(
                 f"this {type(self).__name__} or a clone of it was fitted {spent[0]} times already, "
                 "and each fit spends epsilon and delta again; make a new one, or set fits to the "
