@@ -25,7 +25,7 @@ WIDTH = 6.45
 GREYS = ("#000000", "#5a5a5a", "#8c8c8c", "#b4b4b4")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.size": 7.5,
     "axes.titlesize": 8,
     "axes.spines.top": False,
