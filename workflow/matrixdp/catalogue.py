@@ -175,6 +175,15 @@ def named() -> dict[str, Named]:
     }
 
 
+@functools.cache
+def tuned() -> frozenset[str]:
+    """Return the mechanisms whose rule was made after seeing the papers' data."""
+    families = section("families").values()
+    return frozenset(
+        name for members in families for name, entry in members.items() if entry.get("tuned")
+    )
+
+
 def _label(entry: dict[str, Any]) -> str:
     """Take the label out of an entry, with what it says of a rule that was tuned."""
     words = [entry.pop("label"), f"({section('tuned')})"]

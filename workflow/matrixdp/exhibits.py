@@ -143,7 +143,9 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
     }
     if isinstance(settings.get("matrix"), dict):
         # A matrix of one's own says nothing on the papers.
-        names |= {folder: set() for folder in ("claims", "errata", "readings", "theory")}
+        names |= {
+            folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
+        }
         names |= {"audit": names["audit"] - {"canaries"}, "published": releases}
     return names
 
