@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from matrixdp import laws
 from matrixdp.checks import Array, InputError
@@ -34,6 +35,15 @@ class ScaledNormal(GaussianLaw):
     def columns_alike(self) -> bool:
         """As those of the law, where the columns have one size."""
         return self.law.columns_alike and self.sizes.shape[-1] == 1
+
+    @property
+    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
+        """As those of the law, whose rounding and condition count."""
+        return self.law.factors
+
+    def largest(self, z: Array) -> Array:
+        """Return what whitened entries reach for noise of at most z in size, at any corner."""
+        return self.law.largest(z / self.sizes)
 
     def whiten(self, z: Array) -> Array:
         """Whiten Z over the sizes."""
