@@ -61,9 +61,9 @@ class ScaledLaplace(laws.Laplace):
     law: laws.Laplace
     sizes: Array
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        self.law._fill(stream, trial)
-        trial *= self.sizes
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        self.law._draw(streams, stack)
+        stack *= self.sizes
 
     @property
     def columns_alike(self) -> bool:  # type: ignore[override]
