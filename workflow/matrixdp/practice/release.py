@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import safe
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.practice import answers, durable, ledger, recommend, specification, tables
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
@@ -447,7 +447,7 @@ def _records(asked: Specification) -> Iterator[Array]:
             yield asked.scaled(block)
     if count != expected:
         raise InputError(
-            f"{asked.file} has {count} record{'s' * (count != 1)}, and the specification says "
+            f"{asked.file} has {plural(count, 'record')}, and the specification says "
             f"records = {expected}; correct one"
         )
 
