@@ -232,6 +232,40 @@ def test_a_second_name_of_a_file_has_no_account_of_its_own(folder, capsys):
     assert len([*folder.glob("*.privacy.json")]) == 1
 
 
+def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
+    assert run(folder, more='account = "other.json"') == 0
+    (folder / "out").rename(folder / "first")
+    assert run(folder, query='"second_moments"') == 2
+    assert "would be spent of 1" in capsys.readouterr().err
+    assert run(folder, more='account = "third.json"') == 2
+    assert "is the account of" in capsys.readouterr().err
+    assert not (folder / "third.json").exists()
+    assert (folder / "people.csv.privacy.json").readlink().name == "other.json"
+
+
+def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
+    place, places = ledger.place, []
+
+    def late(*asked):
+        places.append(place(*asked))
+        if len(places) == 1:
+            (folder / "people.csv.privacy.json").symlink_to("other.json")
+        return places[-1]
+
+    monkeypatch.setattr(ledger, "place", late)
+    assert run(folder) == 2
+    assert "was begun elsewhere just now; run again" in capsys.readouterr().err
+
+
+def test_space_of_an_account_of_a_similar_name_stays(folder):
+    part = folder / ".people.csv.privacy.b.json.part"
+    part.touch()
+    stale = folder / f".people.csv.privacy.{'0' * 16}.json.part"
+    stale.touch()
+    assert run(folder) == 0
+    assert (part.exists(), stale.exists()) == (True, False)
+
+
 def test_an_account_stays_one_whatever_its_names(folder, capsys):
     account = folder / "people.csv.privacy.json"
     (folder / "elsewhere").mkdir()
