@@ -67,6 +67,11 @@ def short(text: str, most: int = 100) -> str:
     return text if len(text) <= most else f"{text[: most - 30]}...{text[-25:]}"
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 record``, ``2 records``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def _single(named: dict) -> tuple[str, object]:
     ((name, value),) = named.items()
     return name, value

@@ -82,7 +82,7 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     bad = pd.read_csv(parts / "canaries.csv").assign(caught=False)
     bad.to_csv(tmp_path / "in" / "canaries.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")
-    assert shown["audit"].startswith("> **1 releases failed the audit")
+    assert shown["audit"].startswith("> **1 release failed the audit")
     assert shown["canaries"].startswith("> **1 canaries were missed")
     assert "| NO |" in shown["canaries"]
 
@@ -93,7 +93,7 @@ def test_undecided_is_not_failed(parts, tmp_path):
     table.loc[table["mechanism"].eq("laplace"), "verdict"] = "undecided: the bound is above"
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
-    assert shown.startswith("> **The audit is undecided on 1 releases.")
+    assert shown.startswith("> **The audit is undecided on 1 release.")
     assert "4 releases were judged, 0 failed" in shown
 
 

@@ -7,6 +7,8 @@ scikit-learn itself must be installed.
 
 from __future__ import annotations
 
+import math
+import threading
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
@@ -23,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
@@ -47,6 +49,42 @@ _SENTENCES = {
     "": "{name} has an entry that is no number; each argument must be a string or a real number "
     "that float() reads",
 }
+
+
+class _Fits:
+    """How often an estimator, its clones and its copies in this process were fitted in all.
+
+    A copy by way of a pickle, as parallel workers get it, may not be fitted: nobody would count.
+    """
+
+    def __init__(self, count: float = 0) -> None:
+        self._count, self._lock = count, threading.Lock()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[type[_Fits], tuple[float]]:
+        return type(self), (math.inf,)
+
+    def add(self, most: int, name: str) -> None:
+        """Count one fit more.
+
+        Raises:
+            InputError: these are more than ``most``, or this is the copy of another process.
+        """
+        with self._lock:
+            if self._count == math.inf:
+                raise InputError(
+                    f"this {name} is a copy by way of a pickle or of another process, whose fits "
+                    "nobody counts; fit without n_jobs, or make a new one"
+                )
+            if self._count >= most:
+                raise InputError(
+                    f"this {name} or a clone of it was fitted {plural(int(self._count), 'time')} "
+                    "already, and each fit spends epsilon and delta again; make a new one, or set "
+                    "fits to the number that you account for"
+                )
+            self._count += 1
 
 
 class _NoProjections(InputError, AttributeError):
@@ -77,7 +115,8 @@ class _Private(BaseEstimator):
         bounds: public (lowest, highest) of the values, each a number or one per column; what lies
             outside is clipped. There is no default: bounds from the data would leak.
         fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
-            search or bagging clones it, and each fit spends epsilon and delta again.
+            search or bagging clones it, and each fit spends epsilon and delta again. With
+            ``n_jobs`` nobody could count the fits of other processes, which are refused.
 
     Raises:
         InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
@@ -91,28 +130,27 @@ class _Private(BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
-        clone._count = self._fit_count()
+        clone._fits = self._counted()
         return clone
 
-    def _fit_count(self) -> list[int]:
-        """Return the number of fits so far, which clones share, as a list of one."""
-        if "_count" not in vars(self):
-            self._count = [0]
-        return self._count
+    def __getstate__(self) -> dict[str, Any]:
+        # Before a copy is made: copies share the count, or are known as those of a pickle.
+        self._counted()
+        state: dict[str, Any] = super().__getstate__()
+        return state
+
+    def _counted(self) -> _Fits:
+        """Return the count of fits, which clones and copies share."""
+        if "_fits" not in vars(self):
+            self._fits = _Fits()
+        return self._fits
 
     def _release(self, records: Array) -> Centred:
         """Return mean and covariance of records within [-1, 1], and keep ``release_``."""
         count, features = records.shape
         query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
         best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
-        spent, most = self._fit_count(), checks.count(fits=self.fits)
-        if spent[0] >= most:
-            raise InputError(
-                f"this {type(self).__name__} or a clone of it was fitted {spent[0]} times already, "
-                "and each fit spends epsilon and delta again; make a new one, or set fits to the "
-                "number that you account for"
-            )
-        spent[0] += 1
+        self._counted().add(checks.count(fits=self.fits), type(self).__name__)
         self.release_: Additive = best.release
         return centred(self.release_.sample_once(with_constant(records)))
 
@@ -228,7 +266,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
         records: Array = validate_data(
             estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "X")
     else:
         return records
@@ -246,7 +284,7 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
         target: Array = check_array(
             y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "y")
     else:
         if target.ndim == 2 and target.shape[1] == 1:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
+from matrixdp.checks import plural
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short, span
@@ -99,8 +100,8 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     }
     failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
     grid = markup.grid(table, "experiment", cells, each=["mechanism"])
-    sentences = [f"{failed} releases failed the audit."] * bool(failed)
-    sentences += [f"The audit is undecided on {undecided} releases."] * bool(undecided)
+    sentences = [f"{plural(failed, 'release')} failed the audit."] * bool(failed)
+    sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
     return replace(grid, warning=" ".join(sentences))
 
 
