@@ -331,7 +331,7 @@ def test_an_experiment_of_tomorrow_has_a_section_of_its_own(make, tmp_path):
     html = make(root)
     assert 'id="tables-tomorrow"' in section(html, "tomorrow")
     assert "<small>Further</small>tomorrow" in section(html, "tomorrow")
-    assert html.index('id="vector_noise"') < html.index('id="tomorrow"') < html.index('id="claims"')
+    assert html.index('id="imgm_noise"') < html.index('id="tomorrow"') < html.index('id="claims"')
 
 
 def test_what_no_section_names_goes_to_its_experiment():

@@ -92,25 +92,6 @@ def test_intervals_make_a_difference_to_these_counts(cells):
     assert {(True, False), (True, True), (False, False)} == {*pairs}
 
 
-@pytest.mark.parametrize("experiment", TABLES)
-def test_curves_against_mu_name_the_ends(experiment, said, cells):
-    own = {one: c.mu_actual for one, c in at(cells, experiment).items() if c.mu_actual > 0}
-    low, least, high, most, times = said(
-        f"curves_mu_{experiment}",
-        r"mu goes from ([\d.e-]+) \((.+?)\) to ([\d.e-]+) \((.+?)\), "
-        r"by a factor of ([\d.e]+):",
-    )
-    assert shows(low, min(own.values()))
-    assert shows(high, max(own.values()))
-    assert shows(times, max(own.values()) / min(own.values()))
-    # One law under two names is named by either.
-    ends = {
-        label: {catalogue.label(o) for o in own if own[o] == v}
-        for label, v in ((least, min(own.values())), (most, max(own.values())))
-    }
-    assert all(label in names for label, names in ends.items())
-
-
 def test_noise_levels_name_the_loudest_and_the_quietest(root, cells):
     text = FIGURES["noise_levels"].describe(FIGURES["noise_levels"].frame(root))
     found = re.findall(r"(Experiment I+): (.+?) adds ([\d.e]+) times the noise of (.+?)[;.] ", text)
@@ -145,35 +126,6 @@ def test_noise_on_second_moments_counts_where_the_query_is_that(
         frame.assign(noise_std=frame["noise_std"].mask(its, 1e-6))
     )
     assert (f"times the noise of {catalogue.label(mechanism)}" in text) == quietest
-
-
-@pytest.mark.parametrize("parameter", sorted(BASES))
-def test_choices_count_cells_beyond_the_interval(parameter, root, cells):
-    name, base = f"choices_{parameter}", f"{parameter}={BASES[parameter]}"
-    text = FIGURES[name].describe(FIGURES[name].frame(root))
-    found = re.findall(
-        r"(Experiment I+), (.+?): (\d+) of (\d+) cells, ratios (\S+) to (\S+?)[;.] ", text
-    )
-    labels = {catalogue.label(one): one for one in catalogue.named()}
-    experiments = {catalogue.experiment(one).name: one for one in TABLES}
-    assert len(found) == sum(
-        parameter == distinctrun.SHAPED[one][1]
-        for experiment in TABLES
-        for one in {*distinctrun.MECHANISMS[experiment]} & {*distinctrun.SHAPED}
-    )
-    for experiment, label, clear, total, least, most in found:
-        own = {
-            key: (cell, cells[key._replace(variant=base)])
-            for key, cell in cells.items()
-            if (key.experiment, key.mechanism) == (experiments[experiment], labels[label])
-            and key.direction in ("", "a")
-            and key.variant != base
-        }
-        differ = [ttest_rel(one.report, other.report).pvalue < 0.05 for one, other in own.values()]
-        ratios = [one.mean / other.mean for one, other in own.values()]
-        assert (int(clear), int(total)) == (sum(differ), len(own))
-        for shown, ratio in ((least, min(ratios)), (most, max(ratios))):
-            assert float(shown) == pytest.approx(ratio, rel=5e-3, abs=0.0051)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 import synthetic
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
-from matplotlib.patches import Rectangle
 
 from matrixdp import catalogue
 from matrixdp.report import figures
@@ -61,10 +60,10 @@ def test_what_the_catalogue_does_not_know_is_drawn_all_the_same(tmp_path):
     rows = [one | {"experiment": "mine", "metric": "loss"} for one in rows]
     results = synthetic.write(tmp_path, mine=rows)
     known = figures.registry({"mine": "releases"})
-    assert {"curves_mine", "curves_mu_mine", "readings_mine"} <= {*known}
-    for name in ("curves_mine", "curves_mu_mine", "choices_tau", "noise_levels"):
+    assert {"curves_mine", "readings_mine"} <= {*known}
+    for name in ("curves_mine", "noise_levels"):
         frame = known[name].frame(results)
-        assert name == "choices_tau" or "of_tomorrow" in {*frame["mechanism"]}
+        assert "of_tomorrow" in {*frame["mechanism"]}
         with style.context():
             assert known[name].render(frame).axes
         assert known[name].describe(frame)
@@ -171,19 +170,6 @@ def test_a_band_is_the_interval_and_colours_are_the_mechanisms(drawn):
         np.testing.assert_allclose([band.min(), band.max()], [0.98 * y, 1.02 * y])
 
 
-def test_curves_against_mu_have_a_ring_at_epsilon_1(drawn):
-    frame, drawing = drawn("curves_mu_regression")
-    axes = drawing.axes[0]
-    ours = frame[frame["kind"].eq("mechanism")]
-    assert {*ours["mechanism"]} == {
-        *("mvg_binary", "directional_gaussian", "gaussian_2006", "analytic_gaussian")
-    }
-    rings = [one for one in axes.lines if one.get_markerfacecolor() == "none"]
-    assert [list(one.get_xdata()) for one in rings if len(one.get_xdata())] == [[0.1]] * 4
-    text = FIGURES["curves_mu_regression"].describe(frame)
-    assert "mu goes from 0.1" in text
-
-
 def test_noise_levels_stand_at_the_noise_and_the_range(drawn):
     frame, drawing = drawn("noise_levels")
     first, *_, third = (axes for axes in drawing.axes if axes.axison)
@@ -203,38 +189,6 @@ def test_noise_levels_stand_at_the_noise_and_the_range(drawn):
 
 def _ticks(axes):
     return list(axes.get_yticks()), [text.get_text() for text in axes.get_yticklabels()]
-
-
-def test_choices_are_ratios_with_the_chosen_value_framed(drawn):
-    frame, drawing = drawn("choices_tau")
-    assert len(frame) == 6 * 2 * 3
-    other = frame[frame["value"].eq("0.55")]
-    np.testing.assert_allclose(other["ratio"], 1 / 1.5)
-    assert other["clear"].all()
-    assert other["chosen"].all()
-    panel = drawing.axes[0]
-    frames_ = [one for one in panel.patches if isinstance(one, Rectangle) and not one.get_fill()]
-    assert sorted((one.get_x(), one.get_y()) for one in frames_) == [
-        (x - 0.47, -0.46) for x in range(3)
-    ]
-    assert [text.get_text() for text in panel.texts].count("0.67") == 3
-    assert panel.get_yticklabels()[1].get_fontweight() == "bold"
-
-
-def test_a_run_without_our_base_compares_with_the_middle_value(results, tmp_path):
-    rows = {
-        name: [
-            one
-            for tau, scale in (("0.5", 1.0), ("0.6", 2.0), ("0.9", 4.0))
-            for one in synthetic.curve(
-                *("mvg_binary", name, scale), direction="a", variant=f"tau={tau}"
-            )
-        ]
-        for name in synthetic.METRICS
-    }
-    frame = FIGURES["choices_tau"].frame(synthetic.write(tmp_path, **rows))
-    assert frame["base"].eq("0.6").all()
-    assert sorted({*frame["ratio"]}) == [0.5, 1.0, 2.0]
 
 
 def test_section_10_2_has_both_sets_and_published_values(drawn):

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from distinctrun import Key
 from matplotlib.colors import to_hex
-from matplotlib.patches import Rectangle
 
 from matrixdp import catalogue
 from matrixdp.report import figures
@@ -35,9 +34,7 @@ FIGURES = {
         for source in figure.inputs
     )
 }
-#: Heat maps, which have a test of their own.
-MAPS = sorted(name for name in FIGURES if name.startswith("choices_"))
-DRAWN = sorted({*FIGURES} - {*MAPS})
+DRAWN = sorted(FIGURES)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +74,7 @@ def test_the_data_of_a_figure_are_those_of_the_run(name, pictures, cells):
             assert bool(row["chosen"]) == (key in chosen)
             fixed = {f"{parameter}={value}" for parameter, value in BASES.items()}
             public = name == "noise_levels" and row["variant"] in fixed
-            assert row["chosen"] or name in MAPS or public
+            assert row["chosen"] or public
             cell = cells[key]
             shown = ("mean", "ci95", "noise_std", "mu_actual", "epsilon_actual")
         for column in shown:
@@ -215,8 +212,6 @@ def test_every_curve_has_the_numbers_and_the_look_of_what_it_is_named_for(name, 
     if "_twin" in there:
         # One law is drawn once.
         there = there[~there["_twin"].eq(True)]
-    if name.startswith("curves_mu"):
-        there = there[there["mu_actual"].notna()]
     if name == "section10_2":
         there = there[there["epsilon"].eq(1)]
     assert {*there.index} <= shown
@@ -269,7 +264,7 @@ def test_every_interval_is_that_of_its_mean(name, pictures):
                 if drawn.meaning(axes, "x") == "epsilon" and row.kind == "mechanism":
                     assert drawn.same(at, row.epsilon, drawn.ASIDE)
             count += 1
-    assert count > 4 or name == "noise_levels" or name.startswith("curves_mu")
+    assert count > 4 or name == "noise_levels"
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -362,62 +357,6 @@ def test_noise_levels_print_the_numbers_where_they_stand(pictures):
     assert (
         count == sum(len(drawn.curves(axes)) for axes in drawing.axes) == frame["noise_std"].count()
     )
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_a_map_has_in_every_cell_the_ratio_to_the_base(name, pictures, cells):
-    from scipy.stats import ttest_rel
-
-    frame, drawing = pictures(name)
-    chosen = distinctrun.chosen(cells)
-    parameter = name.removeprefix("choices_")
-    base = f"{parameter}={BASES[parameter]}"
-    panels = [axes for axes in drawing.axes if axes.axison]
-    seen = 0
-    for axes in panels:
-        number, _, label = axes.get_title(loc="left").partition(": ")
-        (experiment,) = [
-            one
-            for one in distinctrun.KINDS
-            if catalogue.experiment(one).name == f"Experiment {number}"
-        ]
-        (mechanism,) = [one for one in catalogue.named() if catalogue.label(one) == label]
-        direction = "a" if parameter == "tau" else ""
-        across = [text.get_text() for text in axes.get_xticklabels()]
-        up = [text.get_text() for text in axes.get_yticklabels()]
-        shades = np.asarray(axes.collections[0].get_array()).reshape(len(up), len(across))
-        boxes = {
-            (round(one.get_x() + one.get_width() / 2), round(one.get_y() + one.get_height() / 2))
-            for one in axes.patches
-            if isinstance(one, Rectangle) and not one.get_fill()
-        }
-        texts = {text.get_position(): text for text in axes.texts}
-        for (i, epsilon), (j, value) in itertools.product(enumerate(across), enumerate(up)):
-            key = Key(experiment, mechanism, direction, f"{parameter}={value}", epsilon)
-            own, other = cells[key].report, cells[key._replace(variant=base)].report
-            assert ((i, j) in boxes) == (key in chosen)
-            if key.variant == base:
-                assert shades[j, i] == 0
-                continue
-            ratio = own.mean() / other.mean()
-            clear = ttest_rel(own, other).pvalue < 0.05
-            if texts[i, j].get_text() == "·":
-                assert abs(ratio - 1) <= 0.02
-                assert not clear
-            else:
-                few = ratio < 0.095
-                shown = float(texts[i, j].get_text())
-                assert shown == pytest.approx(
-                    ratio, abs=0 if few else 0.0051, rel=0.5 if few else 6e-3
-                )
-            assert shades[j, i] == pytest.approx(np.clip(np.log(ratio), -np.log(4), np.log(4)))
-            assert is_bold(texts[i, j]) == clear
-            seen += 1
-    assert seen == frame["variant"].ne(base).sum() > 2
-    # Smaller errors are blue, larger ones red.
-    low, high = (axes.collections[0].get_cmap()(end)[:3] for end in (0.0, 1.0))
-    assert low[2] > low[0]
-    assert high[0] > high[2]
 
 
 def test_the_judge_of_curves_has_power(pictures):

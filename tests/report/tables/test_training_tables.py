@@ -321,47 +321,6 @@ def lines_like(axes, look):
     ]
 
 
-def test_composition_is_drawn_over_the_least_noise(tmp_path):
-    factor = {"naive": 9.0, "kov_3.4_analytic": 6.0, "theorem_4": 1.0, "rdp": 1.1, "pld": 1.0}
-    factor |= {"kov_3.4_classical": 8.0, "kov_3.3_analytic": 5.0}
-    rows = [
-        {
-            "accountant": name,
-            "sampled": sampled,
-            "epsilon": epsilon,
-            "delta": 1e-5,
-            "releases": count,
-            "multiplier": over * np.sqrt(count),
-            "epsilon_actual": 1.0,
-        }
-        for sampled in (False, True)
-        for name, over in (factor | ({"linear": 0.5} if sampled else {})).items()
-        for epsilon in (0.1, 1.0)
-        for count in (1, 100, 10_000)
-    ]
-    theory(tmp_path, "composition", rows)
-    figure = figures.registry(TRAININGS)["imgm_composition"]
-    frame = figure.frame(tmp_path)
-    assert frame["epsilon"].eq(1).all()
-    assert frame["over_pld"].tolist() == pytest.approx(
-        [{**factor, "linear": 0.5}[name] for name in frame["accountant"]]
-    )
-    with style.context():
-        drawing = figure.render(frame)
-    panels = [(shown, sampled) for shown in ("multiplier", "over_pld") for sampled in (False, True)]
-    for axes, (shown, sampled) in zip(drawing.axes, panels, strict=True):
-        looks = style.legends("accountants")
-        assert len(axes.lines) == len(looks) == 8
-        for name, over in (factor | ({"linear": 0.5} if sampled else {})).items():
-            (line,) = lines_like(axes, looks[name].look)
-            root = np.sqrt([1, 100, 10_000]) if shown == "multiplier" else np.ones(3)
-            np.testing.assert_allclose(line.get_ydata(), over * root)
-            np.testing.assert_allclose(line.get_xdata(), [1, 100, 10_000])
-    texts = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert texts == [one.label for one in style.legends("accountants").values()]
-    assert "At T = 10,000 without sampling Theorem 4 adds 1.0000 times" in figure.describe(frame)
-
-
 def test_section_4_2_says_how_the_noise_grows(tmp_path):
     def rows(case, entries, epsilons):
         return [

@@ -1,4 +1,4 @@
-"""Every mechanism's error against the nominal epsilon, and against the mu really delivered."""
+"""Every mechanism's error against the claimed epsilon."""
 
 from __future__ import annotations
 
@@ -36,16 +36,6 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     return joined.assign(family=family.mask(joined["kind"].eq("level"), catalogue.OTHER))
 
 
-def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return the shown rows that have a Gaussian-DP parameter, and levels."""
-    rows = frames.shown(tables[f"summary/{experiment}"])
-    delivered = rows["mu_actual"].notna() & rows["mean"].notna()
-    if not delivered.any():
-        return rows.iloc[:0]
-    rows = rows[delivered | rows["kind"].eq("level")]
-    return comparisons.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
-
-
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw everything at a glance, then one panel per family, scaled to our own results.
 
@@ -80,28 +70,6 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     if len(theirs):
         keys.insert(0, style.published_key(theirs["factor"].iloc[0]))
     style.legend(figure, [*keys, *REFUSED[: int(ours["mean"].isna().any())]], columns=3)
-    return figure
-
-
-def draw_mu(frame: pd.DataFrame) -> style.Drawing:
-    """Draw the errors against mu; a ring marks where every mechanism stands at epsilon 1."""
-    ours = frame[frame["kind"].eq("mechanism")]
-    figure, ((axes, place),) = style.canvas(4.8, 1, 2, **BESIDE)
-    ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.INK}
-    ring |= {"marker": "o", "markersize": 9, "linestyle": "none"}
-    for name, part in frames.ordered(ours):
-        bound = "; μ is an upper bound" if part["mu_exact"].eq("False").any() else ""
-        part = part.sort_values("mu_actual")
-        look, text = catalogue.look(name), _named(part) + bound
-        style.curve(axes, part["mu_actual"], part["mean"], part["ci95"], as_=look, label=text)
-        at = part[part["epsilon"].eq(NOMINAL)]
-        axes.plot(at["mu_actual"], at["mean"], zorder=4, **ring)
-    _finish(axes, frame, scaled_to=ours, named=True)
-    style.log_axis(axes, "x", "μ really delivered (Gaussian differential privacy)")
-    place.set_axis_off()
-    style.label_ends(axes, 3.6)
-    rings = style.key(f"at nominal ε = {NOMINAL:g}", catalogue.Look(style.INK), **ring)
-    style.legend(figure, [rings], columns=1)
     return figure
 
 
@@ -179,18 +147,6 @@ def words(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def words_mu(frame: pd.DataFrame) -> dict[str, Any]:
-    """Say how far apart mechanisms of equal nominal epsilon really are."""
-    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
-    if ours.empty:
-        return {}
-    ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
-    least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
-    times = most["mu_actual"] / least["mu_actual"]
-    told = {"times": markup.short(times, 2), "over": frames.count(times)}
-    return {"least": least, "most": most, **told}
-
-
 FIGURES = {
     "curves_{experiment}": base.Figure(
         title="Error against epsilon: {title}",
@@ -199,13 +155,5 @@ FIGURES = {
         each="releases",
         data=tidy,
         draw=draw,
-    ),
-    "curves_mu_{experiment}": base.Figure(
-        title="Error against the privacy really delivered: {title}",
-        words=words_mu,
-        inputs=("summary/{experiment}",),
-        each="releases",
-        data=tidy_mu,
-        draw=draw_mu,
     ),
 }

@@ -45,8 +45,8 @@ FIRST = ("cards", "glossary", "html")
 FIGURES = (*FIRST, "figure")
 
 #: What stands on the page of a matrix of one's own: first its results in this order.
-MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
-OF_OWN = ("chooser", "price_of_privacy", "explorer", "choices", "audit", "gaps", "provenance")
+MINE = ("tables/my_*", "figures/curves_my_*")
+OF_OWN = ("chooser", "price_of_privacy", "explorer", "audit", "gaps", "provenance")
 
 #: Tables that claims are judged by, and no entry makes.
 OF_CLAIMS = ("claims", "tables/claims_comparisons")

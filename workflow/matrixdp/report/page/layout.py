@@ -18,6 +18,9 @@ from matrixdp.report import inputs
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".csv", "figures": ".svg"}
 
+#: The part after which one stands that the layout lacks.
+IMGM = "IMGM paper"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -132,7 +135,9 @@ def _section(placed: list[Placed], experiment: str) -> int:
     if experiment not in ids:
         about = catalogue.experiment(experiment)
         part = f"{about.paper} paper" if about.paper else "Further"
-        last = [i for i, one in enumerate(placed) if one.section.part == part] or [len(placed) - 1]
+        parts = [one.section.part for one in placed]
+        after = part if part in parts else IMGM
+        last = [i for i, name in enumerate(parts) if name == after] or [len(parts) - 1]
         placed.insert(last[-1] + 1, Placed(Section(experiment, about.title, part), (), ()))
         return last[-1] + 1
     return ids.index(experiment)
