@@ -1,4 +1,4 @@
-"""Sections 6.3 and 6.4 of the MVG paper: two samplers of the same law, and what they cost."""
+"""Section 6.4 of the MVG paper: what a draw of two samplers of one distribution costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matrixdp.report.figures import base, style
 SAMPLERS = style.legends("samplers")
 
 
-def draw_times(frame: pd.DataFrame) -> style.Drawing:
+def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw time against size, square and wide, with fitted slopes at the ends of lines."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
     for axes, (case, part) in zip(grid[0], frame.groupby("case", sort=False), strict=True):
@@ -29,23 +29,30 @@ def draw_times(frame: pd.DataFrame) -> style.Drawing:
         style.log_axis(axes, "x", "number of columns n")
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
-        axes.margins(x=0.14)
+        axes.margins(x=0.22)
     keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
     style.legend(figure, [style.key(one.label, one.look) for one in keys], 2)
     return figure
 
 
-def words_times(frame: pd.DataFrame) -> dict[str, Any]:
-    """Say how the fitted slopes lie to those of section 6.4."""
-    slopes = frame.groupby(["case", "method"])["slope"].first()
-    return {"square": slopes["m = n"], "wide": slopes["m = 6"]}
+def finding(frame: pd.DataFrame) -> str:
+    """Say what twice the size costs by both samplers, by the fitted powers."""
+    square = frame[frame["case"].eq("m = n")].groupby("method")["slope"].first()
+    affine, kronecker = (f"{2 ** square[name]:.2g} times" for name in ("affine", "kronecker"))
+    return f"Twice the size costs {affine} as much by the affine map, {kronecker} by Kronecker's"
 
 
 FIGURES = {
     "sampler_times": base.Figure(
         title="Section 6.4: what a draw costs",
-        words=words_times,
+        caption=(
+            "Median seconds per draw on this machine, one thread, with all factorisations. "
+            "Numbers at the ends of lines are fitted powers. For n × n noise section 6.4 has n³ "
+            "for the affine map and n⁴ for the Kronecker covariance, without its factorisation; "
+            "for 6 × n it has n² for Algorithm 1."
+        ),
+        finding=finding,
         inputs=("theory/sampler_times",),
-        draw=draw_times,
+        draw=draw,
     ),
 }

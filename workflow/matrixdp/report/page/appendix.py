@@ -16,6 +16,21 @@ from matrixdp.report import inputs, summary
 from matrixdp.report.markup import Grid, grouped, short
 from matrixdp.report.tables import audit
 
+DELIVERED = (
+    "The guarantee that each private row of the tables really gives. True epsilon and mu are "
+    "exact, or upper bounds where no exact value is known. Noise std: root mean square over the "
+    "released entries. Attacker's advantage: 0 is a coin toss, 1 is certainty."
+)
+GAPS = (
+    "Cells that were left out, with the reason. Where several epsilons share a reason, its "
+    "numbers are those of the smallest."
+)
+PROVENANCE = (
+    "The files that were read and their checksums. The content check compares the records "
+    "themselves, whatever container they came in. Matrix: features x records, as released; for "
+    "networks the arrays that they are trained on."
+)
+
 
 def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
     """Return the guarantee of each private row of the tables, one group per experiment.
@@ -29,7 +44,7 @@ def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
         rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
         shown = rows.drop_duplicates("mechanism").to_dict("records")
         groups[catalogue.experiment(experiment).title] = [_guarantee(row) for row in shown]
-    return grouped(groups, name="What the rows deliver", caption=catalogue.caption("delivered"))
+    return grouped(groups, name="What the rows deliver", caption=DELIVERED)
 
 
 def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
@@ -52,7 +67,7 @@ def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
         for about in catalogue.experiments().values()
         if about.needs and not own
     ]
-    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), catalogue.caption("gaps")
+    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), GAPS
     return Grid(header, [("", rows)], name="Not run", caption=words)
 
 
@@ -78,7 +93,7 @@ def provenance(
         }
         for path, one in zip(paths, facts, strict=True)
     ]
-    return grouped({"": rows}, name="Data", caption=catalogue.caption("provenance")), facts
+    return grouped({"": rows}, name="Data", caption=PROVENANCE), facts
 
 
 def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:

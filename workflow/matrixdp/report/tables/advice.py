@@ -29,6 +29,14 @@ COLUMNS = (
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
+#: The row in a sentence, by its outcome.
+ADVICE = {
+    "clear": "Best: {best}",
+    "tied": "Best: {best}; not clearly worse: {others}",
+    "none": "Do not release {released}: not even {best} clearly beats the {level}",
+    "few": "No winner in {n_trials} trials; ahead: {best}",
+}
+
 PURE, APPROXIMATE = "pure", "approximate"
 
 
@@ -166,7 +174,7 @@ def _said(row: Mapping[str, Any], outcome: str) -> str:
     level = catalogue.label(row["baseline"]).lower()
     *names, last = row["tied_with"].split("; ")
     others = " or ".join(filter(None, (", ".join(names), last)))
-    return catalogue.caption(f"advice_{outcome}", **row, level=level, others=others)
+    return ADVICE[outcome].format(**row, level=level, others=others)
 
 
 def grid(found: pd.DataFrame) -> Grid:
@@ -194,6 +202,12 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "advice": Table(
         title="Advice",
+        caption=(
+            "The best mechanism of each task, of those that the audit has no doubt of, and those "
+            "not clearly worse, after correction over all pairs at an ε. Chance is the best that "
+            "costs no privacy. Mechanisms whose parameter was chosen on the data are left out; "
+            "rules designed on these data say so."
+        ),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
