@@ -1,26 +1,18 @@
-"""Tables that only the page has: what each row delivers, what was not run, where data come from."""
+"""Tables that only the page has: what was not run, where data come from."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy.special import ndtr
 
 from matrixdp import catalogue
 from matrixdp.report import inputs, summary
-from matrixdp.report.markup import Grid, grouped, short
-from matrixdp.report.tables import audit
+from matrixdp.report.markup import Grid, grouped
 
-DELIVERED = (
-    "The guarantee that each private row of the tables really gives. True epsilon and mu are "
-    "exact, or upper bounds where no exact value is known. Noise std: root mean square over the "
-    "released entries. Attacker's advantage: 0 is a coin toss, 1 is certainty."
-)
 GAPS = (
     "Cells that were left out, with the reason. Where several epsilons share a reason, its "
     "numbers are those of the smallest."
@@ -30,21 +22,6 @@ PROVENANCE = (
     "themselves, whatever container they came in. Matrix: features x records, as released; for "
     "networks the arrays that they are trained on."
 )
-
-
-def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
-    """Return the guarantee of each private row of the tables, one group per experiment.
-
-    The last column is the largest advantage of an attacker who has to tell two neighbours apart
-    (the total variation distance): 2 Phi(mu / 2) - 1 where the noise is Gaussian, and at most
-    tanh(epsilon / 2) where delta is 0.
-    """
-    groups = {}
-    for experiment, table in tables.items():
-        rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
-        shown = rows.drop_duplicates("mechanism").to_dict("records")
-        groups[catalogue.experiment(experiment).title] = [_guarantee(row) for row in shown]
-    return grouped(groups, name="What the rows deliver", caption=DELIVERED)
 
 
 def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
@@ -99,23 +76,6 @@ def provenance(
 def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
     """Return names and values as a table of two columns."""
     return Grid(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
-
-
-def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
-    mu, epsilon, delta = row["mu_actual"], row["epsilon_actual"], row["delta"]
-    if not math.isnan(mu):
-        advantage = short(2 * float(ndtr(mu / 2)) - 1, 2)
-    else:
-        advantage = f"≤ {short(math.tanh(epsilon / 2), 2)}" if delta == 0 else ""
-    return {
-        "Mechanism": row["method"],
-        "Nominal epsilon": row["epsilon"],
-        "delta": short(delta),
-        "True epsilon": audit.mark(short(epsilon), row),
-        "mu": short(mu),
-        "Noise std": short(row["noise_std"]),
-        "Attacker's advantage": advantage,
-    }
 
 
 def _files(facts: Mapping[str, Any]) -> str:

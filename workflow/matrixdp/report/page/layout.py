@@ -54,15 +54,17 @@ class Placed:
     missing: tuple[str, ...]
 
 
-def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
-    """Return the sections in their order, and the command that makes a result, by pattern.
+def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[str]]:
+    """Return the sections in their order, the command that makes a result, by pattern, and files.
+
+    The last are results that the page does not show: they are there as files alone.
 
     Raises:
         InputError: the file is not a layout, or has a section twice.
     """
     with inputs.whole(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        commands = dict(content["commands"])
+        commands, aside = dict(content["commands"]), list(content["aside"])
         sections = [
             Section(part=part["title"], **{**entry, **_lists(entry)})
             for part in content["parts"]
@@ -71,7 +73,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
     ids = [section.id for section in sections]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
-    return sections, commands
+    return sections, commands, aside
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 The best row is held against all others as :mod:`matrixdp.report.comparisons` compares them. What a
 mechanism releases, and that nothing speaks against its guarantee, is what the audit says, and for
-schemes of private training the catalogue. The page's chooser is a view of the same rows.
+schemes of private training the catalogue.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def finding(table: pd.DataFrame) -> str:
     """Say how many releases failed, and what shortfall of noise the audit would have found."""
-    failed, power = _failed(table) or "None", table["shortfall"].max()
+    failed, power = failures(table) or "None", table["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
     return f"{failed} of {len(table)} releases failed{words}"
 
@@ -85,7 +85,7 @@ def audit_grid(table: pd.DataFrame) -> Grid:
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
+    failed, undecided = failures(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
     grid = markup.grid(table, "experiment", cells, each=["mechanism"])
     sentences = [f"{failed} releases failed the audit."] * bool(failed)
     sentences += [f"The audit is undecided on {undecided} releases."] * bool(undecided)
@@ -102,8 +102,8 @@ def canary_grid(table: pd.DataFrame) -> Grid:
         "Control passes": lambda row: _yes(row["control"]),
     }
     grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
-    missed = _missed(table)
-    warning = f"{missed} canaries were missed or their controls failed." if missed else ""
+    count = missed(table)
+    warning = f"{count} canaries were missed or their controls failed." if count else ""
     return replace(grid, warning=warning)
 
 
@@ -179,16 +179,23 @@ def _words(rows: pd.DataFrame) -> str:
     return "; ".join(said) if len(said) > 1 else str(counts.index[0])
 
 
+def broken(table: pd.DataFrame) -> int:
+    """Return how many declared sensitivities do not withstand the search."""
+    return int((~table["verdict"].str.startswith("holds")).sum())
+
+
 def _sensitivity_finding(table: pd.DataFrame) -> str:
-    holds = f"{table['verdict'].str.startswith('holds').sum()} of {len(table)}"
+    holds = f"{len(table) - broken(table)} of {len(table)}"
     return f"{holds} declared sensitivities withstand a search for larger changes"
 
 
-def _failed(table: pd.DataFrame) -> int:
+def failures(table: pd.DataFrame) -> int:
+    """Return how many releases of the audit's table failed."""
     return int(table["verdict"].str.startswith(FAILED).sum())
 
 
-def _missed(table: pd.DataFrame) -> int:
+def missed(table: pd.DataFrame) -> int:
+    """Return how many known mistakes were missed, or have a control that fails."""
     return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 
@@ -216,7 +223,7 @@ TABLES = {
             "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
             "tool named, and that tool must let the same thing done right pass."
         ),
-        finding=lambda table: f"{len(table) - _missed(table)} of {len(table)} mistakes are caught",
+        finding=lambda table: f"{len(table) - missed(table)} of {len(table)} mistakes are caught",
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
