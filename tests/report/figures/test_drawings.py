@@ -60,7 +60,7 @@ def test_what_the_catalogue_does_not_know_is_drawn_all_the_same(tmp_path):
     rows = [one | {"experiment": "mine", "metric": "loss"} for one in rows]
     results = synthetic.write(tmp_path, mine=rows)
     known = figures.registry({"mine": "releases"})
-    assert {"curves_mine", "readings_mine"} <= {*known}
+    assert "curves_mine" in known
     for name in ("curves_mine", "noise_levels"):
         frame = known[name].frame(results)
         assert "of_tomorrow" in {*frame["mechanism"]}

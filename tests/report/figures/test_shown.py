@@ -123,11 +123,13 @@ def is_bold(text):
 def in_panel(axes, row, frame):
     """Return whether a row belongs into a panel, by the title of that."""
     title = axes.get_title(loc="left")
-    if "family" in frame and title in {*frame["family"]}:
-        return row.family == title or row.kind == "level"
-    if "group" in frame:
-        groups = {str(g).replace("epsilon", "ε").replace("delta", "δ"): g for g in frame["group"]}
-        return title not in groups or row.group == groups[title]
+    if "panel" in frame and title in {*frame["panel"]}:
+        return row.panel == title or row.kind == "level"
+    if "_twin" in frame:
+        # A column of panels per experiment, the upper one under its title.
+        columns = axes.get_gridspec().ncols
+        upper = axes.figure.axes[axes.get_subplotspec().num1 % columns]
+        title = upper.get_title(loc="left")
     experiments = {catalogue.experiment(e).title for e in frame["experiment"]}
     named = [one for one in experiments if title.startswith(one)]
     if named:
@@ -331,7 +333,7 @@ def test_directions_are_named_by_what_they_favour(name, pictures):
     ours = frame[frame["kind"].eq("mechanism")]
     texts = [text for text, _ in legends(drawing)]
     for place, (direction, features) in enumerate(given.items()):
-        text = f"({direction}) {', '.join(features)}"
+        text = f"({direction}) {', '.join(map(catalogue.column, features))}"
         assert {*ours.loc[ours["direction"].eq(direction), "favours"]} == {text}
         assert texts[place] == text
 
