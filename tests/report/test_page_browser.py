@@ -9,7 +9,7 @@ import distinctrun
 import pytest
 from samplerun import put, write
 
-from matrixdp.report import inputs, page, tables
+from matrixdp.report import page, tables
 
 pytestmark = pytest.mark.skipif(
     chromium.find() is None,
@@ -241,43 +241,6 @@ def test_the_whole_page_loads_without_errors_and_without_network(whole):
 @pytest.mark.parametrize("width", [1400, 900, 390])
 def test_nothing_that_moves_is_wider_than_the_window(whole, width):
     assert whole(width=width).run(OVERFLOW) <= 0
-
-
-def test_the_chooser_shows_the_rows_of_the_table_of_advice(whole, run):
-    shown = whole()
-    rows = inputs.read("tables/advice", run).to_dict("records")
-    assert len({row["experiment"] for row in rows}) == 5
-    for row in rows:
-        epsilons = sorted(
-            {one["epsilon"] for one in rows if one["experiment"] == row["experiment"]}, key=float
-        )
-        shown.run(change("#choose", "experiment", row["experiment"]))
-        for name in ("released", "guarantee"):
-            shown.run(change("#choose", name, row[name]))
-        shown.run(change("#choose", "epsilon", epsilons.index(row["epsilon"])))
-        said = shown.run("document.querySelector('#choose .headline').textContent")
-        assert said == row["advice"]
-        command = shown.run("document.querySelector('#choose .copy').dataset.copy")
-        file = f"{row['experiment']}/default/{row['best_mechanism']}.csv.gz"
-        assert command == f"snakemake results/trials/{file}"
-        told = shown.run("document.querySelector('#choose .numbers').innerText")
-        assert f"True ε\n{row['epsilon_actual']:.3g}\n" in told
-        refused = shown.run("document.querySelector('#choose').dataset.outcome")
-        assert (refused == "none") == said.startswith("Do not release")
-
-
-def test_the_chooser_works_by_keyboard(whole):
-    shown = whole()
-    state = "document.querySelector('#choose output').value"
-    before = shown.run(state)
-    shown.run("document.querySelector('#choose [type=range]').focus()")
-    shown.press("ArrowRight", 39)
-    after = shown.run(state)
-    assert float(after) > float(before)
-    assert (
-        shown.run("document.querySelector('#choose [type=range]').ariaValueText")
-        == f"epsilon {after}"
-    )
 
 
 VISIBLE = "[...document.querySelectorAll('.ledger tr[id]')].filter((row) => row.offsetParent)"
