@@ -88,6 +88,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
                 style.level(axes, value, name)
     if decades:
         style.log_axis(lower, "y", lower.get_ylabel())
+        upper.set_ylim(bottom=0)
         last.set_title("The same, relative to direction (a)")
         _curves(last, exact, "ratio", "ratio_ci95")
         style.log_axis(last, "y", "ratio")

@@ -38,17 +38,17 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a column of panels per experiment: nominal epsilon above, true epsilon below."""
     experiments = list(dict.fromkeys(frame["experiment"]))
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
-    for column, experiment in zip(grid.T, experiments, strict=True):
+    for place, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["kind"].eq("mechanism") & ~rows["_twin"].eq(True)]
         column[0].set_title(catalogue.experiment(experiment).title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
-            for place, (name, part) in enumerate(frames.ordered(ours)):
-                _scheme(axes, part, across, catalogue.look(name), place)
+            for number, (name, part) in enumerate(frames.ordered(ours)):
+                _scheme(axes, part, across, catalogue.look(name), number)
             for level in rows[rows["kind"].eq("level")].itertuples():
                 style.level(axes, level.mean, level.mechanism)
             style.log_axis(axes, "x", text)
-            _finish(axes, rows, frames.axis(rows) * (column is grid.T[0]))
+            _finish(axes, rows, "" if place else frames.axis(rows))
         _edges(column[1], ours["epsilon_actual"])
     _legend(figure, frame)
     return figure

@@ -114,7 +114,8 @@ def caption(found: pd.DataFrame) -> str:
     batch = found["_batch"].iloc[0]
     code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
     return (
-        f"{_setting(found)} Noise: standard deviation on one entry. Not private: the true epsilon "
+        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; noise is the "
+        f"standard deviation on one entry. Not private: the true epsilon "
         f"exceeds the nominal one. Distorted: noise that is not what the paper defines.{code}"
     )
 
