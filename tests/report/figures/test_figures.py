@@ -27,7 +27,8 @@ FIGURES = figures.registry(dict.fromkeys(synthetic.METRICS, "releases"))
 NAMES = sorted(
     name
     for name, figure in FIGURES.items()
-    if {table for table in figure.inputs if not table.startswith("published/")} <= MADE
+    if figure.inputs
+    and {table for table in figure.inputs if not table.startswith("published/")} <= MADE
 )
 #: One of each kind: the others differ in their inputs alone.
 KINDS = (*("curves_first_pc", "figure4_left", "noise_levels", "section10_2"),)

@@ -58,7 +58,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
         elsewhere = rows["mechanism"].isin(ON_MOMENTS if on_data else [])
         noise = ["noise_std", "least", "most"]
         rows = rows.assign(_elsewhere=elsewhere)
-        rows[noise] = rows[noise].mask(elsewhere)
+        rows.loc[elsewhere, noise] = np.nan
         lower, upper = frames.bounds(tables["tables/table2"], experiment)
         rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
@@ -91,7 +91,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     said = rows["note"].str.partition(":")[0].where(rows["note"].ne(""), "no fixed deviation")
-    said = said.mask(rows["_elsewhere"], "noise on second moments, in another unit")
+    said = said.mask(rows["_elsewhere"].astype(bool), "noise on second moments, in another unit")
     silent = rows["noise_std"].isna()
     notes = [
         textwrap.fill(f"{why.capitalize()}: {'; '.join(map(catalogue.label, own))}", 135)

@@ -132,7 +132,8 @@ FIGURES = {
         caption=(
             "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and "
             "by the ε that its noise gives at the same δ below. Formulas of the authors' public "
-            "code are for its batches. Cora has five trials. Both baselines are horizontal lines."
+            "code are for its batches. Fewer than ten trials name no winner. Both baselines are "
+            "horizontal lines."
         ),
         finding=finding,
         inputs=(),

@@ -131,11 +131,8 @@ def build(
         about, text = one.section, f"texts/{one.section.id}.md"
         if there := (FOLDER / text).is_file():
             text = plain.get_template(text).render(config=config, arguments=arguments, own=own)
-        text = (
-            f"{text}\n\n{catalogue.experiment(about.id).differences}"
-            if there
-            else (catalogue.experiment(about.id).differences)
-        )
+        differences = catalogue.experiment(about.id).differences
+        text = "\n\n".join(filter(None, [text if there else "", differences]))
         first = next((name for name in about.claims if name in compared), "")
         source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
         with inputs.whole(root / f"{source}.csv"):
@@ -306,11 +303,9 @@ def _timing(root: Path) -> dict[str, str]:
     except InputError:
         return {}
     return {
-        "jobs": str(measured["jobs"].sum()),
         "wall": _duration(timing.elapsed(root / "benchmarks")),
         "date": f"{timing.finished(root / 'benchmarks'):%Y-%m-%d %H:%M} UTC",
         "cpu": _duration(measured["cpu_s"].sum()),
-        "memory": f"{measured['max_rss_mb'].max():.0f} MB",
     }
 
 
