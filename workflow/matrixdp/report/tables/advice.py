@@ -179,7 +179,7 @@ def _said(row: Mapping[str, Any], outcome: str) -> str:
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(found, "task", cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lll")
+    return markup.grid(found, "task", cells)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:

@@ -33,14 +33,12 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the claims by paper."""
-    columns = r"lp{0.25\linewidth}lp{0.1\linewidth}p{0.25\linewidth}lllp{0.08\linewidth}l"
-    if over := bool(table["readings_total"].notna().any()):
-        columns += "l"
+    over = bool(table["readings_total"].notna().any())
 
     def shown(row: Mapping[str, Any]) -> dict[str, str]:
         return {name: cell for name, cell in cells(row).items() if over or name != "Readings"}
 
-    return markup.grid(table, "paper", shown, columns, title=PAPERS.__getitem__)
+    return markup.grid(table, "paper", shown, title=PAPERS.__getitem__)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
