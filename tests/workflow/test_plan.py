@@ -51,7 +51,7 @@ def test_jobs_of_a_target(target, expected, shipped):
 
 def test_one_figure_is_one_figure(shipped):
     expected = {**counted("first_pc"), "figure": 1}
-    outcome = shipped.plan("results/figures/curves_mu_first_pc.svg")
+    outcome = shipped.plan("results/figures/curves_first_pc.svg")
     assert outcome.counts == {**expected, "total": sum(expected.values())}
 
 

@@ -122,7 +122,12 @@ def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Made], dict[str, Made]]
             for name, (made, optional) in exhibits.items()
             if all(map(available, made.inputs))
         }
-        return {name: made for name, made in found.items() if made.inputs}
+        # What a paper prints makes nothing alone.
+        return {
+            name: made
+            for name, made in found.items()
+            if not all(source.startswith("published/") for source in made.inputs)
+        }
 
     # Tables may be made from tables, and are looked at once more for those that are left out.
     names["tables"] = {*tables}

@@ -58,20 +58,18 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     shown = written(parts, tmp_path)
     full = pd.read_csv(tmp_path / "tables/audit.csv")
     assert len(full) == 4
-    assert "4 releases were judged, 0 failed" in shown["audit"]
+    assert "None of 4 releases failed" in shown["audit"]
     row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
     assert row.endswith("| exact curve | private but wasteful |")
     row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
     assert row.endswith("| maximal loss | private and tight |")
-    assert "1 were tried, 0 failed" in shown["canaries"]
+    assert "1 of 1 mistakes are caught" in shown["canaries"]
     assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
     assert "MVG, binary allocation | records" in shown["effective_noise"]
-    for stem in STEMS:
-        assert (tmp_path / "tables" / f"{stem}.tex").read_text().count(r"\begin{tabular}") == 1
 
 
 def test_failures_cannot_be_missed(parts, tmp_path):

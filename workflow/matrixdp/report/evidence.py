@@ -55,6 +55,7 @@ def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> 
         return ""
     counts = rows["verdict"].value_counts()
     better, worse = (counts.get(word, 0) for word in (comparisons.BETTER, comparisons.WORSE))
-    return catalogue.caption(
-        "held_out", better=better, worse=worse, total=len(rows), datasets=rows["dataset"].nunique()
+    return (
+        f"better in {better} of {len(rows)} comparisons on {rows['dataset'].nunique()} other data "
+        f"sets, worse in {worse}"
     )

@@ -2,7 +2,7 @@
 
 The best row is held against all others as :mod:`matrixdp.report.comparisons` compares them. What a
 mechanism releases, and that nothing speaks against its guarantee, is what the audit says, and for
-schemes of private training the catalogue. The page's chooser is a view of the same rows.
+schemes of private training the catalogue.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ COLUMNS = (
     *("noise_std", "epsilon_actual", "how", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
+
+#: The row in a sentence, by its outcome.
+ADVICE = {
+    "clear": "Best: {best}",
+    "tied": "Best: {best}; not clearly worse: {others}",
+    "none": "Do not release {released}: not even {best} clearly beats the {level}",
+    "few": "No winner in {n_trials} trials; ahead: {best}",
+}
 
 PURE, APPROXIMATE = "pure", "approximate"
 
@@ -171,14 +179,12 @@ def _said(row: Mapping[str, Any], outcome: str) -> str:
     level = catalogue.label(row["baseline"]).lower()
     *names, last = row["tied_with"].split("; ")
     others = " or ".join(filter(None, (", ".join(names), last)))
-    return catalogue.caption(f"advice_{outcome}", **row, level=level, others=others)
+    return ADVICE[outcome].format(**row, level=level, others=others)
 
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(
-        found, "task", cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lllp{0.15\linewidth}"
-    )
+    return markup.grid(found, "task", cells)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -202,6 +208,12 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 TABLES = {
     "advice": Table(
         title="Advice",
+        caption=(
+            "The best mechanism of each task, of those that the audit has no doubt of, and those "
+            "not clearly worse, after correction over all pairs at an ε. Chance is the best that "
+            "costs no privacy. Mechanisms whose parameter was chosen on the data are left out; "
+            "rules made on the papers' data stand here only with the evidence of other data."
+        ),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",

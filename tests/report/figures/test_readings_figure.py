@@ -6,7 +6,7 @@ from matrixdp.report import inputs
 from matrixdp.report import specifications as table
 from matrixdp.report.figures import registry, style
 
-FIGURE = registry({"covariance": "releases"})["readings_covariance"]
+FIGURE = registry({"covariance": "releases"})["readings"]
 
 
 def row(mechanism, reading, mean, ci95=0.1, **more):
@@ -61,28 +61,18 @@ def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(result
     assert meets["mvg_binary", "gamma=data"] == "conjectured"
     assert meets["mvg_binary", "default"] == "neither"
     assert meets["laplace", "default"] == "conjectured"
-    text = FIGURE.describe(frame)
-    assert "What 6 readings" in text
-    assert "1 of them give up the guarantee" in text
-    printed, conjectured = text.split("In the conjectured unit")
-    assert printed.rstrip().endswith("in the rows MVG (1 of 3).")
-    assert conjectured.endswith("in the rows Laplace (1 of 2).")
+    headline = FIGURE.headline(frame.assign(n_trials=100))
+    assert headline == "1 of 5 private readings meet the printed value, in 1 of 2 rows"
 
 
-def test_only_knobs_that_move_are_shown_and_what_is_not_private_looks_otherwise(results):
+def test_what_is_not_private_looks_otherwise(results):
     frame = FIGURE.frame(results)
     with style.context():
         drawing = FIGURE.render(frame)
-    views, matrix = drawing.axes[:-1], drawing.axes[-1]
-    assert len(views) == 2
-    labels = [label.get_text() for label in matrix.get_yticklabels()]
-    assert [label.rpartition(":  ")[2] for label in labels] == [
-        *("with the root", "as printed, no root", "public bound", "the data's own"),
-        *("not centred", "centred"),
-    ]
+    (strip,) = drawing.axes
     hollow = [
         line
-        for line in views[0].lines
+        for line in strip.lines
         if line.get_marker() == "o"
         and line.get_markerfacecolor() == "white"
         and len(line.get_xdata())
@@ -90,9 +80,9 @@ def test_only_knobs_that_move_are_shown_and_what_is_not_private_looks_otherwise(
     assert [len(line.get_xdata()) for line in hollow] == [1]
     texts = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert "a reading that is NOT private" in texts
-    assert "published × 100 (a conjectured unit)" in texts
+    assert "published, in a conjectured unit" in texts
 
 
 def test_without_readings_there_is_nothing_to_show(tmp_path):
     frame = FIGURE.frame(tmp_path)
-    assert "readings/covariance has not been made yet" in FIGURE.describe(frame)
+    assert "Nothing to show" in FIGURE.describe(frame)
