@@ -161,6 +161,8 @@ class TinyProject:
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables of a newcomer who has activated nothing and whose network is down."""
     unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    # As `make` does: compiled modules serve the next job, also in a copy of the project.
+    unset |= {"PYTHONDONTWRITEBYTECODE"}
     # Of `make test`, which may have started this.
     unset |= {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
