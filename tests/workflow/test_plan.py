@@ -17,9 +17,12 @@ pytestmark = pytest.mark.slow
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
 TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
+AUDITS = {f"audit/{name}" for name in TABLES.values()}
 REFERENCES = {"trials/regression/default/nonprivate", "trials/first_pc/default/random"}
 SHOWN = {"settings", "tables/table2", *(f"tables/{name}" for name in TABLES)}
 MATRICES = len({experiment["dataset"] for experiment in SHIPPED.values()})
+#: What an edit of a mechanism that the audit replays reruns, whatever mechanisms are run.
+AUDITED = AUDITS | {f"tables/{name}" for name in TABLES}
 QUICK = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
 
 
@@ -37,7 +40,7 @@ def counted(*experiments):
     ("target", "expected"),
     [
         ("table2", {"matrix": MATRICES, "table": 1, "settings": 1}),
-        ("table4", {**counted("first_pc"), "table": 1}),
+        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1}),
         ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 3, "settings": 1}),
     ],
 )
@@ -135,8 +138,8 @@ def test_a_second_run_has_nothing_to_do_however_numbers_are_written(finished):
     ("setting", "rerun"),
     [
         ("sketch_sizes=[4, 8]", jobs_of(mechanisms=["jl_exact"])),
-        ("experiment_defaults={epsilons: [1, 0.1, 10]}", jobs_of() - REFERENCES),
-        ("table_epsilon=0.1", set()),
+        ("experiment_defaults={epsilons: [1, 0.1, 10]}", jobs_of() - REFERENCES - AUDITS),
+        ("table_epsilon=0.1", AUDITS),
         ("seed=1", jobs_of() | {"data/liver", "data/movement", "data/ctg"}),
     ],
 )
@@ -150,7 +153,8 @@ def test_one_more_mechanism_runs_alone(finished):
     names = [*TINY["experiments"]["regression"]["mechanisms"], "zero"]
     setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
     planned = finished.plan("mvg", "--config", setting).jobs
-    assert planned == {"trials/regression/default/zero", "summary/regression", *SHOWN}
+    rows = {"trials/regression/default/zero", "summary/regression", "audit/regression"}
+    assert planned == rows | SHOWN
 
 
 def edit(project, name, change=lambda text: f"{text}\nassert True\n"):
@@ -172,13 +176,14 @@ def test_touching_reruns_nothing_and_an_edit_its_family(again):
     assert again.plan("mvg").idle
     edit(again, "mechanisms/jl.py")
     outcome = again.plan("mvg")
-    assert outcome.jobs == jobs_of(mechanisms=["jl_exact"])
+    assert outcome.jobs == jobs_of(mechanisms=["jl_exact"]) | AUDITED
     assert "Updated input files: workflow/matrixdp/mechanisms/jl.py" in outcome.output
 
 
 #: Files of several floors, and what of the tables rests on each.
 FLOORS = {
-    "mechanisms/allocation.py": jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
+    "mechanisms/allocation.py": AUDITED
+    | jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
     "data/liver.py": jobs_of("regression") | {"data/liver", "tables/table2"},
     "report/tables/comparison.py": SHOWN - {"settings"},
     "../readings.yaml": jobs_of() | SHOWN,

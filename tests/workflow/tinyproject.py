@@ -35,6 +35,7 @@ TINY: dict[str, Any] = {
     "experiment_defaults": {"trials": 2, "epsilons": [0.1, 1]},
     "taus": {"grid": [0.75]},
     "sketch_sizes": [4],
+    "audit_runs": 2000,
     "data": {"source": "simulated"},
     "experiments": {
         "regression": {
@@ -203,7 +204,7 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= {f"tables/{tables[experiment]}"}
+                found |= {f"audit/{experiment}", f"tables/{tables[experiment]}"}
     return found
 
 
