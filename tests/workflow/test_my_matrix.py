@@ -153,7 +153,7 @@ def test_without_a_matrix_the_target_says_how_to_name_one(unrun):
 
 @pytest.mark.slow
 def test_the_example_of_readme(fresh):
-    fresh.configure(audit_runs=2000)
+    fresh.configure()
     fresh.run(sys.executable, *shlex.split(MAKE))
     (fresh.folder / "wine.toml").write_text(WINE.replace("public = true", "#"))
     words = shlex.split(RUN)
