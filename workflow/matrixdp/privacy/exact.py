@@ -1,9 +1,9 @@
-"""Values of queries on records in blocks, free of rounding that depends on other records.
+"""Values of queries on blocks of records, without rounding that depends on other records.
 
-A float64 sum rounds what one record adds by an amount that the others decide, which no sensitivity
-covers. Means and second moments are therefore sums of whole numbers: records are rounded to a
-lattice of their bounds, both of which lie on it where the range between them is what counts; a
-block's sum is exact in float64, and blocks add up as Python's integers.
+A float64 sum rounds the part of one record by an amount that depends on the other records, and no
+sensitivity covers this. Means and second moments are therefore sums of whole numbers. Records are
+rounded to a lattice of their bounds, which contains both bounds where the range counts. A block's
+sum is exact in float64, and blocks add up as Python's integers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         blocks: the records, one per row (k, m), in their order.
 
     Raises:
-        InputError: a block is not of finite numbers with m columns, or there are not ``records``.
+        InputError: a block does not hold finite numbers in m columns, or the number of records
+            differs from the query's.
     """
     rows = _clipped(query, blocks)
     if isinstance(query, IdentityQuery):
@@ -45,9 +46,9 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     unit = size / _STEPS[power]
     total: Any = 0
     for block in rows:
-        whole = np.rint((block - start) / unit)
-        part = whole.sum(axis=0)[:, None] if power == 1 else whole.T @ whole
-        total = total + part.astype(np.int64).astype(object)
+        counts = np.rint((block - start) / unit)
+        block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
+        total = total + block_sum.astype(np.int64).astype(object)
     mean = (total / query.records).astype(np.float64)
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
@@ -59,7 +60,7 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         try:
             numbers = np.asarray(block, dtype=np.float64)
         except (TypeError, ValueError):
-            # Without the cause, which shows a value.
+            # Without the cause, whose message contains a value.
             raise InputError("records are no array of numbers; give one record per row") from None
         rows = checks.array(shape=(None, query.features), records=numbers)
         if rows.ndim != 2:
