@@ -1,7 +1,7 @@
-"""Where noise that is correlated over the steps of a training beats sampling.
+"""Settings in which noise that is correlated over training steps beats sampling.
 
-The measure is the noise on prefix sums of the steps' mean gradients, from which stochastic gradient
-descent takes its parameters: its standard deviation, root mean square over the steps, for a
+The measure is the noise on prefix sums of the steps' mean gradients, which give the parameters of
+stochastic gradient descent. It is a standard deviation, root mean square over the steps, for a
 clipping norm of 1.
 """
 
@@ -17,7 +17,7 @@ from matrixdp.experiments.schemes import registry
 from matrixdp.privacy import banded
 from matrixdp.theory.published_settings import DELTA, SETTINGS
 
-#: Adult's own lot at all budgets, and all lots at the budget 1.
+#: Adult's lot at all budgets, and all lots at the budget 1.
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 LOTS, EPSILON = (128, 512, 2048, 8192), 1.0
 SCHEMES = ("imgm", "pld_gaussian", "banded", "banded_sampled")
@@ -26,7 +26,7 @@ SCHEMES = ("imgm", "pld_gaussian", "banded", "banded_sampled")
 def correlated(_seed: int) -> pd.DataFrame:
     """Return the noise on prefix sums of mean gradients, on the records and epochs of Adult.
 
-    ``case`` is what is varied, ``multiplier`` that of the independent draws.
+    ``case`` names the quantity that varies; ``multiplier`` is that of the independent draws.
     """
     adult = SETTINGS["adult"]
     cases: Iterable[tuple[str, float, int]] = (

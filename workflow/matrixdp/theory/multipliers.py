@@ -1,4 +1,4 @@
-"""Noise of one of many releases, by every accountant (IMGM, Theorem 4)."""
+"""Noise of each of many releases, by every accountant (IMGM, Theorem 4)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from matrixdp.privacy.kov import Guarantee
 from matrixdp.theory.published_settings import SETTINGS
 
 EPSILONS, DELTA = (0.1, 1.0), 1e-5
-#: Releases, up to 1e5: five points a decade without sampling, and two with it, which takes longer.
+#: Numbers of releases up to 1e5: five a decade without sampling, two with the slower sampling.
 RELEASES = np.unique(np.rint(np.geomspace(1, 1e5, 26)).astype(int))
 SAMPLED_RELEASES = np.rint(np.geomspace(1, 1e5, 11)).astype(int)
 #: Share of Adult's records in a lot.
 RATE = SETTINGS["adult"].lot / SETTINGS["adult"].records
 
-#: Called with epsilon, delta, ``rate`` and ``steps``, the number of releases, returns the
-#: multiplier of one release.
+#: From epsilon, delta, ``rate`` and ``steps``, the number of releases, to the multiplier of one
+#: release.
 Multiplier = Callable[..., float]
 
 COLUMNS = ["accountant", "sampled", "epsilon", "delta", "releases", "multiplier", "epsilon_actual"]
@@ -89,7 +89,7 @@ ACCOUNTANTS: dict[str, Multiplier] = {
     "pld": accountants.smallest_multiplier,
     "naive": _naive,
 }
-#: Amplification as in the paper, which is wrong.
+#: The paper's amplification, which is wrong.
 LINEAR: dict[str, Multiplier] = {"linear": _linear}
 
 THEORY = {"composition": compositions}
