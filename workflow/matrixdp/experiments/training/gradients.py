@@ -132,10 +132,10 @@ class PrivateGradients(Training):
             # The same examples for all schemes with the same arrangement of lots.
             @functools.cache
             def draw_lots(bands: int, fixed_order: bool) -> tuple[NDArray, NDArray]:
-                copied = copy.deepcopy(stream)
+                lot_stream = copy.deepcopy(stream)
                 if fixed_order:
-                    return batches.in_turn(copied, plan.records, plan.lots, plan.epochs)
-                return batches.poisson(copied, plan.records, plan.rate, plan.steps, bands)
+                    return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
+                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps, bands)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
                 arrangement: Gradients = noise.plan if noise else plan
