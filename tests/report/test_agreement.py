@@ -21,7 +21,9 @@ def kept(name):
 
 
 def text(frame, *columns):
-    return frame.assign(**{name: frame[name].astype(object).fillna("").astype(str) for name in columns})
+    return frame.assign(
+        **{name: frame[name].astype(object).fillna("").astype(str) for name in columns}
+    )
 
 
 def private(frame, means="mean"):
