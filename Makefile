@@ -10,6 +10,8 @@ export BASE := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>
 export STATE := $(shell cksum <workflow/requirements.lock; $(PYTHON) -V 2>&1 || true) $(BASE) $(CURDIR)
 export ARGS
 export PYTHONPATH := $(CURDIR)/workflow
+# Containers set it; each of some two hundred jobs would then compile its code anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: all quick page docs verify reference figures test mutants faults bench lint slurm clean
 .PHONY: help setup article
@@ -46,7 +48,7 @@ test: setup ## run the tests
 faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --long \
 	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py \
-	    tests/audit/test_parts.py $(ARGS)
+	    tests/audit/test_composed_parts.py $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
@@ -67,7 +69,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
 
 # The set-up. A .venv without our stamp belongs to somebody else: it is filled, never wiped.
-INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq)
+INSTALL = $(if $(UV),uv pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install -qq)
 STAMP := .venv/matrixdp.stamp
 
 setup:
@@ -81,7 +83,7 @@ define install
 "$$BASE" -c 'import venv$(if $(UV),,, ensurepip)' 2>/dev/null || { \
     echo "$(PYTHON) cannot make environments: install what it lacks (on Debian and Ubuntu:" \
         "\`sudo apt install python3-venv\`) and start again." >&2; exit 1; }; \
-echo "Setting up .venv with $(if $(UV),uv: ten seconds,pip: up to two minutes) ..."; \
+echo "Setting up .venv with $(if $(UV),uv: half a minute,pip: up to two minutes) ..."; \
 "$$BASE" -m venv $(if $(UV),--without-pip) $$([ ! -e $(STAMP) ] || echo --clear) .venv && \
 touch $(STAMP) && $(INSTALL) --require-hashes -r workflow/requirements.lock && \
 printf '#!/bin/sh\nexec "$${0%%/*}/python" -m matrixdp "$$@"\n' >$(BIN)/matrixdp && \

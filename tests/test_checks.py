@@ -17,6 +17,10 @@ def test_open_unit_excludes_its_ends(bad):
         checks.open_unit(delta=bad)
 
 
+def test_numbers_have_their_grammatical_number():
+    assert [checks.plural(k, "record") for k in (0, 1, 2)] == ["0 records", "1 record", "2 records"]
+
+
 @pytest.mark.parametrize("bad", [0, -3, 1.5, float("inf"), "7"])
 def test_count_is_whole_and_positive(bad):
     with pytest.raises(InputError, match="trials is .* whole number"):

@@ -189,9 +189,11 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
 
 
 def test_exact_values_clip_and_count():
-    with pytest.raises(InputError, match="there are 39 records; the query was stated for 40"):
+    with pytest.raises(InputError, match="stated for 40 records, and there are 39; correct"):
         exact.value(MeanQuery(BOX, 40), [records(39)])
-    with pytest.raises(InputError, match="one record per row"):
+    with pytest.raises(InputError, match="stated for 1 record, and there are 39; correct"):
+        exact.value(MeanQuery(BOX, 1), [records(39)])
+    with pytest.raises(InputError, match="one record per row, with 3 columns"):
         exact.value(MeanQuery(BOX, 40), [np.zeros((2, 20, 3))])
     clipped = exact.value(IdentityQuery(BOX, 40), [100 * records()])
     assert (np.abs(clipped).max(axis=1) == BOX.magnitudes).all()

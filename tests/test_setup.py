@@ -105,9 +105,9 @@ def test_a_python_without_ensurepip_is_one_sentence_with_the_debian_package(fold
 
 def test_setup_is_done_once_and_checks_hashes(folder):
     code, lines = folder.make("setup")
-    assert (code, lines) == (0, ["Setting up .venv with uv: ten seconds ..."])
+    assert (code, lines) == (0, ["Setting up .venv with uv: half a minute ..."])
     assert folder.noted() == [
-        "pip install --quiet --python .venv/bin/python --require-hashes"
+        "pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes"
         " -r workflow/requirements.lock"
     ]
     assert folder.make("setup") == (0, [])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
+from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.jl import JohnsonLindenstrauss
 from matrixdp.mechanisms.scaled import Scaled, in_units
 
@@ -34,3 +35,16 @@ def test_what_does_not_fit_is_refused():
         Scaled(mdp.Gaussian()).calibrate(mdp.MeanQuery(mdp.Ball(1.0, 2), 30), **GIVEN)
     with pytest.raises(mdp.InputError, match="only one that adds noise"):
         Scaled(JohnsonLindenstrauss()).calibrate(mdp.SecondMomentQuery(BOX, 30), **GIVEN)
+
+
+@pytest.mark.parametrize("records", [10**8, 10**9])
+def test_range_is_checked_at_every_corner_of_the_box(records):
+    basis = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)
+    shares = Shares((1 - 1e-6, 1e-6))
+    mechanism = Scaled(mdp.DirectionalGaussian(shares, directions=basis))
+    query = mdp.MeanQuery(mdp.Box((-1.0, -1.0), (1.0, 1.0)), records)
+    release = mechanism.calibrate(query, epsilon=1.0, delta=1e-9)
+    corner = np.abs(release.noise.whiten(np.array([[1.0], [-1.0]]))).max()
+    assert corner <= release.noise.largest(np.ones((2, 1))).max() * (1 + 1e-12)
+    with pytest.raises(mdp.InputError, match="cannot be added safely"):
+        release.add_once(np.zeros((2, 1)))

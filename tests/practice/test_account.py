@@ -188,3 +188,29 @@ def test_pure_releases_are_exported_as_upper_bounds(adjacency):
     assert theirs > alone.spent + 0.3
     if adjacency == "replace":
         assert theirs <= account.spent * (1 + DISCRETE)
+
+
+def test_threads_that_share_an_account_in_memory_spend_no_more_than_its_total():
+    account, passed = mdp.Account(epsilon=1.0, delta=0), []
+
+    def one():
+        try:
+            account.spend(mean(0.3, mdp.Laplace()))
+            passed.append(1)
+        except mdp.InputError:
+            pass
+
+    threads = [threading.Thread(target=one) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == len(account.releases) == 3
+
+
+def test_an_account_of_several_names_is_refused(folder):
+    path = folder / "a.json"
+    mdp.Account(path, **TOTAL).spend(mean(0.3))
+    (folder / "b.json").hardlink_to(path)
+    with pytest.raises(mdp.InputError, match="2 names"):
+        mdp.Account(path).spend(mean(0.3))

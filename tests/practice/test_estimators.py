@@ -1,8 +1,11 @@
 """Estimators: scikit-learn's own checks, and what they find with much and little privacy."""
 
+import copy
 import os
+import pickle
 import traceback
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -239,6 +242,27 @@ def test_every_fit_beyond_those_accounted_for_is_refused(data):
     assert np.isfinite(cross_val_score(mdp.PrivateRidge(**SIDES, fits=5), X, y, cv=5)).all()
     with pytest.raises(mdp.InputError, match="fits is 0"):
         mdp.PrivatePCA(bounds=BOUNDS, fits=0).fit(X)
+
+
+def test_copies_share_the_fits_and_those_of_other_processes_are_refused(data):
+    X, y = data
+    ridge = mdp.PrivateRidge(**SIDES)
+    copied = copy.deepcopy(ridge).fit(X, y)
+    with pytest.raises(mdp.InputError, match="was fitted 1 time already"):
+        ridge.fit(X, y)
+    pickled = pickle.loads(pickle.dumps(copied))
+    assert (pickled.predict(X[:3]) == copied.predict(X[:3])).all()
+    for made in (pickled, clone(pickled), pickle.loads(pickle.dumps(mdp.PrivateRidge(**SIDES)))):
+        with pytest.raises(mdp.InputError, match="whose fits nobody counts; fit without n_jobs"):
+            made.fit(X, y)
+
+
+def test_threads_share_the_fits(data):
+    X, y = data
+    ridge = mdp.PrivateRidge(**SIDES, fits=2)
+    with joblib.parallel_config("threading", n_jobs=4), pytest.warns(match="was fitted 2 times"):
+        scores = cross_val_score(ridge, X, y, cv=5)
+    assert np.isfinite(scores).sum() == 2
 
 
 def test_projections_of_private_records_are_refused_alone(data):

@@ -97,15 +97,31 @@ def test_any_finite_value_is_clipped_and_none_is_refused(folder):
     assert np.isfinite(fitted.components_).all()
 
 
-@pytest.mark.parametrize("text", ["secret", "12secret", "0x1secret"])
+@pytest.mark.parametrize(
+    ("domain", "rows", "exact_mean"),
+    [
+        (mdp.Box((0.0, 4.0), (1.0, 6.0)), [[np.nan, np.inf], [1e308, -np.inf]], [0.75, 5.0]),
+        (mdp.Ball(1.0, 2), [[np.inf, 3.0], [np.nan, np.nan]], [0.5, 0.0]),
+        (mdp.Ball(1.0, 2), [[1e308, -1e308], [-np.inf, np.inf]], [0.0, 0.0]),
+    ],
+)
+def test_no_number_decides_whether_there_is_a_release(domain, rows, exact_mean):
+    query = mdp.MeanQuery(domain, 2)
+    assert exact.value(query, [rows])[:, 0] == pytest.approx(exact_mean, abs=1e-5)
+    for one in (query, mdp.IdentityQuery(domain, 2), mdp.SecondMomentQuery(domain, 2)):
+        assert np.isfinite(calibrated(one).sample_once(rows)).all()
+
+
+@pytest.mark.parametrize("text", ["secret", "12secret", "0x1secret", 10**400])
 def test_no_message_shows_a_value(folder, capsys, text):
-    (folder / "people.csv").write_text(f"age,income\n1,2\n3,{text}\n5,6\n")
-    assert run(folder) == 2
-    assert "secret" not in capsys.readouterr().err
+    if isinstance(text, str):
+        (folder / "people.csv").write_text(f"age,income\n1,2\n3,{text}\n5,6\n")
+        assert run(folder) == 2
+        assert "secret" not in capsys.readouterr().err
     release = calibrated(mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 1))
     with pytest.raises(mdp.InputError, match="no array of numbers") as refused:
         release.sample_once([[text]])
-    assert refused.value.__cause__ is None
+    assert refused.value.__cause__ is refused.value.__context__ is None
     assert "secret" not in str(refused.value)
 
 
@@ -214,6 +230,40 @@ def test_a_second_name_of_a_file_has_no_account_of_its_own(folder, capsys):
     assert run(folder, more=shared, file='"second.csv"', query='"second_moments"') == 2
     assert "would be spent of 1" in capsys.readouterr().err
     assert len([*folder.glob("*.privacy.json")]) == 1
+
+
+def test_an_account_elsewhere_stays_the_only_one(folder, capsys):
+    assert run(folder, more='account = "other.json"') == 0
+    (folder / "out").rename(folder / "first")
+    assert run(folder, query='"second_moments"') == 2
+    assert "would be spent of 1" in capsys.readouterr().err
+    assert run(folder, more='account = "third.json"') == 2
+    assert "is the account of" in capsys.readouterr().err
+    assert not (folder / "third.json").exists()
+    assert (folder / "people.csv.privacy.json").readlink().name == "other.json"
+
+
+def test_of_two_accounts_begun_at_once_one_is_refused(folder, monkeypatch, capsys):
+    place, places = ledger.place, []
+
+    def late(*asked):
+        places.append(place(*asked))
+        if len(places) == 1:
+            (folder / "people.csv.privacy.json").symlink_to("other.json")
+        return places[-1]
+
+    monkeypatch.setattr(ledger, "place", late)
+    assert run(folder) == 2
+    assert "was begun elsewhere just now; run again" in capsys.readouterr().err
+
+
+def test_space_of_an_account_of_a_similar_name_stays(folder):
+    part = folder / ".people.csv.privacy.b.json.part"
+    part.touch()
+    stale = folder / f".people.csv.privacy.{'0' * 16}.json.part"
+    stale.touch()
+    assert run(folder) == 0
+    assert (part.exists(), stale.exists()) == (True, False)
 
 
 def test_an_account_stays_one_whatever_its_names(folder, capsys):

@@ -19,7 +19,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.practice import ledger, specification
-from matrixdp.practice.release import make
+from matrixdp.practice.release import make, options
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery
@@ -191,7 +191,8 @@ BAD_FILES = {
     "too many": ("age,income\n" + "1,2\n" * 401 + "\n\n", "has 401 records, and the specif"),
     "empty": ("", "people.csv is empty; give a file of records with the column 'age'"),
     "no column": ("age,incom\n1,2\n", "did you mean 'incom'"),
-    "other columns": ("smith,jones\n1,2\n", "no 'age' among 2 names in its first line; correct"),
+    "one other column": ("smith\n1\n", "no 'age' among 1 column name; correct"),
+    "other columns": ("smith,jones\n1,2\n", "no 'age' among 2 column names; correct"),
     "no header": ("71,52000\n1,2\n", "has numbers alone in its first line; write the names"),
     "semicolons": ("age;income\n1;2\n", "has semicolons between its columns; save it with com"),
     "tabs": ("age\tincome\n1\t2\n", "has tabs between its columns; save it with commas"),
@@ -373,6 +374,26 @@ def test_a_useless_release_costs_nothing_unless_its_owner_insists(folder, capsys
     assert release(folder, query="records", options=["--even-if-useless"]) == 0
 
 
+def test_a_regression_that_a_constant_predicts_as_well_as_costs_nothing(folder, capsys):
+    given = {"query": "regression", "more": 'target = "income"', "epsilon": "0.05"}
+    path = written(folder, **given)
+    (best, *_) = options(specification.read(path))
+    assert best.error < 1
+    assert release(folder, **given) == 2
+    told = capsys.readouterr().err
+    assert "R^2 of about -" in told
+    assert "it hides everything, do not release this; give a larger epsilon" in told
+    assert not (folder / "people.csv.privacy.json").exists()
+    assert release(folder, **given, options=["--even-if-useless"]) == 0
+
+
+def test_a_useless_regression_on_clipped_records_says_so_and_costs_nothing(folder, capsys):
+    more = 'target = "income"\nmechanism = "clipped"'
+    assert release(folder, query="regression", more=more, epsilon="0.001") == 2
+    assert "it hides everything, do not release this" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
+
+
 def test_a_pure_total_is_at_most_1e_6_of_delta(folder):
     assert release(folder, delta="0") == 0
     receipt = json.loads((folder / "out/mean.receipt.json").read_text())
@@ -432,6 +453,15 @@ def test_an_early_interrupt_is_no_traceback(monkeypatch):
 
     monkeypatch.setattr("importlib.import_module", interrupt)
     assert cli.main(["release", "none.toml"]) == 130
+
+
+def test_little_is_imported_before_an_interrupt_is_caught():
+    program = "import sys; old = {*sys.modules}; import matrixdp; print(*{*sys.modules} - old)"
+    package = Path(cli.__file__).parents[2]
+    words = [sys.executable, "-S", "-c", program]
+    done = subprocess.run(words, cwd=package, check=True, capture_output=True, text=True)
+    extra = {name for name in done.stdout.split() if name.partition(".")[0] != "importlib"}
+    assert extra <= {"matrixdp", "matrixdp.version", "warnings"}
 
 
 def test_estimators_without_scikit_learn_say_what_to_install(monkeypatch):

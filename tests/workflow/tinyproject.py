@@ -35,6 +35,7 @@ TINY: dict[str, Any] = {
     "experiment_defaults": {"trials": 2, "epsilons": [0.1, 1]},
     "taus": {"grid": [0.75]},
     "sketch_sizes": [4],
+    "audit_runs": 2000,
     "data": {"source": "simulated"},
     "experiments": {
         "regression": {
@@ -161,6 +162,8 @@ class TinyProject:
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables of a newcomer who has activated nothing and whose network is down."""
     unset = {"DATA_MIRROR", "PYTHONPATH", "VIRTUAL_ENV", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"}
+    # As `make` does: compiled modules serve the next job, also in a copy of the project.
+    unset |= {"PYTHONDONTWRITEBYTECODE"}
     # Of `make test`, which may have started this.
     unset |= {"ARGS", "BASE", "STATE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     kept = {name: text for name, text in os.environ.items() if name.upper() not in unset}
@@ -201,7 +204,7 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= {f"tables/{tables[experiment]}"}
+                found |= {f"audit/{experiment}", f"tables/{tables[experiment]}"}
     return found
 
 

@@ -17,10 +17,11 @@ raises :class:`InputError`; docstrings name the errors beyond that.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 from matrixdp.version import VERSION as __version__
 
+#: As in typing, without its import: what comes before ``__main__`` cannot catch an interrupt.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matrixdp.checks import InputError as InputError
     from matrixdp.mechanisms.base import Additive as Release

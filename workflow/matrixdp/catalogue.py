@@ -145,19 +145,14 @@ def experiment(name: str) -> Experiment:
     return experiments().get(name) or Experiment(name, name)
 
 
+def column(name: str) -> str:
+    """Return the name of a column of a data set for a reader; by default as the data have it."""
+    return section("columns").get(name, name)
+
+
 def setups(name: str) -> dict[str, str]:
     """Return the rows of a table of set-ups, ``table1`` or ``table2``, with their names."""
     return section("setups")[name]
-
-
-def caption(name: str, **words: object) -> str:
-    """Return the caption of a table or a figure, with the words of a run put in."""
-    return section("captions")[name].format(**words)
-
-
-def finding(name: str, **words: object) -> str:
-    """Return the headline of a table or a figure, with the words of a run put in."""
-    return section("findings")[name].format(**words)
 
 
 def reading(knob: str, value: str) -> str:
@@ -173,6 +168,15 @@ def named() -> dict[str, Named]:
         for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
+
+
+@functools.cache
+def tuned() -> frozenset[str]:
+    """Return the mechanisms whose rule was made after seeing the papers' data."""
+    families = section("families").values()
+    return frozenset(
+        name for members in families for name, entry in members.items() if entry.get("tuned")
+    )
 
 
 def _label(entry: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import discovery
-from matrixdp.checks import InputError, choice
+from matrixdp.checks import InputError, choice, plural
 from matrixdp.config import OWN
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
@@ -155,7 +155,8 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
     records = np.clip(records, scaling["lower"], scaling["upper"])
     if records.shape != spec.shape:
         raise InputError(
-            f"{file} has {len(records)} records where {spec.shape[0]} are stated; correct one"
+            f"{file} has {plural(len(records), 'record')} where {spec.shape[0]} "
+            "are stated; correct one"
         )
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -49,7 +49,7 @@ VERDICTS = {
 def advised(saved):
     """Return a function from trial rows to the advice, by task and guarantee."""
 
-    def run(*parts):
+    def run(*parts, **tables):
         file = saved(*parts)
         results = summary.summarise([file])
         names = sorted({part["mechanism"].iloc[0] for part in parts} - {"zero"})
@@ -65,6 +65,7 @@ def advised(saved):
                 "summary/regression": results,
                 "comparisons/regression": comparisons.table([file], results),
                 "audit/regression": audit,
+                **tables,
             }
         )
 
@@ -185,3 +186,22 @@ def test_training_is_advised_by_what_is_private_in_it(saved):
     assert (found["clear"], found["beats_chance"]) == (True, True)
     assert "privacy loss distribution" in found["how"]
     assert found["chance"] == pytest.approx(0.6, abs=0.1)
+
+
+def test_a_rule_made_on_the_data_needs_evidence_from_other_data(advised):
+    rows = [row("laplace", 1.0, 1, **PURE), row("knorm_linf", 1.1, 2, **PURE)]
+    tuned = row("clipped_private", 0.1, 3, **PURE)
+    level = row("zero", 3.0, 9, epsilon="", delta=np.nan)
+    assert {*advised(*rows, tuned, level)["best_mechanism"]} == {"laplace"}
+    rows += [tuned, level]
+    evidence = pd.DataFrame(
+        {
+            "experiment": "regression",
+            "dataset": ["diabetes", "wine"],
+            "mechanism": "clipped_private",
+            "verdict": ["better", "worse"],
+        }
+    )
+    found = advised(*rows, held_out=evidence).iloc[0]
+    assert found["best_mechanism"] == "clipped_private"
+    assert found["held_out"] == "better in 1 of 2 comparisons on 2 other data sets, worse in 1"

@@ -58,20 +58,18 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     shown = written(parts, tmp_path)
     full = pd.read_csv(tmp_path / "tables/audit.csv")
     assert len(full) == 4
-    assert "4 releases were judged, 0 failed" in shown["audit"]
+    assert "None of 4 releases failed" in shown["audit"]
     row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
     assert row.endswith("| exact curve | private but wasteful |")
     row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
     assert row.endswith("| maximal loss | private and tight |")
-    assert "1 were tried, 0 failed" in shown["canaries"]
+    assert "1 of 1 mistakes are caught" in shown["canaries"]
     assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
     assert "MVG, binary allocation | records" in shown["effective_noise"]
-    for stem in STEMS:
-        assert (tmp_path / "tables" / f"{stem}.tex").read_text().count(r"\begin{tabular}") == 1
 
 
 def test_failures_cannot_be_missed(parts, tmp_path):
@@ -82,7 +80,7 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     bad = pd.read_csv(parts / "canaries.csv").assign(caught=False)
     bad.to_csv(tmp_path / "in" / "canaries.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")
-    assert shown["audit"].startswith("> **1 releases failed the audit")
+    assert shown["audit"].startswith("> **1 release failed the audit")
     assert shown["canaries"].startswith("> **1 canaries were missed")
     assert "| NO |" in shown["canaries"]
 
@@ -93,7 +91,7 @@ def test_undecided_is_not_failed(parts, tmp_path):
     table.loc[table["mechanism"].eq("laplace"), "verdict"] = "undecided: the bound is above"
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
-    assert shown.startswith("> **The audit is undecided on 1 releases.")
+    assert shown.startswith("> **The audit is undecided on 1 release.")
     assert "4 releases were judged, 0 failed" in shown
 
 

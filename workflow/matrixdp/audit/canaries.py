@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -489,10 +489,10 @@ def _wishart(wrong: bool, given: Given) -> Outcome:
     return _proof(release, BlackBoxAudit(release, given[0]).statistic, 4000, given[2:])
 
 
-def _by_training(given: Given, *, factor: float = 1.0, clipping: bool = True) -> Outcome:
+def _by_training(given: Given, **options: Any) -> Outcome:
     from matrixdp.audit import training
 
-    found = training.guesses(given, factor=factor, clipping=clipping)
+    found = training.guesses(given, **options)
     real, promised = (gaussian.epsilon(training.DELTA, mu) for mu in (found.mu, training.MU))
     seen = f"{found.right} of {found.canaries} canary records guessed right in one run"
     seen = f"{seen}: epsilon above {real:.3g}, promised {promised:.3g}"
@@ -502,6 +502,11 @@ def _by_training(given: Given, *, factor: float = 1.0, clipping: bool = True) ->
 @_training("training noise x 0.8", "private gradients with 0.8 of the noise that is declared")
 def _fifth_too_little(wrong: bool, given: Given) -> Outcome:
     return _by_training(given, factor=0.8 if wrong else 1.0)
+
+
+@_training("banded noise x 0.7", "noise of two bands, in fixed order, of 0.7 of the declared size")
+def _banded_too_little(wrong: bool, given: Given) -> Outcome:
+    return _by_training(given, factor=0.7 if wrong else 1.0, correlated=True)
 
 
 @_training("unclipped gradients", "private gradients that nobody clips, with the noise for clipped")

@@ -18,7 +18,7 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     """
     import sys
 
-    from matrixdp.checks import InputError
+    from matrixdp.checks import InputError, plural
     from matrixdp.practice import release
     from matrixdp.practice.specification import read
 
@@ -29,10 +29,9 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     listed = [option for option, _ in fitting]
     width = max(len(one.name) for one in listed)
     for option, room in fitting:
-        further = "" if room == 1 else "s"
         print(
             f"{option.name:{width}}  {release.says(asked, option)}; the account has room for "
-            f"{room} more such release{further} then"
+            f"{plural(room, 'more such release')} then"
         )
     for line in [*release.in_words(asked, listed[0]), *release.alternatives(asked)]:
         print(line)

@@ -68,8 +68,8 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     allowed, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
     if not spare < allowed:
         raise InputError(
-            f"delta is {delta:g}; safe noise on {numbers} numbers alone needs {spare:.2g} at "
-            f"epsilon {epsilon:g}, so give a larger delta, or a smaller epsilon"
+            f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone needs "
+            f"{spare:.2g} at epsilon {epsilon:g}, so give a larger delta, or a smaller epsilon"
         )
     return allowed - spare
 
@@ -138,7 +138,9 @@ class Release(abc.ABC):
         )
 
     def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
-        """Release the query's value once per stream.
+        """Simulate a release once per stream; for real ones there is ``sample_once``.
+
+        Streams can be predicted, float64 noise leaks by its last bits, and messages show values.
 
         Args:
             value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
@@ -190,13 +192,14 @@ class Additive(Release):
         """Return one release for real use: of records that are clipped to the public bounds.
 
         Args:
-            records: one per row, (n, m).
+            records: one per row, (n, m); a missing value (NaN) counts as the middle of its bounds.
 
         Returns:
             The released value; a noisy matrix of records has one record per row again.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`.
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`; never by what
+                a number is.
         """
         return self.add_once(exact.value(self.query, [records]))
 

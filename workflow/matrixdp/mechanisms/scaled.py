@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from matrixdp import laws
 from matrixdp.checks import Array, InputError
@@ -35,6 +36,15 @@ class ScaledNormal(GaussianLaw):
         """As those of the law, where the columns have one size."""
         return self.law.columns_alike and self.sizes.shape[-1] == 1
 
+    @property
+    def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
+        """As those of the law, whose rounding and condition count."""
+        return self.law.factors
+
+    def largest(self, z: Array) -> Array:
+        """Return what whitened entries reach for noise of at most z in size, at any corner."""
+        return self.law.largest(z / self.sizes)
+
     def whiten(self, z: Array) -> Array:
         """Whiten Z over the sizes."""
         return self.law.whiten(z / self.sizes)
@@ -51,9 +61,9 @@ class ScaledLaplace(laws.Laplace):
     law: laws.Laplace
     sizes: Array
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        self.law._fill(stream, trial)
-        trial *= self.sizes
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        self.law._draw(streams, stack)
+        stack *= self.sizes
 
     @property
     def columns_alike(self) -> bool:  # type: ignore[override]

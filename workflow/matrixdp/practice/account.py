@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -78,15 +79,17 @@ class Account:
             assert self._path is not None
             ledger.check_terms(self._path, stored, terms, adjacency)
             self._first = {**stored, "releases": []}
-        self._account = self._first
+        self._account, self._lock = self._first, threading.Lock()
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[ledger.Account]:
         """Yield the account, of a file under its lock."""
         if self._path is None:
-            yield self._account
+            with self._lock:
+                yield self._account
             return
         with ledger.lock(self._path):
+            ledger.check_names(self._path)
             yield ledger.read(self._path) or self._first
 
     @property

@@ -44,7 +44,7 @@ def says(asked: Specification, best: recommend.Option) -> str:
         )
     share = "what records that fill the radius allow, which is chosen in private"
     if best.error >= 1:
-        return f"noise of {best.error:,.3g} times {share}: it hides everything, do not release this"
+        return f"noise of {best.error:,.3g} times {share}"
     return f"noise of {best.error:.2%} of {share}"
 
 

@@ -7,6 +7,8 @@ scikit-learn itself must be installed.
 
 from __future__ import annotations
 
+import math
+import threading
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
@@ -23,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
@@ -50,6 +52,42 @@ _SENTENCES = {
     "": "{name} has an entry that is no number; each argument must be a string or a real number "
     "that float() reads",
 }
+
+
+class _Fits:
+    """How often an estimator, its clones and its copies in this process were fitted in all.
+
+    A copy by way of a pickle, as parallel workers get it, may not be fitted: nobody would count.
+    """
+
+    def __init__(self, count: float = 0) -> None:
+        self._count, self._lock = count, threading.Lock()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[type[_Fits], tuple[float]]:
+        return type(self), (math.inf,)
+
+    def add(self, most: int, name: str) -> None:
+        """Count one fit more.
+
+        Raises:
+            InputError: these are more than ``most``, or this is the copy of another process.
+        """
+        with self._lock:
+            if self._count == math.inf:
+                raise InputError(
+                    f"this {name} is a copy by way of a pickle or of another process, whose fits "
+                    "nobody counts; fit without n_jobs, or make a new one"
+                )
+            if self._count >= most:
+                raise InputError(
+                    f"this {name} or a clone of it was fitted {plural(int(self._count), 'time')} "
+                    "already, and each fit spends epsilon and delta again; make a new one, or set "
+                    "fits to the number that you account for"
+                )
+            self._count += 1
 
 
 class _NoProjections(InputError, AttributeError):
@@ -83,9 +121,11 @@ class _Private(BaseEstimator):
             half of mu^2 on the mean and clips records about it to a radius that it chooses in
             private: less noise where most records lie close together within their bounds.
         fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
-            search or bagging clones it, and each fit spends epsilon and delta again.
+            search or bagging clones it, and each fit spends epsilon and delta again. With
+            ``n_jobs`` nobody could count the fits of other processes, which are refused.
         account: that each fit is charged to, in place of ``fits``: an
-            :class:`~matrixdp.practice.account.Account`, which clones share.
+            :class:`~matrixdp.practice.account.Account`, which clones share. One with a path also
+            counts the fits of other processes.
 
     Raises:
         InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
@@ -101,14 +141,20 @@ class _Private(BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
-        clone._count = self._fit_count()
+        clone._fits = self._counted()
         return clone
 
-    def _fit_count(self) -> list[int]:
-        """Return the number of fits so far, which clones share, as a list of one."""
-        if "_count" not in vars(self):
-            self._count = [0]
-        return self._count
+    def __getstate__(self) -> dict[str, Any]:
+        # Before a copy is made: copies share the count, or are known as those of a pickle.
+        self._counted()
+        state: dict[str, Any] = super().__getstate__()
+        return state
+
+    def _counted(self) -> _Fits:
+        """Return the count of fits, which clones and copies share."""
+        if "_fits" not in vars(self):
+            self._fits = _Fits()
+        return self._fits
 
     def _release(self, records: Array) -> tuple[Centred, float]:
         """Return mean and covariance of records within [-1, 1], and the noise of their moments.
@@ -135,16 +181,10 @@ class _Private(BaseEstimator):
 
     def _spend(self, release: Additive | Composed) -> None:
         """Charge a fit to the account, or count it."""
-        spent, most = self._fit_count(), checks.count(fits=self.fits)
         if self.account is not None:
             self.account.spend(release, type(self).__name__)
-        elif spent[0] >= most:
-            raise InputError(
-                f"this {type(self).__name__} or a clone of it was fitted {spent[0]} times already, "
-                "and each fit spends epsilon and delta again; make a new one, or set fits to the "
-                "number that you account for"
-            )
-        spent[0] += 1
+        else:
+            self._counted().add(checks.count(fits=self.fits), type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -291,7 +331,7 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
         records: Array = validate_data(
             estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "X")
     else:
         return records
@@ -309,7 +349,7 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
         target: Array = check_array(
             y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         problem = _without_values(error, "y")
     else:
         if target.ndim == 2 and target.shape[1] == 1:

@@ -25,6 +25,7 @@ import glob
 import hashlib
 import json
 import math
+import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -63,23 +64,53 @@ def place(file: Path, account: Path | None) -> Path:
             beside it is not the one stated, or the account itself has several names.
     """
     with checks.said(f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"):
-        target = file.resolve()
-        beside = target.with_name(f"{target.name}.privacy.json")
+        target, beside = file.resolve(), _beside(file)
         path = (account or beside).resolve()
-        if account and beside.exists() and path != beside.resolve():
+        if account and os.path.lexists(beside) and path != beside.resolve():
             raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
         if not account and target.is_file() and target.stat().st_nlink > 1:
             raise InputError(
                 f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
                 'and each could begin an account; state account = "...", the same for all of them'
             )
-        # To write an account would part its names, each with what was spent by then.
-        if path.is_file() and path.stat().st_nlink > 1:
-            raise InputError(
-                f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy "
-                "of it in its place if the others are backups, and remove them if not"
-            )
+        check_names(path)
         return path
+
+
+def check_names(path: Path) -> None:
+    """Check that an account has one name: to write it would part them, each with its own charges.
+
+    Raises:
+        InputError: it has several (hard links).
+    """
+    if path.is_file() and path.stat().st_nlink > 1:
+        raise InputError(
+            f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy of "
+            "it in its place if the others are backups, and remove them if not"
+        )
+
+
+def _beside(file: Path) -> Path:
+    target = file.resolve()
+    return target.with_name(f"{target.name}.privacy.json")
+
+
+def mark(file: Path, path: Path) -> None:
+    """Leave a link to an account that is elsewhere beside its file, if that folder can be written.
+
+    Whoever states no account then has the same one, and whoever states another is refused.
+
+    Raises:
+        InputError: another account was begun in the meantime.
+    """
+    beside = _beside(file)
+    if beside.resolve() == path:
+        return
+    with contextlib.suppress(OSError), durable.lock(beside.with_name(f"{beside.name}.lock")):
+        if not os.path.lexists(beside):
+            beside.symlink_to(os.path.relpath(path, beside.parent))
+    if os.path.lexists(beside) and beside.resolve() != path:
+        raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
 
 
 def total(spec: Mapping[str, Any]) -> dict[str, float]:
@@ -306,7 +337,7 @@ def reserve(path: Path, size: int) -> Iterator[str]:
     try:
         with durable.explain(path, _REMEDY):
             # What a killed release left, which held the lock.
-            for stale in path.parent.glob(f".{glob.escape(path.stem)}.*.json.part"):
+            for stale in path.parent.glob(f".{glob.escape(path.stem)}.{'?' * 16}.json.part"):
                 stale.unlink(missing_ok=True)
             durable.reserve(file, size, 0o600)
         yield name

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import safe
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
@@ -202,6 +202,8 @@ def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> R
     if not path.exists():
         tables.check(asked.file)
     with ledger.lock(path):
+        if path != ledger.place(asked.file, asked.account):
+            raise InputError(f"the account of {asked.file} was begun elsewhere just now; run again")
         account = ledger.read(path)
         charges = ledger.answers(path, account, request) if account else []
         answer = next((file for file in charges if file.exists()), None)
@@ -258,10 +260,11 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
     path, account = _account(asked)
     option = rank(asked)[0][0]
     described = receipt(asked, option)
-    if option.error >= 1 and not even_if_useless:
+    if useless(asked, option) and not even_if_useless:
+        instead = "" if asked.asked == "regression" else "release means instead of records, "
         raise InputError(
-            f"{says(asked, option)}; give a larger epsilon or narrower bounds, release means or "
-            "second moments instead of records, or pay for it all the same with --even-if-useless"
+            f"{says(asked, option)}; give a larger epsilon, narrower bounds or fewer columns, "
+            f"{instead}or pay for it all the same with --even-if-useless"
         )
     charge = {
         "query": asked.asked,
@@ -285,6 +288,7 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
         sizes[details] = size
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(asked, option.release)
+        ledger.mark(asked.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
             released, found = draw()
@@ -445,15 +449,29 @@ def _plain(number: float, digits: int = 6) -> str:
     return f"{float(f'{number:.{digits}g}'):,.15g}"
 
 
+def useless(asked: Specification, best: recommend.Option) -> bool:
+    """Return whether noise hides everything, from public bounds alone.
+
+    Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
+    a release in parts: whether noise exceeds what records that fill the radius allow.
+    """
+    if isinstance(best.release, Composed):
+        return best.error >= 1
+    if asked.asked == "regression" and isinstance(asked.query.domain, Box):
+        return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
+    return best.error >= 1
+
+
 def says(asked: Specification, best: recommend.Option) -> str:
     """Return what the noise means, in plain words."""
+    hides = ": it hides everything, do not release this" * useless(asked, best)
     if isinstance(best.release, Composed):
-        return compositions.says(asked, best)
+        return f"{compositions.says(asked, best)}{hides}"
     if asked.asked == "regression":
-        return answers.regression_outlook(best.release)
+        return f"{answers.regression_outlook(best.release)}{hides}"
     share = "the largest deviation that the public bounds allow"
-    if best.error >= 1:
-        return f"noise of {best.error:,.3g} times {share}: it hides everything, do not release this"
+    if hides:
+        return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"
 
 
@@ -535,7 +553,7 @@ def _records(asked: Specification) -> Iterator[Array]:
             yield asked.scaled(block)
     if count != expected:
         raise InputError(
-            f"{asked.file} has {count} record{'s' * (count != 1)}, and the specification says "
+            f"{asked.file} has {plural(count, 'record')}, and the specification says "
             f"records = {expected}; correct one"
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, said
+from matrixdp.checks import Array, InputError, plural, said
 
 #: Values are not shown, as messages end in logs. That a release does not exist tells something of a
 #: record, and so does who leaves records out.
@@ -76,7 +76,7 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         header = next((line for line in lines if line), [])
         if not {*columns} <= {*header}:
             _check_header(path, header)
-        places = _places(path, header, columns, "names in its first line")
+        places = _places(path, header, columns, "column name")
         records, first = _records(lines, len(header)), 1
         while block := list(itertools.islice(records, _ROWS)):
             for record, line in enumerate(block, first):
@@ -155,7 +155,7 @@ def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         raise InputError(
             f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
         )
-    places = _places(path, [*map(str, range(array.shape[1]))], columns, "columns by number")
+    places = _places(path, [*map(str, range(array.shape[1]))], columns, "column number")
     for start in range(0, len(array), _ROWS):
         yield np.asarray(array[start : start + _ROWS], dtype=np.float64)[:, places]
 
@@ -169,7 +169,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         ) from None
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        _places(path, file.schema_arrow.names, columns, "columns")
+        _places(path, file.schema_arrow.names, columns, "column")
         for column in columns:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -191,7 +191,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str
             # Of a header only what nearly has the public name: it may be a record.
             near = difflib.get_close_matches(column, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the bounds, or the file"
-            raise InputError(f"{path} has no {column!r} among {len(header)} {kind}; {hint}")
+            raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")
     return [list(header).index(column) for column in columns]

@@ -1,9 +1,9 @@
-"""Values of queries on records in blocks, free of rounding that depends on other records.
+"""Values of queries on blocks of records, without rounding that depends on other records.
 
-A float64 sum rounds what one record adds by an amount that the others decide, which no sensitivity
-covers. Means and second moments are therefore sums of whole numbers: records are rounded to a
-lattice of their bounds, both of which lie on it where the range between them is what counts; a
-block's sum is exact in float64, and blocks add up as Python's integers.
+A float64 sum rounds the part of one record by an amount that depends on the other records, and no
+sensitivity covers this. Means and second moments are therefore sums of whole numbers. Records are
+rounded to a lattice of their bounds, which contains both bounds where the range counts. A block's
+sum is exact in float64, and blocks add up as Python's integers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,22 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 _STEPS = {1: 2**37, 2: 2**19}
 #: Records whose sums are whole numbers below 2^53.
 _ROWS = 2**15
+#: Entries of records beyond have no finite square, summed over features.
+_LONGEST = 1e150
 
 
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are clipped to its public domain.
+
+    No number decides whether there is a value: one that is missing (NaN) counts as the middle of
+    its bounds, in a ball as 0, and an infinite one is clipped.
 
     Args:
         query: identity, mean or second moments.
         blocks: the records, one per row (k, m), in their order.
 
     Raises:
-        InputError: a block is not of finite numbers with m columns, or there are not ``records``.
+        InputError: a block is not of numbers with m columns, or there are not ``records``.
     """
     rows = _clipped(query, blocks)
     if isinstance(query, IdentityQuery):
@@ -45,9 +50,9 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     unit = size / _STEPS[power]
     total: Any = 0
     for block in rows:
-        whole = np.rint((block - start) / unit)
-        part = whole.sum(axis=0)[:, None] if power == 1 else whole.T @ whole
-        total = total + part.astype(np.int64).astype(object)
+        counts = np.rint((block - start) / unit)
+        block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
+        total = total + block_sum.astype(np.int64).astype(object)
     mean = (total / query.records).astype(np.float64)
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
@@ -57,24 +62,33 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     count = 0
     for block in blocks:
         try:
-            numbers = np.asarray(block, dtype=np.float64)
-        except (TypeError, ValueError):
-            # Without the cause, which shows a value.
-            raise InputError("records are no array of numbers; give one record per row") from None
-        rows = checks.array(shape=(None, query.features), records=numbers)
-        if rows.ndim != 2:
-            raise InputError(f"records have shape {rows.shape}; give one record per row")
+            rows = np.asarray(block, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            rows = None
+        if rows is None:
+            # Outside of the handler, whose error shows a value.
+            raise InputError("records are no array of numbers; give one record per row")
+        if rows.ndim != 2 or rows.shape[1] != query.features:
+            raise InputError(
+                f"records have shape {rows.shape}; give one record per row, with "
+                f"{checks.plural(query.features, 'column')}"
+            )
         count += len(rows)
         for start in range(0, len(rows), _ROWS):
             yield _within(query, rows[start : start + _ROWS])
     if count != query.records:
-        raise InputError(f"there are {count} records; the query was stated for {query.records}")
+        raise InputError(
+            f"the query was stated for {checks.plural(query.records, 'record')}, and there "
+            f"{'is' if count == 1 else 'are'} {count}; correct one"
+        )
 
 
 def _within(query: Query, rows: Array) -> Array:
     domain = query.domain
     if not isinstance(domain, Ball):
-        return np.clip(rows, domain.lower, domain.upper)
+        return np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
+    # No square overflows.
+    rows = np.nan_to_num(np.clip(rows, -_LONGEST, _LONGEST), nan=0.0)
     # Rounding to the lattice may lengthen a record by half a step along each feature.
     room = 1 - np.sqrt(domain.features) / _STEPS[2]
     return Ball(domain.radius * room, domain.features).clip(rows.T).T

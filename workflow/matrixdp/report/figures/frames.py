@@ -124,7 +124,7 @@ def directions(text: str) -> dict[str, str]:
     """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
     named = {}
     for name, features in re.findall(r"\((\w+)\) ([^;]+)", text):
-        members = features.split(", ")
+        members = [catalogue.column(feature) for feature in features.split(", ")]
         if members[0] == "none":
             named[name] = "i.i.d. noise"
         else:

@@ -2,7 +2,7 @@
 
 The best row is held against all others as :mod:`matrixdp.report.comparisons` compares them. What a
 mechanism releases, and that nothing speaks against its guarantee, is what the audit says, and for
-schemes of private training the catalogue. The page's chooser is a view of the same rows.
+schemes of private training the catalogue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, entries, markup, summary
+from matrixdp.report import comparisons, entries, evidence, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Grid, interval, short
 from matrixdp.report.statistics import ENOUGH, ROUNDING, exceeds
@@ -25,9 +25,17 @@ COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
     *("ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
     *("tied_with", "baseline", "chance", "over_chance", "beats_chance", "nonprivate", "metric"),
-    *("noise_std", "epsilon_actual", "how", "n_trials"),
+    *("noise_std", "epsilon_actual", "how", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
+
+#: The row in a sentence, by its outcome.
+ADVICE = {
+    "clear": "Best: {best}",
+    "tied": "Best: {best}; not clearly worse: {others}",
+    "none": "Do not release {released}: not even {best} clearly beats the {level}",
+    "few": "No winner in {n_trials} trials; ahead: {best}",
+}
 
 PURE, APPROXIMATE = "pure", "approximate"
 
@@ -40,9 +48,10 @@ def data(tables: Tables) -> pd.DataFrame:
     sentence, and ``outcome`` of which kind: ``clear``, ``tied``, ``none`` (chance is not beaten) or
     ``few`` (trials). ``difference`` is the runner-up's mean minus the best one's, with its 95 %
     interval and corrected ``p``. ``tied_with`` names those that the best one is not better than,
-    ``clear`` says that there are none. ``over_chance`` is the best mean over that of ``baseline``,
-    ``beats_chance`` whether it is better. Both verdicts are those of
-    :mod:`matrixdp.report.comparisons`.
+    ``clear`` says that there are none. ``held_out`` says how a best one whose rule was made on the
+    papers' data does on other data: without such evidence it is no option. ``over_chance`` is the
+    best mean over that of ``baseline``, ``beats_chance`` whether it is better. Both verdicts are
+    those of :mod:`matrixdp.report.comparisons`.
     """
     found = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
@@ -76,9 +85,12 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
     options = _options(about, shown, tables)
     nominal = pd.to_numeric(shown["epsilon"], errors="coerce")
+    notes = {name: evidence.sentence(tables.get("held_out"), experiment, name) for name in options}
     kept = shown["mechanism"].isin(options) & shown["mean"].notna()
     # A parameter that was chosen on the data is nothing that one can run in private.
     kept &= shown["variant"].eq("")
+    # So is a rule that was made on the data, unless other data speak for it.
+    kept &= shown["mechanism"].map(lambda name: name not in catalogue.tuned() or bool(notes[name]))
     kept &= shown["epsilon_actual"].notna() & ~exceeds(shown["epsilon_actual"], nominal)
     rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
     levels = shown.set_index("mechanism")["mean"]
@@ -100,6 +112,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, about, baseline):
                     what = {"task": task, "released": words, "guarantee": guarantee}
+                    what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
 
@@ -166,12 +179,12 @@ def _said(row: Mapping[str, Any], outcome: str) -> str:
     level = catalogue.label(row["baseline"]).lower()
     *names, last = row["tied_with"].split("; ")
     others = " or ".join(filter(None, (", ".join(names), last)))
-    return catalogue.caption(f"advice_{outcome}", **row, level=level, others=others)
+    return ADVICE[outcome].format(**row, level=level, others=others)
 
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(found, "task", cells, r"llp{0.3\linewidth}lllp{0.2\linewidth}lll")
+    return markup.grid(found, "task", cells)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -188,12 +201,19 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
         "True epsilon": short(row["epsilon_actual"]),
         "Noise (std)": short(row["noise_std"]),
+        "Other data": row["held_out"],
     }
 
 
 TABLES = {
     "advice": Table(
         title="Advice",
+        caption=(
+            "The best mechanism of each task, of those that the audit has no doubt of, and those "
+            "not clearly worse, after correction over all pairs at an ε. Chance is the best that "
+            "costs no privacy. Mechanisms whose parameter was chosen on the data are left out; "
+            "rules made on the papers' data stand here only with the evidence of other data."
+        ),
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
@@ -201,6 +221,7 @@ TABLES = {
             "summary/{training}",
             "comparisons/{training}",
         ),
+        optional=("held_out",),
         data=data,
         grid=grid,
     ),

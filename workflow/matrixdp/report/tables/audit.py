@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
+from matrixdp.checks import plural
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, short, span
@@ -65,22 +65,11 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.concat(full or [*tables.values()], ignore_index=True)
 
 
-def words(table: pd.DataFrame) -> dict[str, Any]:
-    """Say what was judged, how many releases failed, and how much noise the loudest wastes."""
-    loudest, failed = table.nlargest(1, "kappa"), _failed(table)
-    power = table["shortfall"].max()
-    weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
-    return {
-        "epsilon": span(table["epsilon"]),
-        "releases": len(table),
-        "failed": failed,
-        "said": failed or "None",
-        "power": "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small",
-        "untested": int(_judged(table)["shortfall"].isna().sum()),
-        "mechanism": markup.mechanism(loudest).partition(",")[0],
-        "most": markup.said(loudest["kappa"]),
-        "weak": f" {catalogue.caption('audit_weak', releases=weak)}" if weak else "",
-    }
+def finding(table: pd.DataFrame) -> str:
+    """Say how many releases failed, and what shortfall of noise the audit would have found."""
+    failed, power = failures(table) or "None", table["shortfall"].max()
+    words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
+    return f"{failed} of {len(table)} releases failed{words}"
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -97,10 +86,10 @@ def audit_grid(table: pd.DataFrame) -> Grid:
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
+    failed, undecided = failures(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
     grid = markup.grid(table, "experiment", cells, each=["mechanism"])
-    sentences = [f"{failed} releases failed the audit."] * bool(failed)
-    sentences += [f"The audit is undecided on {undecided} releases."] * bool(undecided)
+    sentences = [f"{plural(failed, 'release')} failed the audit."] * bool(failed)
+    sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
     return replace(grid, warning=" ".join(sentences))
 
 
@@ -114,8 +103,8 @@ def canary_grid(table: pd.DataFrame) -> Grid:
         "Control passes": lambda row: _yes(row["control"]),
     }
     grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
-    missed = _missed(table)
-    warning = f"{missed} canaries were missed or their controls failed." if missed else ""
+    count = missed(table)
+    warning = f"{count} canaries were missed or their controls failed." if count else ""
     return replace(grid, warning=warning)
 
 
@@ -134,10 +123,10 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
 
 
-def noise_words(table: pd.DataFrame) -> dict[str, Any]:
+def noise_finding(table: pd.DataFrame) -> str:
     """Say how much too much noise MVG adds by each experiment's theorems."""
-    own = table[table["mechanism"].str.startswith("mvg")]
-    return {"epsilon": span(table["epsilon"]), "span": _excess(own) or None}
+    times = _excess(table[table["mechanism"].str.startswith("mvg")])
+    return f"MVG adds {times} times the noise that its guarantee needs" if times else ""
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -191,11 +180,23 @@ def _words(rows: pd.DataFrame) -> str:
     return "; ".join(said) if len(said) > 1 else str(counts.index[0])
 
 
-def _failed(table: pd.DataFrame) -> int:
+def broken(table: pd.DataFrame) -> int:
+    """Return how many declared sensitivities do not withstand the search."""
+    return int((~table["verdict"].str.startswith("holds")).sum())
+
+
+def _sensitivity_finding(table: pd.DataFrame) -> str:
+    holds = f"{len(table) - broken(table)} of {len(table)}"
+    return f"{holds} declared sensitivities withstand a search for larger changes"
+
+
+def failures(table: pd.DataFrame) -> int:
+    """Return how many releases of the audit's table failed."""
     return int(table["verdict"].str.startswith(FAILED).sum())
 
 
-def _missed(table: pd.DataFrame) -> int:
+def missed(table: pd.DataFrame) -> int:
+    """Return how many known mistakes were missed, or have a control that fails."""
     return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 
@@ -206,35 +207,48 @@ def _yes(answer: object) -> str:
 TABLES = {
     "audit": Table(
         title="Audit",
-        words=words,
+        caption=(
+            "True epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
+            "lower bound from runs alone at 95 % confidence. Excess noise: by how much it could "
+            "shrink at the same guarantee. Noise too small by: the least share found with "
+            "probability .95. No private data are used."
+        ),
+        finding=finding,
         inputs=("audit/{experiment}",),
         data=data,
         grid=audit_grid,
     ),
     "canaries": Table(
         title="Canaries",
-        words=lambda table: {
-            "tried": len(table),
-            "failed": _missed(table),
-            "caught": len(table) - _missed(table),
-        },
+        caption=(
+            "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
+            "tool named, and that tool must let the same thing done right pass."
+        ),
+        finding=lambda table: f"{len(table) - missed(table)} of {len(table)} mistakes are caught",
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        words=lambda table: {
-            "holds": table["verdict"].str.startswith("holds").sum(),
-            "of": len(table),
-        },
+        caption=(
+            "Declared sensitivities, and the largest change that a search over pairs of records "
+            "found; the query is replayed on full data sets with these neighbours. No private "
+            "data are used: only public bounds and the number of records."
+        ),
+        finding=_sensitivity_finding,
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,
     ),
     "effective_noise": Table(
         title="Excess noise",
-        words=noise_words,
+        caption=(
+            "Root mean square standard deviation of a released entry, in units of the scaled "
+            "data; by what factor it could shrink at the same guarantee; and what would do: the "
+            "same shape, exactly calibrated. Ranges are over directions, shares and sketch sizes."
+        ),
+        finding=noise_finding,
         inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,

@@ -174,50 +174,35 @@ def finding(table: pd.DataFrame) -> str:
     if rows["against_chance"].eq("").all():
         return ""
     of = len(rows) if printed.empty else f"the paper's {len(rows)}"
-    told = {"better": better or "None", "of": of, "are": "is" if better < 2 else "are"}
-    return catalogue.finding("comparison", **told, **_words(table))
+    verb, chance = "is" if better < 2 else "are", _words(table)["chance"]
+    return f"{better or 'None'} of {of} private rows {verb} clearly better than {chance}"
 
 
 def caption(table: pd.DataFrame) -> str:
-    """Return what a reader must know: setting, data, reading, differences, verdicts."""
+    """Return the setting, and what the verdicts are on."""
     first, delta = table.iloc[0], table["delta"].max()
-    about = catalogue.experiment(first["_experiment"])
-    also = f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
-    words = {
-        "trials": span(table["n_trials"][table["n_trials"] > 0]) or "no",
-        "epsilon": first["_at"],
-        "delta": also if delta else "",
-        "status": first["data_status"],
-        "reading": first["reading"]
-        + ("" if first["reading"] == readings.DEFAULT else ", not the default one"),
-    }
-    of_paper, named = table["published"].ne("").any(), first["_recommended"]
+    trials = span(table["n_trials"][table["n_trials"] > 0]) or "no"
+    privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
+    reading = f", reading {first['reading']}" if first["reading"] != readings.DEFAULT else ""
+    name = first["_recommended"]
+    recommended = f"`matrixdp recommend` takes {catalogue.label(name)}." if name else ""
     parts = [
-        f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        catalogue.caption("comparison", **words),
-        about.differences,
-        catalogue.caption("comparison_differences" if of_paper else "comparison_ours"),
-        verdicts(table),
-        named and catalogue.caption("comparison_recommended", mechanism=catalogue.label(named)),
+        f"Means over {trials} trials ± half of the 95 % confidence interval at {privacy}; "
+        f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
+        ratios(table),
+        recommended,
     ]
     return " ".join(filter(None, parts))
 
 
-def verdicts(table: pd.DataFrame) -> str:
-    """Return what the verdicts are on, of those that there are."""
-    printed = table[table["published"].ne("")]
-    in_doubt = catalogue.experiment(table["_experiment"].iloc[0]).conjecture
-    told = {
-        "against_chance": "comparison_chance",
-        "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
-    }
-    words = {
-        "of": len(printed),
-        "met": printed["verdict"].eq(statistics.WITHIN).sum(),
-        **_words(table),
-    }
-    shown = (name for column, name in told.items() if table[column].ne("").any())
-    return " ".join(catalogue.caption(name, **words) for name in shown)
+def ratios(table: pd.DataFrame, where: str = "") -> str:
+    """Return what the verdict against the paper is on; empty without a printed value."""
+    if table["against_paper"].eq("").all():
+        return ""
+    what = "errors"
+    if catalogue.experiment(table["_experiment"].iloc[0]).conjecture:
+        what = " ".join(filter(None, ["ratios to", _words(table)["base"], where]))
+    return f"Against the paper: by the 95 % interval of the difference of {what}."
 
 
 def _words(table: pd.DataFrame) -> dict[str, str]:
