@@ -111,7 +111,9 @@ if command -v flock >/dev/null && [ -d /proc/self ]; then \
 fi
 endef
 
-# A run. Where an earlier one took simulated data, the originals are tried again first.
+# A run. Where an earlier one took simulated data, the originals are tried again first. Snakemake
+# looks for jobs to start once in that time, after each finished job anew: once a second, its own
+# choice, took a third of a core in a full run.
 define run
 $(alone); \
 case " $$ARGS" in *" -n"*|*" --dry"*) ;; *) \
@@ -119,5 +121,5 @@ case " $$ARGS" in *" -n"*|*" --dry"*) ;; *) \
         $(BIN)/python -m matrixdp refresh || exit; \
     fi;; \
 esac; \
-exec $(BIN)/snakemake $(1)
+exec $(BIN)/snakemake --max-jobs-per-timespan 1000/10s $(1)
 endef

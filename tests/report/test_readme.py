@@ -62,10 +62,8 @@ def trials(name):
 
 def by_code(scheme, batch, datasets):
     """Return the smallest and the largest true epsilon of the authors' code at nominal 1."""
-    rows = kept("theory/settings")
-    if "batch" not in rows:
-        return [None, None]
-    rows = rows[rows["scheme"].eq(scheme) & rows["batch"].eq(batch) & rows["epsilon"].eq(1)]
+    rows = kept("theory/settings").query("lots == 'paper' and epsilon == 1")
+    rows = rows[rows["scheme"].eq(scheme) & rows["batch"].eq(batch)]
     found = rows.loc[rows["dataset"].isin(datasets), "epsilon_actual"]
     return [found.min(), found.max()]
 

@@ -248,6 +248,7 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
             "dataset": dataset,
             "kind": kind,
             "scheme": "imgm_amplified",
+            "lots": "paper",
             "delta": 1e-5,
             "epsilon": epsilon,
             "records": 1000,
@@ -270,9 +271,9 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     table = pd.read_csv(tmp_path / "imgm_settings.csv")
     assert table["verdict"].tolist() == ["not private"] * 2 + ["private"] * 2
     markdown = (tmp_path / "imgm_settings.md").read_text()
-    assert "| Data set | Scheme | Batch | q | T | 0.5 | 1 | 3 |" in markdown
+    assert "| Data set | Scheme | Lots of the | Batch | q | T | 0.5 | 1 | 3 |" in markdown
     label = catalogue.schemes("gradients")["imgm_amplified"].label
-    assert f"| MNIST | {label} | 5 | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
+    assert f"| MNIST | {label} | paper | 5 | 0.01 | 7 | 0.5179† | 1.036† |  |" in markdown
     assert markdown.index(published_settings.TITLES["gradients"]) < markdown.index(
         published_settings.TITLES["features"]
     )

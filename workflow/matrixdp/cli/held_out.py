@@ -13,4 +13,4 @@ def run(*, seed: int = 0, trials: int = 100, out: str) -> None:
     from matrixdp.experiments import held_out
     from matrixdp.report import evidence
 
-    evidence.write(held_out.run(seed, trials), out)
+    evidence.write(held_out.run(seed, int(trials)), out)

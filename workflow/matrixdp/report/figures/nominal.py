@@ -39,7 +39,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
         if catalogue.experiment(name.partition("/")[2]).part_of:
             continue
         if name == "theory/settings":
-            rows = table.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
+            rows = table[table["lots"].eq("paper")]
+            rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
             rows = frames.shown(table, ("epsilon_actual",)).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda one: catalogue.experiment(one).kind)

@@ -190,6 +190,7 @@ def _printed(run: Run, entry: Words) -> Words | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty:
         return None
+    rows = rows[rows["lots"].eq("paper")]
     whole = rows["kind"].eq("features") & rows["scheme"].eq("imgm_amplified")
     features = rows.loc[whole, "epsilon_actual"]
     code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]
