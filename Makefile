@@ -110,9 +110,8 @@ if command -v flock >/dev/null && [ -d /proc/self ]; then \
 fi
 endef
 
-# A run. Where an earlier one took simulated data, the originals are tried again first. Snakemake
-# looks for jobs to start once in that time, after each finished job anew: once a second, its own
-# choice, took a third of a core in a full run.
+# A run. Where an earlier one took simulated data, the originals are tried again first. At its
+# default of one second, Snakemake's search for new jobs took a third of a core in a full run.
 define run
 $(alone); \
 case " $$ARGS" in *" -n"*|*" --dry"*) ;; *) \

@@ -14,8 +14,6 @@ Inside, records are columns: a data matrix is m features by n records. Whatever 
 raises :class:`InputError`; docstrings name the errors beyond that.
 """
 
-from __future__ import annotations
-
 import importlib
 
 from matrixdp.version import VERSION as __version__
