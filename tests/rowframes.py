@@ -13,8 +13,10 @@ def frame(rows: trials.Rows) -> pd.DataFrame:
     return pd.DataFrame(trials.columns(rows)).fillna(np.nan)
 
 
-def run(*arguments: object) -> pd.DataFrame:
-    return frame(study.run(*arguments))
+def run(*arguments: object, control: bool = False) -> pd.DataFrame:
+    """Return the rows of a study, those on records of zeros if asked for."""
+    rows = frame(study.run(*arguments))
+    return rows if control else rows[rows["phase"].ne(trials.CONTROL)].reset_index(drop=True)
 
 
 def sweep(task: object, mechanism: str, scaled: dict, settings: object) -> pd.DataFrame:

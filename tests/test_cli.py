@@ -30,7 +30,7 @@ def settings(**changes):
     chosen = config.resolve(
         copy.deepcopy(SHIPPED) | {"experiment_defaults": {"trials": 2, "epsilons": [1]}}
     )
-    chosen["experiments"]["regression"] |= changes
+    chosen["experiments"]["regression"] |= {"trials_for_claims": 20, **changes}
     return chosen
 
 
@@ -209,6 +209,7 @@ def test_from_trials_to_a_table(call, trials, results):
     # What claims are judged by beside them stands in no table.
     shown = pd.read_csv(file).query("phase == 'report'")
     assert table.loc["imgm", "mean"] == pytest.approx(shown["value"].mean())
+    assert call("latex", str(results / "tables/table3.json"))[0] == 0
     for suffix in (".md", ".tex"):
         assert "SIMULATED DATA" in (results / "tables" / f"table3{suffix}").read_text()
 

@@ -1,54 +1,49 @@
-"""Docstrings: every public name has an example, and all examples run."""
+"""README and the docs: length, links, and the targets that their commands name."""
 
-import doctest
-import importlib
-import os
-import subprocess
-import sys
+import itertools
+import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import matrixdp as mdp
-
-PACKAGE = Path(mdp.__file__).parent
-MODULES = [
-    ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-    for file in sorted(PACKAGE.rglob("*.py"))
-    if ">>> " in file.read_text(encoding="utf-8")
-]
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("name", mdp.__all__)
-def test_a_public_name_has_an_example(name):
-    assert ">>> " in (getattr(mdp, name).__doc__ or "")
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name):
-    module = importlib.import_module(name)
-    # What the docstring of the package imports stands for all of them.
-    failed, attempted = doctest.testmod(module, extraglobs={"mdp": mdp, "np": np})
-    assert attempted
-    assert not failed
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_point_at_files(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_page_has_every_public_name_and_nothing_of_this_machine(tmp_path):
-    pytest.importorskip("pdoc", reason="pdoc makes the page; workflow/requirements.lock has it")
-    program = f"import api, pathlib; api.main(pathlib.Path({str(tmp_path)!r}))"
-    path = os.pathsep.join(str(folder) for folder in (PACKAGE.parent, PACKAGE.parents[1] / "docs"))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not done.stderr
-    page = (tmp_path / "matrixdp.html").read_text(encoding="utf-8")
-    assert all(f'id="{name}"' in page for name in mdp.__all__)
-    # Arguments that private bases explain; types by the names that readers know.
-    assert "public number of records" in page
-    assert "tuple[typing.Any" not in page
-    assert str(PACKAGE.parents[1]) not in page
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_name_targets(page):
+    text = page.read_text(encoding="utf-8")
+    rules = "".join(file.read_text() for file in ROOT.glob("workflow/rules/*.smk"))
+    goals = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    code = re.findall(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", text, re.DOTALL | re.MULTILINE)
+    for line in "\n".join("".join(pair) for pair in code).splitlines():
+        words = line.partition("#")[0].split()
+        if words[:1] == ["make"]:
+            assert {*words[1:2]} <= {*goals}, line
+        elif words and words[0].removeprefix(".venv/bin/") == "snakemake":
+            targets = itertools.takewhile(lambda word: word[0] != "-", words[1:])
+            assert all("/" in name or f"rule {name}:" in rules for name in targets), line
+
+
+def test_the_commands_of_a_page_are_seen():
+    with pytest.raises(AssertionError, match="snakemake tabel4"):
+        test_commands_name_targets(_Text("```\n.venv/bin/snakemake tabel4  # one table\n```\n"))
+    with pytest.raises(AssertionError, match="make pages"):
+        test_commands_name_targets(_Text("run `make pages`"))
+
+
+class _Text(str):
+    """A text that is read as a page is."""
+
+    def read_text(self, encoding):
+        return str(self)

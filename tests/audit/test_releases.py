@@ -13,6 +13,7 @@ from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
+from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary, MaxPNR
 from matrixdp.mechanisms.base import Release
 from matrixdp.mechanisms.directional import DirectionalGaussian
@@ -38,7 +39,7 @@ def _few_runs(monkeypatch):
 
 
 def streams(seed=0):
-    return np.random.default_rng(seed).spawn(5)
+    return np.random.default_rng(seed).spawn(6)
 
 
 def judge(release):
@@ -245,6 +246,68 @@ def test_an_unknown_law_is_not_passed(std, words):
         assert verdict.endswith("at most")
 
 
+class HalfTrace(laws.FrobeniusExponential):
+    """A size that is 0 for some noise and negative for other is no norm."""
+
+    def norm(self, z):
+        return np.trace(z, axis1=-2, axis2=-1) / 2
+
+
+class Cone(laws.FrobeniusExponential):
+    """Infinite off the positive definite matrices."""
+
+    def norm(self, z):
+        inside = np.linalg.eigvalsh(z)[..., 0] > 0
+        return np.where(inside, np.trace(z, axis1=-2, axis2=-1), np.inf)
+
+
+@pytest.mark.parametrize("kind", [HalfTrace, Cone])
+def test_a_size_that_is_no_norm_stays_with_the_black_box(kind):
+    release = Laplace().calibrate(LIVER_MOMENTS, epsilon=1.0)
+    false = replace(release, noise=kind(LIVER_MOMENTS.shape, 0.01))
+    assert type(releases.audit_of(false, streams()[0])) is BlackBoxAudit
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_the_wishart_mechanism_is_refuted_and_laplace_noise_is_not(adjacency, monkeypatch):
+    monkeypatch.setattr(base, "RUNS", 1000)
+    query = replace(LIVER_MOMENTS, adjacency=adjacency)
+    row = judge(wishart.calibrated(query, 1.0))
+    assert row["tool"] == "black box"
+    assert row["verdict"] == "violated: the black box proves it"
+    honest = BlackBoxAudit(Laplace().calibrate(query, epsilon=1.0), streams()[0])
+    assert not releases.judge(honest, streams()[1:])["refuted"]
+
+
+def test_a_release_of_the_wishart_mechanism_does_what_its_neighbour_cannot():
+    """Without a record it is below the value with it as often as the closed form says."""
+    release = wishart.calibrated(LIVER_MOMENTS, 1.0)
+    record = np.ones(6)
+    drawn = release.noise.sample([np.random.default_rng(0)] * 20_000)
+    below = np.linalg.eigvalsh(drawn - np.outer(record, record) / 248)[:, 0] < 0
+    assert below.mean() == pytest.approx(wishart.revealed(1.0), abs=0.01)
+    assert (np.linalg.eigvalsh(drawn)[:, 0] > 0).all()
+
+
+def test_every_row_states_a_power_of_one_percent():
+    for mechanism, query in ((Gaussian(), LIVER), (Laplace(), LIVER), (GOE(), LIVER_MOMENTS)):
+        row = judged(mechanism, query)
+        assert 0 < row["shortfall"] < 0.01
+        assert row["real_scale"] == pytest.approx(1, abs=0.01)
+
+
+class LittleRealNoise(type(GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.01))):
+    def add_once(self, value, **others):
+        return value + 0.99 * (super().add_once(value, **others) - value)
+
+
+def test_less_noise_in_real_releases_alone_is_found():
+    release = GOE().calibrate(LIVER_MOMENTS, epsilon=1.0, delta=0.01)
+    row = judge(LittleRealNoise(**vars(release)))
+    assert row["scale"] == pytest.approx(1, abs=0.01)
+    assert row["verdict"] == "violated: less noise is drawn than declared"
+
+
 def test_too_few_runs_are_said_so(monkeypatch):
     monkeypatch.setattr(base, "MOST", 6 * 20_000)
     row = judged(Gaussian(), LIVER)
@@ -266,6 +329,12 @@ class FakeAudit:
         ({"attained": 1.001}, NO_SCALE, 0.0, "violated: the exact curve shows it"),
         ({}, Scale(1.2, 0.9, 1.1), 0.0, "undecided: more noise is drawn than declared"),
         ({}, Scale(0.8, 0.9, 1.1), 0.0, "violated: less noise is drawn than declared"),
+        (
+            {},
+            Scale(1.0, 0.9, 1.1, another_law=True),
+            0.0,
+            "undecided: the noise has another distrib",
+        ),
         ({}, NO_SCALE, 0.1, "undecided: the closed form disagrees with numerical integration"),
         ({"bound": float("nan")}, NO_SCALE, 0.0, "undecided: the bound is above"),
     ],
@@ -275,9 +344,12 @@ def test_verdicts(changed, scale, error, words):
     for name, value in changed.items():
         setattr(audit, name, value)
     proof = Proof(epsilon=0.4, mu=0.1, largest=5.0, runs=100, limit=100, refuted=False)
-    assert releases.verdict(1.0, audit, scale, proof, error).startswith(words)
+    assert releases.verdict(1.0, audit, [scale], None, proof, error).startswith(words)
     proof = proof._replace(refuted=True)
-    assert releases.verdict(1.0, audit, scale, proof, error) == "violated: the black box proves it"
+    assert (
+        releases.verdict(1.0, audit, [scale], None, proof, error)
+        == "violated: the black box proves it"
+    )
 
 
 def test_an_error_of_delta_counts_as_the_error_of_epsilon_that_it_makes():

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from rowframes import run
-from sklearn.datasets import load_diabetes, load_wine
 
-from matrixdp.data import Dataset, scaling
+from matrixdp.experiments import held_out
 from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents
 from matrixdp.experiments.tasks.regression import Regression
@@ -20,22 +19,14 @@ from matrixdp.experiments.tasks.regression import Regression
 SETTINGS = Settings("held_out", seed=1, trials=60, epsilons=("0.3", "1", "10"), radii=("0.0625",))
 
 
-def dataset(name, records, method):
-    columns = tuple(f"c{i}" for i in range(records.shape[1]))
-    scaled = scaling.scale(records, columns, method=method)
-    sides = (tuple(map(float, side)) for side in (scaled.lower, scaled.upper))
-    return Dataset(name, scaled.matrix, columns, *sides, "original")
-
-
 @pytest.fixture(scope="module")
 def diabetes():
-    found = load_diabetes(scaled=False)
-    return dataset("diabetes", np.column_stack([found.data, found.target]), "centre_max_abs")
+    return held_out.load("diabetes", "centre_max_abs")
 
 
 @pytest.fixture(scope="module")
 def wine():
-    return dataset("wine", load_wine().data, "min_max")
+    return held_out.load("wine", "min_max")
 
 
 def errors(task, data, *mechanisms):

@@ -148,7 +148,7 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
     "a long direction": (_experiment("regression", directions={LONG: ["sgpt"]}), "at most 50"),
     "zero without target": (
         _experiment("first_pc", mechanisms=["zero"]),
-        "first_pc.mechanisms has zero, which predicts a target",
+        "first_pc.mechanisms has zero, no baseline of first_pc",
     ),
     "a direction unknown": (_experiment("regression", directions={"a": ["sgtp"]}), "'sgpt'"),
     "a feature left out": (

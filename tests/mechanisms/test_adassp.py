@@ -7,7 +7,7 @@ import pytest
 
 from matrixdp.audit import releases, sensitivities
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.adassp import AdaSSP
+from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations, SecondMomentQuery
 from mechanisms.support import assert_standard, one_stream, streams
@@ -131,3 +131,76 @@ def test_other_queries_and_bad_targets_are_refused():
         NormalEquations(Box((0.0,), (1.0,)), 9)
     with pytest.raises(InputError, match="failure"):
         AdaSSP(failure=1.0)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_clipped_records_move_each_part_by_its_sensitivity_and_no_more(adjacency):
+    """A search over pairs of records of the box, clipped, is close below; 1 % less would fail."""
+    query = replace(LIVER, adjacency=adjacency)
+    clipped = AdaSSP(1 / 16).calibrate(query, epsilon=1, delta=1 / 248).query
+    assert clipped.domain == Ball(np.sqrt(6) / 4, 6)
+    stream, n, radius = np.random.default_rng(0), 248, np.sqrt(6) / 4
+    pairs = stream.uniform(-1, 1, (2, 6, 20_000))
+    # Records that stretch single parts most: along axes of x, and with y as large as x.
+    pairs[:, :, :2] = 0
+    pairs[0, 0, 0], pairs[1, 1, 0] = 1, 1
+    pairs[0, [0, 5], 1], pairs[1, [0, 5], 1] = (1, 1), (1, -1)
+    if adjacency == "zero_out":
+        pairs[1] = 0
+    one, other = (clipped.domain.clip(side) for side in pairs)
+    change = (np.einsum("ik,jk->kij", one, one) - np.einsum("ik,jk->kij", other, other)) / n
+    x = change[:, :5, :5]
+    moved = {
+        "l2_eigenvalue": np.abs(np.linalg.eigvalsh(x)).max(),
+        "l2_target": np.linalg.norm(change[:, :5, 5], axis=1).max(),
+        "explaining": np.linalg.norm(np.triu(x), axis=(1, 2)).max(),
+    }
+    declared = {name: getattr(clipped, name) for name in ("l2_eigenvalue", "l2_target")}
+    declared["explaining"] = clipped.explaining.l2_upper
+    assert declared["l2_eigenvalue"] * n == pytest.approx(radius**2)
+    both = 2 if adjacency == "replace" else 1
+    assert declared["l2_target"] * n == pytest.approx(both * radius**2 / 2)
+    for name, most in moved.items():
+        assert 0.99 * declared[name] < most <= declared[name] * (1 + 1e-12), name
+
+
+def test_noise_and_ridge_shrink_with_the_radius_and_nothing_is_left_unclipped():
+    plain, small = (
+        AdaSSP(share).calibrate(LIVER, epsilon=1, delta=1 / 248) for share in (1, 1 / 16)
+    )
+    for name, gain in (("eigenvalue_std", 6 / 16 / 5), ("target_std", 6 / 16 / 2 / np.sqrt(5))):
+        assert getattr(small, name) == pytest.approx(gain * getattr(plain, name))
+    assert small.needed / small.explaining.noise_std == pytest.approx(
+        plain.needed / plain.explaining.noise_std
+    )
+    records = np.ones((6, 248))
+    np.testing.assert_allclose(small.query.value(records), np.full((6, 6), 1 / 16))
+    with pytest.raises(InputError, match="share"):
+        AdaSSP(1.5)
+
+
+def test_the_private_radius_shares_mu_and_adds_no_ridge_of_its_own():
+    release = PrivatelyClippedAdaSSP().calibrate(LIVER, epsilon=1, delta=1 / 248)
+    counts = np.sqrt(2) / release.count_std
+    for one in release.equations:
+        rest = np.sqrt(3) * one.query.l2_eigenvalue / one.eigenvalue_std
+        assert np.hypot(counts, rest) == pytest.approx(gaussian.mu(1, 1 / 248))
+    radii = [one.query.domain.radius for one in release.equations[1:]]
+    np.testing.assert_allclose(radii, np.sqrt(6 * 2.0 ** -np.arange(1, 9)))
+    records = np.random.default_rng(0).uniform(-1, 1, (6, 248)) / 8
+    number = release.choose(records, streams(1))[0]
+    drawn = release.sample(records, streams(1))[0]
+    assert number > 0
+    # The target's entry with itself is not released: a ridge would stand there.
+    assert drawn[5, 5] == 0
+
+
+def test_the_audit_sees_too_little_noise_of_the_histogram_and_of_the_equations():
+    release = PrivatelyClippedAdaSSP().calibrate(LIVER, epsilon=1, delta=1 / 248)
+    assert releases.audit_of(release, np.random.default_rng(0)).bound < 1 + 1e-6
+    less = [replace(one, target_std=0.9 * one.target_std) for one in release.equations]
+    for weak in (
+        replace(release, count_std=0.8 * release.count_std),
+        replace(release, equations=tuple(less)),
+    ):
+        assert releases.audit_of(weak, np.random.default_rng(0)).bound > 1 + 1e-3

@@ -13,7 +13,8 @@ from matrixdp.mechanisms.moments import centred
 from matrixdp.practice import answers, release
 from matrixdp.practice.specification import read
 
-QUERIES = ["records", "mean", "second_moments", "first_component", "regression"]
+CENTRED = ["mean", "covariance", "components", "first_component", "regression"]
+QUERIES = ["records", "second_moments", *CENTRED]
 LOWER, UPPER = np.array([0.0, -5.0, 0.0]), np.array([120.0, 5.0, 2e5])
 NAMES = ["age", "score", "income"]
 
@@ -54,7 +55,7 @@ def answer(tmp_path, monkeypatch):
         assert cli.main(["release", str(folder / "people.toml"), "--out", str(folder)]) == 0
         with (folder / f"{query}.csv").open() as stream:
             header, *body = csv.reader(stream)
-        if query == "second_moments":
+        if query in ("second_moments", "covariance"):
             return {
                 (row[0], name): float(v)
                 for row in body
@@ -96,14 +97,17 @@ def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, 
     sides = np.sort([LOWER * factor, UPPER * factor], axis=0)
     other = answer(query, people() * factor, *sides)
     units = dict(zip(NAMES, factor, strict=True))
-    if query == "first_component":
+    if query in ("components", "first_component"):
         # Components are in half ranges, and have no sign.
         signs = np.sign([units[name] for name in NAMES])
-        one, two = (np.array([part[name][0] for name in NAMES]) for part in (plain, other))
-        assert close(two * signs * np.sign((two * signs) @ one), one)
-    elif query == "second_moments":
+        for k in range(len(plain["age"])):
+            one, two = (np.array([part[name][k] for name in NAMES]) for part in (plain, other))
+            assert close(two * signs * np.sign((two * signs) @ one), one)
+        if query == "components":
+            assert close(other["eigenvalue"], plain["eigenvalue"])
+    elif query in ("second_moments", "covariance"):
         for (row, column), value in plain.items():
-            assert close(other[row, column] / units[row] / units[column], value)
+            assert close(other[row, column] / units[row] / units.get(column, 1), value)
     elif query == "regression":
         assert close(other["intercept"] / units["income"], plain["intercept"])
         for name in ("age", "score"):
@@ -112,7 +116,7 @@ def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, 
         assert all(close(other[name] / units[name], plain[name]) for name in NAMES)
 
 
-@pytest.mark.parametrize("query", ["records", "mean", "first_component", "regression"])
+@pytest.mark.parametrize("query", ["records", *CENTRED])
 def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query):
     shift = np.array([-500.0, 3.0, 1e6])
     plain = answer(query, people(), LOWER, UPPER)
@@ -121,13 +125,17 @@ def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query):
         moved = shift[2] - sum(plain[name] * shift[NAMES.index(name)] for name in ("age", "score"))
         assert close(other["intercept"], plain["intercept"] + moved)
         assert all(close(other[name], plain[name]) for name in ("age", "score"))
-    elif query == "first_component":
+    elif query in ("components", "first_component"):
         assert all(close(other[name], plain[name]) for name in NAMES)
+    elif query == "covariance":
+        for (row, column), value in plain.items():
+            moved = shift[NAMES.index(row)] if column == "mean" else 0
+            assert close(other[row, column] - moved, value)
     else:
         assert all(close(other[n] - shift[i], plain[n]) for i, n in enumerate(NAMES))
 
 
-@pytest.mark.parametrize("query", ["mean", "second_moments", "first_component", "regression"])
+@pytest.mark.parametrize("query", ["second_moments", *CENTRED])
 def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query):
     plain = answer(query, people(), LOWER, UPPER)
     # Of the same width, so that half ranges are the same.
@@ -145,6 +153,34 @@ def test_first_component_is_that_of_the_covariance(answer):
     exact = PCA(1).fit(rows / half)
     captured = found @ np.cov((rows / half).T) @ found / exact.explained_variance_[0]
     assert captured > 0.5
+
+
+def test_covariance_is_that_of_numpy_and_positive(answer):
+    rows = people()
+    quiet = answer("covariance", rows, LOWER, UPPER)
+    for i, row in enumerate(NAMES):
+        assert quiet[row, "mean"] == pytest.approx(rows[:, i].mean(), rel=1e-4)
+        for j, column in enumerate(NAMES):
+            exact = np.cov(rows.T, bias=True)
+            assert abs(quiet[row, column] - exact[i, j]) < 1e-3 * np.sqrt(exact[i, i] * exact[j, j])
+    # Where noise is larger than all variances, what is released is no covariance by itself.
+    noisy = answer("covariance", rows, LOWER, UPPER, quiet=False, epsilon=0.3)
+    matrix = np.array([[noisy[row, column] for column in NAMES] for row in NAMES])
+    sides = zip(NAMES, LOWER, UPPER, strict=True)
+    scaled = matrix / np.outer(UPPER - LOWER, UPPER - LOWER)
+    assert (np.linalg.eigvalsh(scaled) >= -1e-12).all()
+    assert all(low <= noisy[name, "mean"] <= high for name, low, high in sides)
+
+
+def test_components_are_those_of_scikit_learn(answer):
+    rows = people()
+    exact = PCA(2).fit(rows / ((UPPER - LOWER) / 2))
+    found = answer("components", rows, LOWER, UPPER, number=2)
+    vectors = np.column_stack([found[name] for name in NAMES])
+    assert np.abs((vectors * exact.components_).sum(axis=1)) == pytest.approx(1, abs=1e-3)
+    biased = exact.explained_variance_ * (len(rows) - 1) / len(rows)
+    assert found["eigenvalue"] == pytest.approx(biased, rel=1e-3)
+    assert found["share"] == pytest.approx(exact.explained_variance_ratio_, rel=1e-3)
 
 
 def test_regression_with_a_radius_is_unbiased(answer):

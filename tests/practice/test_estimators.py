@@ -29,7 +29,11 @@ EXCEPTIONS = {
 
 
 @parametrize_with_checks(
-    [mdp.PrivatePCA(**WIDE), mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0))],
+    [
+        mdp.Covariance(**WIDE),
+        mdp.PrivatePCA(**WIDE),
+        mdp.PrivateRidge(**WIDE, target_bounds=(-500.0, 500.0)),
+    ],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
 def test_estimator_checks(estimator, check, monkeypatch):
@@ -107,6 +111,54 @@ def test_second_component_and_variances_are_those_of_scikit_learn(data):
     assert np.abs(shown) == pytest.approx(
         np.abs(exact.transform((X[:5] - [0, 50]) / [1, 40])), abs=0.05
     )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_covariance_is_that_of_numpy_wherever_the_mean_is(shape):
+    make, bounds = SHAPES[shape]
+    X = np.clip(make(20_000, np.random.default_rng(1)), *bounds)
+    half = np.broadcast_to(np.ptp(np.array(bounds), axis=0) / 2, X.shape[1])
+    private = mdp.Covariance(bounds=bounds, epsilon=10.0).fit(X)
+    exact = np.cov(X.T, bias=True)
+    # The noise alone; about the middle of the bounds, records off centre are further away.
+    limit = 6 * private.release_.noise_std * np.outer(half, half)
+    assert (np.abs(private.covariance_ - exact) < limit).all()
+    assert (
+        np.abs(private.location_ - X.mean(axis=0)) < 6 * private.release_.noise_std * half
+    ).all()
+    values = np.linalg.eigvalsh(private.covariance_)[::-1]
+    assert private.eigenvalues_ == pytest.approx(values, abs=1e-9 * values[0])
+    about_the_middle = exact + np.outer(*[X.mean(axis=0) - np.mean(bounds, axis=0)] * 2)
+    if shape == "off-centre":
+        assert not (np.abs(about_the_middle - exact) < limit).all()
+
+
+def narrow(count, rng):
+    """Return records of heavy tails that fill a fiftieth of their bounds, with a target last."""
+    X = 0.4 + 0.02 * rng.standard_t(3, (count, 5)) @ rng.standard_normal((5, 5)) / np.sqrt(5)
+    X[:, -1] = 0.4 + (X[:, :-1] - 0.4) @ [1, -1, 0.5, 0] + 0.005 * rng.standard_t(3, count)
+    return X
+
+
+def test_clipped_moments_do_better_where_records_fill_little_of_their_bounds():
+    X = narrow(50_000, np.random.default_rng(1))
+    captured, wrong = {}, {}
+    for mechanism in ("recommend", "clipped"):
+        budget = {"epsilon": 1.0, "mechanism": mechanism, "bounds": (-1, 1)}
+        component = mdp.PrivatePCA(**budget).fit(X).components_[0]
+        captured[mechanism] = np.var(X @ component) / PCA(1).fit(X).explained_variance_[0]
+        ridge = mdp.PrivateRidge(**budget, target_bounds=(-1, 1)).fit(X[:, :-1], X[:, -1])
+        wrong[mechanism] = np.mean((ridge.predict(X[:, :-1]) - X[:, -1]) ** 2)
+    assert captured["clipped"] > 0.99
+    assert wrong["clipped"] < 0.5 * wrong["recommend"]
+    assert mdp.Covariance(epsilon=1.0, mechanism="clipped", bounds=(-1, 1)).fit(X).location_ == (
+        pytest.approx(0.4, abs=0.02)
+    )
+
+
+def test_of_mechanisms_estimators_have_these():
+    with pytest.raises(mdp.InputError, match="mechanism is 'goe'"):
+        mdp.PrivatePCA(mechanism="goe", bounds=(0, 1)).fit(np.zeros((9, 2)))
 
 
 @pytest.mark.parametrize("shift", [0.0, 500.0])
@@ -230,7 +282,7 @@ def test_missing_and_infinite_values_decide_nothing(data):
     assert np.std(ridge.predict(data[0]) - exact) < 0.5
 
 
-@pytest.mark.parametrize("estimator", [mdp.PrivatePCA, mdp.PrivateRidge])
+@pytest.mark.parametrize("estimator", [mdp.Covariance, mdp.PrivatePCA, mdp.PrivateRidge])
 @pytest.mark.parametrize(
     ("X", "y"),
     [
@@ -246,7 +298,7 @@ def test_missing_and_infinite_values_decide_nothing(data):
 )
 def test_no_value_is_shown(estimator, X, y):
     sides = {"target_bounds": (0, 1)} if estimator is mdp.PrivateRidge else {}
-    if estimator is mdp.PrivatePCA and isinstance(X, list) and X[0] == [1.0, 2.0]:
+    if estimator is not mdp.PrivateRidge and isinstance(X, list) and X[0] == [1.0, 2.0]:
         pytest.skip("it has no target")
     with pytest.raises((TypeError, ValueError)) as caught:
         estimator(bounds=(0, 1), **sides).fit(X, y)

@@ -1,21 +1,24 @@
-"""What README says of a person's own matrix works as it stands there."""
+"""The examples of README and docs/own_matrix.md work as they are printed there."""
 
 import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from matrixdp import cli
 from matrixdp.practice import specification
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
 
 
-def block(language, about):
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-    (one,) = [text for name, text in found if name == language and about in text]
-    return one
+def block(text, language, about):
+    """Return the one code block of a text that is in a language and contains a phrase."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    (code,) = [code for name, code in blocks if name == language and about in code]
+    return code
 
 
 def records():
@@ -23,29 +26,29 @@ def records():
     return np.column_stack([rng.uniform(0, 100, 400), rng.gamma(2, 20_000, 400)])
 
 
-def test_command_line(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("text", [README, DOCS], ids=["README", "docs"])
+def test_command_line(text, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    Path("people.toml").write_text(block("toml", "people.csv"))
+    Path("people.toml").write_text(block(README, "toml", "people.csv"))
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
-    lines = block("", "matrixdp release").splitlines()
+    lines = block(text, "", "matrixdp release").splitlines()
     for line in lines:
         program, *words = line.partition("#")[0].split()
         assert program == "matrixdp"
         assert cli.main(words) == 0
     assert "noise of" in capsys.readouterr().out
     for name in ("release/second_moments.csv", "people.csv.privacy.json"):
-        assert name in TEXT
+        assert name in text
         assert Path(name).exists()
 
 
 def test_python():
     names = {"records": records()}
-    exec(block("python", "import matrixdp"), names)
+    exec(block(DOCS, "python", "import matrixdp"), names)
     assert names["private"].shape == (2, 2)
 
 
 def test_every_key_of_a_specification_is_explained():
-    text = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
-    keys = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
     assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
-    assert "docs/own_matrix.md" in TEXT
+    assert "docs/own_matrix.md" in README

@@ -71,9 +71,18 @@ def release(folder, out="out", options=(), **given):
         ("records", (400, 2), ""),
         ("mean", (1, 2), ""),
         ("second_moments", (2, 3), ""),
+        ("covariance", (2, 4), ""),
+        ("components", (2, 4), ""),
+        ("components", (1, 4), "number = 1"),
+        ("components", (2, 4), "radius = 1e5"),
         ("first_component", (1, 2), ""),
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
+        ("second_moments", (2, 3), 'mechanism = "clipped"'),
+        ("covariance", (2, 4), 'mechanism = "clipped"\nadjacency = "zero_out"'),
+        ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
+        ("first_component", (1, 2), 'mechanism = "clipped"'),
     ],
 )
 def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):
@@ -85,6 +94,34 @@ def test_every_query_gives_numbers_and_a_receipt(folder, query, shape, more):
     assert receipt["epsilon_at_delta"] <= 2
     assert receipt["epsilon_of_all_releases_so_far"] <= 2
     assert (folder / f"out/{query}.receipt.md").read_text().startswith("# Receipt")
+
+
+def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
+    given = {"query": "covariance", "more": 'mechanism = "clipped"'}
+    assert cli.main(["recommend", str(written(folder, **given))]) == 0
+    assert "mean: 50% of the budget, mu" in capsys.readouterr().out
+    assert release(folder, **given) == 0
+    receipt = json.loads((folder / "out/covariance.receipt.json").read_text())
+    (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
+    assert charge["parts"] == receipt["parts"]
+    assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
+    assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
+    together = np.linalg.norm([part["mu"] for part in charge["parts"]])
+    assert together / (1 + 1e-12) <= charge["mu"] <= gaussian.mu(2.0, 1e-6)
+    details = json.loads((folder / "out/covariance.details.json").read_text())
+    assert {*details["mean"]} == {"age", "income"}
+    # The same request again has all files, at no cost.
+    assert release(folder, out="again", **given) == 0
+    assert json.loads((folder / "again/covariance.details.json").read_text()) == details
+    assert len(json.loads((folder / "people.csv.privacy.json").read_text())["releases"]) == 1
+
+
+@pytest.mark.parametrize("bad", ["text", "too few"])
+def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad):
+    (folder / "people.csv").write_text(BAD_FILES[bad][0])
+    assert release(folder, query="covariance", more='mechanism = "clipped"') == 2
+    assert BAD_FILES[bad][1] in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
 
 
 def test_means_are_those_of_clipped_records(folder):
@@ -190,6 +227,9 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": 'target = "age"'}, "target is 'age'"),
         ({"more": 'mechanism = "mvg"'}, "mechanism is 'mvg'"),
         ({"more": "radius = -1"}, "radius is -1"),
+        ({"more": "number = 3", "query": "components"}, "number is 3 for the query 'components'"),
+        ({"more": "number = 0", "query": "components"}, "number is 0"),
+        ({"more": "number = 1"}, "number is 1 for the query 'mean'"),
         ({"more": "importance = {age = 0}"}, "importance.age is 0"),
         ({"more": "total = 3"}, "total is 3"),
         ({"more": "total = {epsilon = 2}"}, "give {epsilon = ..., delta = ...}"),
@@ -201,6 +241,15 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": "total = {epsilon = 2, delta = 0, sampler = 1e-5}"}, "total.sampler is 1e-05"),
         ({"more": "total = {epsilon = 2, delta = 1e-6, sampler = 1e-6}"}, "must be below 1e-06"),
         ({"more": 'mechanism = "goe"'}, "take laplace or gaussian for the query 'mean'"),
+        ({"more": 'mechanism = "clipped"'}, "take laplace or gaussian for the query 'mean'"),
+        (
+            {"more": 'mechanism = "clipped"', "delta": "0", "query": "covariance"},
+            "delta is 0, and clipped needs one",
+        ),
+        (
+            {"more": 'mechanism = "clipped"\nimportance = {age = 2}', "query": "covariance"},
+            "importance has no meaning for the mechanism 'clipped'",
+        ),
         ({"more": 'mechanism = "gaussian"', "delta": "0"}, "delta is 0, and gaussian needs one"),
         ({"more": "target = 3"}, "target is 3; it must be a text"),
         ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
@@ -336,6 +385,13 @@ def test_a_regression_that_a_constant_predicts_as_well_as_costs_nothing(folder, 
     assert "it hides everything, do not release this; give a larger epsilon" in told
     assert not (folder / "people.csv.privacy.json").exists()
     assert release(folder, **given, options=["--even-if-useless"]) == 0
+
+
+def test_a_useless_regression_on_clipped_records_says_so_and_costs_nothing(folder, capsys):
+    more = 'target = "income"\nmechanism = "clipped"'
+    assert release(folder, query="regression", more=more, epsilon="0.001") == 2
+    assert "it hides everything, do not release this" in capsys.readouterr().err
+    assert not (folder / "people.csv.privacy.json").exists()
 
 
 def test_a_pure_total_is_at_most_1e_6_of_delta(folder):

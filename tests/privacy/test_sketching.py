@@ -29,8 +29,8 @@ def lift(leverage):
 )
 def test_known_deltas(leverage, rows, added, removed, replaced):
     point = np.array(1.0), np.array(leverage), np.array(float(rows))
-    assert np.exp(sketching._added(*point)) == pytest.approx(added, rel=4e-7)
-    assert np.exp(sketching._removed(*point)) == pytest.approx(removed, rel=4e-7)
+    assert np.exp(sketching._log_delta_add(*point)) == pytest.approx(added, rel=4e-7)
+    assert np.exp(sketching._log_delta_remove(*point)) == pytest.approx(removed, rel=4e-7)
     assert sketching.delta(1.0, leverage, rows, "zero_out") == pytest.approx(added, rel=4e-7)
     assert sketching.delta(1.0, leverage, rows, "replace") == pytest.approx(replaced, rel=4e-7)
 
@@ -115,7 +115,7 @@ def test_one_more_or_less_against_60_digits(epsilon, leverage, rows):
     # Down to 1e-100 and below, and for the smaller direction as well.
     assert found == pytest.approx(float(max(directions)), rel=1e-10, abs=0)
     point = (np.array(float(x)) for x in (epsilon, leverage, rows))
-    removed = float(np.exp(sketching._removed(*point)))
+    removed = float(np.exp(sketching._log_delta_remove(*point)))
     assert removed == pytest.approx(float(directions[1]), rel=1e-10, abs=0)
 
 
@@ -162,7 +162,11 @@ def test_simulated_sketches_of_the_worst_neighbours(case):
     x, y = (shared + radius**2 * np.outer(axes[:, i], axes[:, i]) for i in (0, 1))
     pairs = {"added": (x, shared), "removed": (shared, x), "replaced": (x, y)}
     mean, error = simulated_delta(*pairs[case], rows, 1.0, 200_000, rng)
-    curve = {"added": "_added", "removed": "_removed", "replaced": "_replaced"}[case]
+    curve = {
+        "added": "_log_delta_add",
+        "removed": "_log_delta_remove",
+        "replaced": "_log_delta_replace",
+    }[case]
 
     def exact(leverage):
         point = (np.array(float(x)) for x in (1.0, leverage, rows))

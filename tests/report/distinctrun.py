@@ -259,7 +259,7 @@ def _audit(experiment: str) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     names = [name for name in MECHANISMS[experiment] for _ in range(2)]
     numbers = ("epsilon_attained", "epsilon_bound", "mu", "noise_std", "rescaled_std")
-    numbers += ("epsilon_certified", "epsilon_largest", "kappa")
+    numbers += ("epsilon_certified", "epsilon_largest", "kappa", "shortfall")
     return pd.DataFrame(
         {
             "experiment": experiment,

@@ -18,11 +18,11 @@ def entry(**fields):
 def test_a_template_is_made_once_for_each_experiment_that_it_fits():
     each = entry(title="{table}", inputs=("summary/{experiment}", "theory/x"), each="releases")
     drawn = entry(each="training", title="{title}")
-    known = entries.expand({"{results}": each, "{figure}": drawn, "x": entry()}, RUN)
-    assert [*known] == ["table3", "new", "figure1_imdb", "x"]
+    known = entries.expand({"{results}": each, "f_{experiment}": drawn, "x": entry()}, RUN)
+    assert [*known] == ["table3", "new", "f_imdb", "x"]
     assert known["table3"].title == "Table 3"
     assert known["new"].inputs == ("summary/new", "theory/x")
-    assert known["figure1_imdb"].title == "IMDB, private features"
+    assert known["f_imdb"].title == "IMDB, private features"
     both = entries.expand({"imgm_{experiment}": drawn, "{figure}": entry(each="releases")}, RUN)
     assert [*both] == ["imgm_imdb", "figure4_left"]
 

@@ -56,14 +56,15 @@ def test_the_box_shows_the_verdicts_of_the_ledger_on_the_experiment(judge):
     ]
     assert shown[0].text == "M12, uninformative: It is so. Here: a: 1; b: 2."
     assert outcome.headline == (
-        "MVG: 1 of 6 claims on experiments reproduced. 0 of 8 published values are met."
+        "MVG: 1 of 6 claims on experiments hold as stated, 1 under a narrower reading and 1 fails. "
+        "0 of 8 published values are met."
     )
     assert not tones(outcome, "X,")
 
 
 def test_all_claims_are_counted_and_none_listed(judge):
     outcome = findings.outcome(["*"], None, ledger(M12="reproduced", M13="undecided"))
-    assert outcome.headline == "MVG: 3 of 4 claims on experiments reproduced."
+    assert outcome.headline == "MVG: 3 of 4 claims on experiments hold as stated."
     assert not outcome.findings
     assert findings.outcome(["adult"], None, ledger(M12="reproduced")).headline == ""
 
@@ -86,10 +87,10 @@ def test_rows_stand_to_a_guess_as_their_trials_say(saved, tmp_path, larger):
     file = saved(*(part.assign(**metric) for part in parts))
     summary.write([file], tmp_path / "summary.csv")
     compared = comparisons.table([file], summary.read(tmp_path / "summary.csv"))
-    rows = comparisons.against_chance(compared, "random")
-    stands = dict(zip(rows["mechanism"], rows["stands"], strict=True))
+    rows = comparisons.against(compared, "random")
+    stands = dict(zip(rows["mechanism"], rows["verdict"], strict=True))
     words = ("better", "worse")[:: -1 if larger else 1]
-    assert stands == {"imgm": words[0], "laplace": "at chance", "mvg_binary": words[1]}
+    assert stands == {"imgm": words[0], "laplace": "even", "mvg_binary": words[1]}
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 
 import chromium
 import distinctrun
 import pytest
 from samplerun import put, write
 
-from matrixdp import catalogue
-from matrixdp.report import inputs, page, tables
+from matrixdp.report import page, tables
 
 pytestmark = pytest.mark.skipif(
     chromium.find() is None,
@@ -213,15 +211,6 @@ def test_the_contents_open_and_close_on_a_narrow_screen(load):
     assert shown.run(every)
 
 
-def test_print_keeps_the_headings_of_tables_and_drops_the_buttons(load):
-    shown = load()
-    shown.run("document.getElementById('theme').click()")
-    shown.call("Emulation.setEmulatedMedia", media="print")
-    every = "[...document.querySelectorAll('{}')].every((one) => one.offsetParent {} null)"
-    assert shown.run(every.format("thead th button", "!=="))
-    assert shown.run(every.format(".copy, #theme, #menu", "==="))
-
-
 def test_the_page_works_without_scripts(load):
     shown = load(
         lambda text: text.replace("<script", "<template").replace("</script>", "</template>")
@@ -254,119 +243,11 @@ def test_nothing_that_moves_is_wider_than_the_window(whole, width):
     assert whole(width=width).run(OVERFLOW) <= 0
 
 
-def test_the_chooser_shows_the_rows_of_the_table_of_advice(whole, run):
-    shown = whole()
-    rows = inputs.read("tables/advice", run).to_dict("records")
-    assert len({row["experiment"] for row in rows}) == 5
-    for row in rows:
-        epsilons = sorted(
-            {one["epsilon"] for one in rows if one["experiment"] == row["experiment"]}, key=float
-        )
-        shown.run(change("#choose", "experiment", row["experiment"]))
-        for name in ("released", "guarantee"):
-            shown.run(change("#choose", name, row[name]))
-        shown.run(change("#choose", "epsilon", epsilons.index(row["epsilon"])))
-        said = shown.run("document.querySelector('#choose .headline').textContent")
-        assert said == row["advice"]
-        command = shown.run("document.querySelector('#choose .copy').dataset.copy")
-        file = f"{row['experiment']}/default/{row['best_mechanism']}.csv.gz"
-        assert command == f"snakemake results/trials/{file}"
-        told = shown.run("document.querySelector('#choose .numbers').innerText")
-        assert f"True ε\n{row['epsilon_actual']:.3g}\n" in told
-        refused = shown.run("document.querySelector('#choose').dataset.outcome")
-        assert (refused == "none") == said.startswith("Do not release")
-
-
-def test_the_chooser_works_by_keyboard(whole):
-    shown = whole()
-    state = "document.querySelector('#choose output').value"
-    before = shown.run(state)
-    shown.run("document.querySelector('#choose [type=range]').focus()")
-    shown.press("ArrowRight", 39)
-    after = shown.run(state)
-    assert float(after) > float(before)
-    assert (
-        shown.run("document.querySelector('#choose [type=range]').ariaValueText")
-        == f"epsilon {after}"
-    )
-
-
-def test_what_nothing_can_serve_is_said(whole):
-    """Of private training nothing is pure, and the choice is not offered."""
-    shown = whole()
-    shown.run(change("#choose", "guarantee", "pure"))
-    shown.run(change("#choose", "experiment", "adult"))
-    assert shown.run("document.querySelector('#choose').elements.guarantee[0].disabled")
-    assert shown.run("document.querySelector('#choose').elements.guarantee.value") == "approximate"
-    assert shown.run("!document.querySelector('#choose .given').hidden")
-
-
-CURVES = "document.querySelectorAll('#explore .curve').length"
-
-
-def test_series_of_the_explorer_come_and_go(whole):
-    shown = whole()
-    shown.run(change("#explore", "experiment", "regression"))
-    boxes = "document.querySelectorAll('#explore .series input')"
-    every = shown.run(CURVES)
-    assert every == shown.run(f"{boxes}.length") > 5
-    shown.run(f"{boxes}[0].click()")
-    assert shown.run(CURVES) == every - 1
-    shown.run("document.querySelector('#explore [value=none]').click()")
-    assert shown.run(CURVES) == 0
-    shown.run("document.querySelector('#explore [value=all]').click()")
-    assert shown.run(CURVES) == every
-    path = "document.querySelector('#explore .curve').getAttribute('d')"
-    logarithmic = (
-        shown.run(path)
-        if shown.run("document.querySelector('#explore').elements.y.value") == "log"
-        else ""
-    )
-    shown.run(change("#explore", "y", "linear"))
-    assert shown.run(path) != logarithmic
-    # Noise without a mu has no place on its axis.
-    shown.run(change("#explore", "x", "2"))
-    known = set(distinctrun.MECHANISMS["regression"]) - {*distinctrun.NO_MU}
-    assert shown.run(CURVES) == len(known)
-    assert shown.run("document.querySelectorAll('#explore .absent').length") == every - len(known)
-
-
-def test_points_of_the_explorer_say_their_values_by_keyboard_and_by_pointer(whole, run):
-    shown = whole()
-    rows = inputs.read("summary/regression", run)
-    rows = rows[rows["reading"].eq("default") & rows["mean"].notna()]
-    said = "document.querySelector('#explore .tip').innerText.replace('\\n', '|')"
-    assert shown.run(said) == ""
-    shown.run(change("#explore", "experiment", "regression"))
-    shown.run("document.querySelector('#explore svg').focus()")
-    told = []
-    for key, code in [("ArrowRight", 39)] * 3 + [("ArrowDown", 40)]:
-        shown.press(key, code)
-        told.append(shown.run(said))
-    assert len({*told}) == 4
-    for text in told:
-        label, mean, epsilon = re.fullmatch(
-            r"(.*?)\|([\d.e-]+) ±.* nominal ε ([\d.]+),.*", text
-        ).groups()
-        (mechanism,) = (
-            name for name in distinctrun.MECHANISMS["regression"] if catalogue.label(name) == label
-        )
-        at = rows[rows["mechanism"].eq(mechanism) & rows["epsilon"].eq(epsilon)]
-        assert any(float(mean) == pytest.approx(one, rel=6e-3) for one in at["mean"])
-    shown.press("Escape", 27)
-    assert shown.run(said) == ""
-    spot = "document.querySelector('#explore .point').getBoundingClientRect()"
-    shown.run("document.querySelector('#explore svg').scrollIntoView()")
-    x, y = shown.run(f"[{spot}.x + 3, {spot}.y + 3]")
-    shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-    assert shown.run(said) != ""
-
-
 VISIBLE = "[...document.querySelectorAll('.ledger tr[id]')].filter((row) => row.offsetParent)"
 SEEN = f"{VISIBLE}.map((row) => row.id.slice(6))"
 
 
-def test_claims_are_filtered_and_paper_shows_all(whole):
+def test_claims_are_filtered(whole):
     shown = whole()
     assert shown.run(SEEN) == ["M1", "M2", "I1"]
     shown.run(change("#filter", "paper", "MVG"))
@@ -374,9 +255,6 @@ def test_claims_are_filtered_and_paper_shows_all(whole):
     shown.run(change("#filter", "kind", "experiment"))
     assert shown.run(SEEN) == ["M2"]
     assert shown.run("document.querySelector('#filter output').value") == "1 of 3 claims"
-    shown.call("Emulation.setEmulatedMedia", media="print")
-    assert shown.run(SEEN) == ["M1", "M2", "I1"]
-    shown.call("Emulation.setEmulatedMedia", media="")
     shown.run(change("#filter", "word", "reproduced only under"))
     assert shown.run(SEEN) == []
     # An address that leads to a claim shows it.
@@ -391,9 +269,9 @@ def test_bars_count_the_claims_and_texts_are_no_markup(whole):
         "[...document.querySelectorAll('.tally')].map((one) => one.innerText.split(/\\s*\\n\\s*/))"
     )
     assert shown.run(bars) == [
-        ["MVG, theory", "1"],
+        ["MVG, theorem", "1"],
         ["MVG, experiment", "1"],
-        ["IMGM, theory", "1"],
+        ["IMGM, identity", "1"],
     ]
     assert "<b>no</b>" in shown.run("document.querySelector('#claim-M2').innerText")
     assert (
@@ -404,16 +282,12 @@ def test_bars_count_the_claims_and_texts_are_no_markup(whole):
     assert "And more is said of Eq. (1)" in told
 
 
-def test_what_is_folded_opens_for_its_address_and_for_paper(whole):
+def test_what_is_folded_opens_for_its_address(whole):
     folded = '<details id="outer"><p>x</p><details><p id="inside">y</p></details></details></main>'
     shown = whole(lambda text: text.replace("</main>", folded), at="#inside")
     seen = "document.getElementById('inside').checkVisibility()"
     assert shown.run(seen)
     shown.run("document.getElementById('outer').open = false")
-    assert not shown.run(seen)
-    shown.run("dispatchEvent(new Event('beforeprint'))")
-    assert shown.run(seen)
-    shown.run("dispatchEvent(new Event('afterprint'))")
     assert not shown.run(seen)
 
 
@@ -421,7 +295,7 @@ def test_without_scripts_the_tables_stand_for_what_moves(whole):
     shown = whole(
         lambda text: text.replace("<script", "<template").replace("</script>", "</template>")
     )
-    forms = "[...document.querySelectorAll('#choose, #explore, #filter')]"
-    assert shown.run(f"{forms}.map((one) => one.checkVisibility())") == [False] * 3
+    forms = "[...document.querySelectorAll('#filter')]"
+    assert shown.run(f"{forms}.map((one) => one.checkVisibility())") == [False]
     assert shown.run("document.querySelector('#tables-advice table') !== null")
     assert shown.run(SEEN) == ["M1", "M2", "I1"]

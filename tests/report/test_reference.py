@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
@@ -159,7 +162,7 @@ def following(folder, table=None, cell="0.25", note="the best one"):
     put(folder / "tables/table3.csv", f"mechanism,mean,note\nlaplace,0.5,\nimgm,{cell},{note}\n")
     put(folder / "figures/data/sampler_times.csv", f"seconds\n{cell}\n")
     put(folder / "claims.csv", f"id,reason\nM9,holds\nM10,took {cell} s (figures/sampler_times)\n")
-    put(folder / "figures/data/theorem4.csv", "x,y\n1,2\n")
+    put(folder / "figures/data/nominal.csv", "x,y\n1,2\n")
     put(folder / "tables/table3.md", cell)
     settle(folder)
     return folder
@@ -228,6 +231,15 @@ def test_of_a_quick_run_numbers_are_kept_that_the_full_run_does_not_have(tmp_pat
     }
     out = tmp_path / "verify.csv"
     assert "the 4 files that" in reference.verify(tmp_path / "quick", kept, out)
-    put(tmp_path / "quick/figures/data/theorem4.csv", "x,y\n1,2.1\n")
-    with pytest.raises(InputError, match=r"theorem4.csv has '2.1' instead of '2' as y in row 1"):
+    put(tmp_path / "quick/figures/data/nominal.csv", "x,y\n1,2.1\n")
+    with pytest.raises(InputError, match=r"nominal.csv has '2.1' instead of '2' as y in row 1"):
         reference.verify(tmp_path / "quick", kept, out)
+
+
+def test_the_kept_files_are_those_that_a_run_makes():
+    root = Path(__file__).parents[2]
+    kept = root / "results" / "reference"
+    assert {path.name for path in kept.iterdir()} <= {*reference.KEPT, reference.QUICK}
+    experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
+    made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "canaries"}
+    assert {path.stem for path in (kept / "audit").iterdir()} == made

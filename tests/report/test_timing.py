@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import pytest
 
@@ -48,3 +49,12 @@ def test_no_or_broken_benchmarks(tmp_path):
     (tmp_path / "empty.tsv").write_text("")
     with pytest.raises(InputError, match=r"empty\.tsv cannot be read"):
         timing.collect(tmp_path)
+
+
+def test_jobs_side_by_side_count_once_and_pauses_do_not(tmp_path):
+    for name, took, end in (("a", 10, 1000), ("b", 6, 1004), ("c", 5, 5000)):
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(f"s\tcpu_time\tmax_rss\n{took}\t1\t1\n")
+        os.utime(path, (end, end))
+    assert timing.elapsed(tmp_path) == 14 + 5
+    assert timing.finished(tmp_path).timestamp() == 5000

@@ -17,7 +17,9 @@ def test_every_published_setting_is_there(table):
     assert sorted(runs["features"]) == ["cifar10", "imdb", "mnist", "svhn"]
     for kind, grid in published_settings.EPSILONS.items():
         own = table[table["kind"].eq(kind)].fillna({"batch": 0})
-        assert (own.groupby(["dataset", "scheme", "batch"])["epsilon"].count() == len(grid)).all()
+        assert (
+            own.groupby(["dataset", "scheme", "lots", "batch"])["epsilon"].count() == len(grid)
+        ).all()
     # The authors' code has gradients alone, of four data sets.
     code = table[table["batch"].notna()]
     assert {*code["dataset"]} == {"adult", "cifar10", "mnist", "svhn"}
@@ -73,8 +75,22 @@ def test_amplification_exceeds_it_everywhere_by_little_or_by_all(table):
 )
 def test_true_epsilons_of_the_authors_code_at_nominal_1(table, scheme, batch, true):
     rows = table[table["scheme"].eq(scheme) & table["batch"].eq(batch) & table["epsilon"].eq(1)]
-    found = rows.set_index("dataset")["epsilon_actual"]
+    found = rows[rows["lots"].eq("paper")].set_index("dataset")["epsilon_actual"]
     assert {name: found[name] for name in true} == pytest.approx(true, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "true"),
+    [
+        ("imgm_code", {"adult": 1399.3, "cifar10": 20.39, "svhn": 36.32, "mnist": 2843.0}),
+        ("imgm_code_batch_steps", {"adult": 1399.3, "cifar10": 2.96, "svhn": 3.47}),
+    ],
+)
+def test_true_epsilons_of_the_authors_code_with_lots_of_its_own(table, scheme, true):
+    rows = table[table["scheme"].eq(scheme) & table["lots"].eq("code") & table["epsilon"].eq(1)]
+    found = rows.set_index("dataset")["epsilon_actual"]
+    assert {name: found[name] for name in true} == pytest.approx(true, rel=5e-3)
+    assert {*rows["steps"]} == {round(60 * n / lot) for n, lot in zip(rows["records"], rows["lot"])}
 
 
 def test_multipliers_and_true_epsilons_of_features(table):

@@ -36,7 +36,7 @@ def noted(unrun, tmp_path_factory):
     """Return a finished run, and by output file the inputs and what was imported."""
     project = unrun.copy(tmp_path_factory.mktemp("noted") / "project")
     training = {"adult": TRAINING["adult"]}
-    project.configure(training=training, audit_runs=2000)
+    project.configure(training=training)
     (project.folder / "workflow" / "matrixdp" / "__main__.py").write_text(MAIN)
     targets = [
         "table3",
@@ -45,8 +45,7 @@ def noted(unrun, tmp_path_factory):
         "results/readings/first_pc.csv",
     ]
     targets += ["results/figures/curves_first_pc.svg", "results/theory/bounds.csv"]
-    for target in targets:
-        project.make(target, "-c2")
+    project.make(*targets, "-c2")
     listed = project.snakemake("--detailed-summary", "--quiet", "all", "--", *targets).output
     rows = [line.split("\t") for line in listed.splitlines() if line.startswith("results/")]
     inputs = {row[0]: {*row[4].split(",")} for row in rows}

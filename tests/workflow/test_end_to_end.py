@@ -70,7 +70,10 @@ def test_a_killed_run_leaves_nothing_half_and_goes_on(fresh, finished):
         run.wait()
     assert fresh.snakemake("--unlock").code == 0
     fresh.make("table3", "-c1")
-    assert fresh.results().items() <= finished.results().items()
+    made = fresh.results()
+    assert len(made) == 3 + 1 + 4
+    # Neither the order of jobs nor how many run at once changes a byte.
+    assert made.items() <= finished.results().items()
     assert not list((fresh.folder / "results").rglob(".*"))
 
 
@@ -103,13 +106,6 @@ def test_a_run_in_another_folder(unrun, finished, tmp_path):
     made = (tmp_path / "results" / "tables" / "table5.csv").read_bytes()
     assert made == (finished.folder / "results" / "tables" / "table5.csv").read_bytes()
     assert unrun.plan("table5", "--directory", tmp_path).idle
-
-
-def test_cores_and_order_change_no_byte(fresh, finished):
-    fresh.make("table3", "table4", "-c1", "--prioritize", "table4")
-    made = fresh.results()
-    assert len(made) == 5 + 2 + 8
-    assert made.items() <= finished.results().items()
 
 
 def test_original_data_replace_simulated_ones(again, mirror):

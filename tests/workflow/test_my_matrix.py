@@ -1,4 +1,4 @@
-"""Every mechanism on a matrix of one's own: README's example, its marks, what it leaves alone."""
+"""Every mechanism on your records: the example of the docs, its marks, what it leaves alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matrixdp import catalogue, config, discovery, exhibits, own
 from matrixdp.checks import InputError
 from matrixdp.data import load
 
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/own_matrix.md").read_text(encoding="utf-8")
 (WINE,) = re.findall(r"^```toml\n(# wine.toml\n.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 (MAKE,) = re.findall(r"^\.venv/bin/python (-c '.*?')$", TEXT, re.MULTILINE | re.DOTALL)
 (RUN,) = re.findall(r"^\.venv/bin/snakemake (my_matrix .*)$", TEXT, re.MULTILINE)
@@ -152,7 +152,7 @@ def test_without_a_matrix_the_target_says_how_to_name_one(unrun):
 
 
 @pytest.mark.slow
-def test_the_example_of_readme(fresh):
+def test_the_example_of_the_docs(fresh):
     fresh.configure(audit_runs=2000)
     fresh.run(sys.executable, *shlex.split(MAKE))
     (fresh.folder / "wine.toml").write_text(WINE.replace("public = true", "#"))

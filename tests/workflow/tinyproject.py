@@ -204,7 +204,7 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= {f"tables/{tables[experiment]}"}
+                found |= {f"audit/{experiment}", f"tables/{tables[experiment]}"}
     return found
 
 

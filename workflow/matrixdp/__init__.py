@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matrixdp.mechanisms.gaussian import Gaussian as Gaussian
     from matrixdp.mechanisms.laplace import Laplace as Laplace
     from matrixdp.mechanisms.scaled import Scaled as Scaled
+    from matrixdp.practice.account import Account as Account
+    from matrixdp.practice.estimators import Covariance as Covariance
     from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
     from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
     from matrixdp.practice.recommend import Option as Option
@@ -60,6 +62,8 @@ _PUBLIC = {
     "Scaled": ("mechanisms.scaled", "Scaled"),
     "Release": ("mechanisms.base", "Additive"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
+    "Account": ("practice.account", "Account"),
+    "Covariance": ("practice.estimators", "Covariance"),
     "PrivatePCA": ("practice.estimators", "PrivatePCA"),
     "PrivateRidge": ("practice.estimators", "PrivateRidge"),
     "InputError": ("checks", "InputError"),

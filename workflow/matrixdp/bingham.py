@@ -1,4 +1,4 @@
-"""The Bingham law of directions, drawn exactly."""
+"""The Bingham distribution of directions, sampled exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matrixdp.laws import BLOCK, Streams, normals, stacked
 
 @dataclass(frozen=True, eq=False)
 class Bingham:
-    """Unit vectors of density proportional to exp(v^T K v), drawn exactly.
+    """Unit vectors of density proportional to exp(v^T K v), sampled exactly.
 
     Args:
         form: symmetric K, shape (m, m), or one per trial (trials, m, m).
@@ -51,14 +51,14 @@ class Bingham:
         draws, filled = np.empty((count, m)), 0
         while filled < count:
             noise, accepted = _propose([stream], envelope, spare.shape[1], spare)
-            found = envelope.directions(noise[accepted][None])[0, : count - filled]
-            draws[filled : filled + len(found)] = found
-            filled += len(found)
+            accepted_draws = envelope.directions(noise[accepted][None])[0, : count - filled]
+            draws[filled : filled + len(accepted_draws)] = accepted_draws
+            filled += len(accepted_draws)
         return draws
 
 
 class _Envelope(NamedTuple):
-    """Rejection from the angular central Gaussian law (Kent, Ganeiban & Mardia, JCGS 2018).
+    """Rejection from angular central Gaussian proposals (Kent, Ganeiban & Mardia, JCGS 2018).
 
     In the eigenbasis of K the target is exp(-u), u = sum_i l_i v_i^2, with losses l_i =
     k_max - k_i >= 0. The proposal v = y / |y|, y_i ~ N(0, 1 / omega_i), omega_i = 1 + 2 l_i / b,
@@ -77,21 +77,21 @@ class _Envelope(NamedTuple):
     omega: Array
 
     def select(self, trials: NDArray[np.intp]) -> _Envelope:
-        """Return the part for these trials; one envelope for all trials stays as it is."""
+        """Return the envelopes of these trials; an envelope for all trials stays unchanged."""
         return self if len(self.b) == 1 else _Envelope(*(field[trials] for field in self))
 
     def log_acceptance(self, u: Array) -> Array:
         """Return the log of the acceptance probability at u = v^T L v, shape (T, proposals).
 
-        Target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by its maximum, which is at
-        u = (m - b) / 2. Never above 0.
+        It is target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by the maximum, which is
+        at u = (m - b) / 2. The log is at most 0.
         """
         m = self.losses.shape[-1]
         highest = (m * np.log(m / self.b) - (m - self.b)) / 2
         return m / 2 * np.log1p(2 * u / self.b) - u - highest
 
     def directions(self, noise: Array) -> Array:
-        """Turn standard normals of the eigenbasis, (T, count, m), into proposals v."""
+        """Return the proposals v from standard normals of the eigenbasis, (T, count, m)."""
         y = noise / np.sqrt(self.omega)[:, None]
         y /= np.linalg.norm(y, axis=-1, keepdims=True)
         return y @ np.swapaxes(self.axes, -1, -2)
@@ -100,14 +100,14 @@ class _Envelope(NamedTuple):
 def _propose(
     streams: Streams, envelope: _Envelope, proposals: int, out: Array | None = None
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Return ``proposals`` normal vectors per stream, and which of them are accepted."""
+    """Return ``proposals`` normal vectors per stream, and a mask of the accepted ones."""
     noise = normals(streams, (proposals, envelope.losses.shape[-1]), out)
-    luck = np.stack([stream.standard_exponential(proposals) for stream in streams])
+    thresholds = np.stack([stream.standard_exponential(proposals) for stream in streams])
     # Squares of y are squares of noise / omega; both sums are one product with two columns.
     weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)
     sums = np.square(noise) @ (weights / envelope.omega[..., None])
     u = sums[..., 0] / sums[..., 1]
-    return noise, envelope.log_acceptance(u) + luck >= 0
+    return noise, envelope.log_acceptance(u) + thresholds >= 0
 
 
 def _envelope(form: ArrayLike) -> _Envelope:
@@ -119,7 +119,7 @@ def _envelope(form: ArrayLike) -> _Envelope:
         )
     values, axes = np.linalg.eigh(matrices.reshape(-1, *matrices.shape[-2:]))
     losses = np.minimum(values[:, -1:] - values, 1e300)  # twice a loss stays finite
-    # Newton's method on a falling convex function, from below the root: no step overshoots.
+    # Newton's method on a decreasing convex function, from below the root: no step overshoots.
     b = np.ones_like(losses[:, :1])
     for _ in range(64):
         inverse = 1 / (b + 2 * losses)

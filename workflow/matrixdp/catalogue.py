@@ -10,7 +10,10 @@ from typing import Any
 
 import yaml
 
+from matrixdp.trials import CLIPPED as CLIPPED
 from matrixdp.trials import GUESSES as GUESSES
+from matrixdp.trials import NONPRIVATE as NONPRIVATE
+from matrixdp.trials import RANDOM as RANDOM
 from matrixdp.trials import REFERENCES as REFERENCES
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
@@ -80,7 +83,6 @@ class Experiment:
     paper: str = ""
     table: int | None = None
     figures: tuple[str, ...] = ()
-    chance: str = "random"
     part_of: str = ""
     kind: str = ""
     protected: str = ""
@@ -143,19 +145,14 @@ def experiment(name: str) -> Experiment:
     return experiments().get(name) or Experiment(name, name)
 
 
+def column(name: str) -> str:
+    """Return the name of a column of a data set for a reader; by default as the data have it."""
+    return section("columns").get(name, name)
+
+
 def setups(name: str) -> dict[str, str]:
     """Return the rows of a table of set-ups, ``table1`` or ``table2``, with their names."""
     return section("setups")[name]
-
-
-def caption(name: str, **words: object) -> str:
-    """Return the caption of a table or a figure, with the words of a run put in."""
-    return section("captions")[name].format(**words)
-
-
-def finding(name: str, **words: object) -> str:
-    """Return the headline of a table or a figure, with the words of a run put in."""
-    return section("findings")[name].format(**words)
 
 
 def reading(knob: str, value: str) -> str:
@@ -167,10 +164,25 @@ def reading(knob: str, value: str) -> str:
 def named() -> dict[str, Named]:
     """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
     return {
-        name: Named(entry.pop("label"), family, Look(**entry))
+        name: Named(_label(entry), family, Look(**entry))
         for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
+
+
+@functools.cache
+def tuned() -> frozenset[str]:
+    """Return the mechanisms whose rule was made after seeing the papers' data."""
+    families = section("families").values()
+    return frozenset(
+        name for members in families for name, entry in members.items() if entry.get("tuned")
+    )
+
+
+def _label(entry: dict[str, Any]) -> str:
+    """Take the label out of an entry, with what it says of a rule that was tuned."""
+    words = [entry.pop("label"), f"({section('tuned')})"]
+    return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
 def label(name: str, kind: str = "") -> str:

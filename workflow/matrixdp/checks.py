@@ -1,7 +1,7 @@
-"""Bad input, said in one sentence: the thing, its value, and what is allowed.
+"""Checks of input, with errors of one sentence: the name, the value, and what is allowed.
 
-Every check takes the value as one keyword, so that the message can name it, and returns the value
-in the form that the caller works with::
+Every check takes the value as one keyword, so that the message can name it. It returns the value
+in the type that the caller needs::
 
     >>> positive(epsilon=-1)
     Traceback (most recent call last):
@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-#: What valid names were called before.
+#: Former names, and the valid names that replace them.
 RENAMED = {"add_remove": "zero_out"}
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one sentence that names the remedy.
+    """Input that cannot be used; the message is one sentence that names the remedy.
 
     >>> mdp.Ball(-1.0, features=2)
     Traceback (most recent call last):
@@ -37,11 +37,11 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def said(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Turn whatever a parser or a reader raises into one sentence; an InputError is one already.
+    """Turn any error of a parser or a reader into one sentence; an InputError passes unchanged.
 
     Args:
-        sentence: what to say; ``{why}`` in it stands for the reason.
-        kind: what to raise.
+        sentence: the message; ``{why}`` in it stands for the reason.
+        kind: class of the new error.
     """
     try:
         yield
@@ -52,7 +52,7 @@ def said(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
 
 
 def why(error: Exception) -> str:
-    """Return the reason that an error gives, in a few words on one line."""
+    """Return the reason of an error, in a few words on one line."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
     if isinstance(error, OSError) and error.strerror:
@@ -63,7 +63,7 @@ def why(error: Exception) -> str:
 
 
 def short(text: str, most: int = 100) -> str:
-    """Return a text, its middle left out where it is longer than a line holds."""
+    """Return a text, without its middle if it is longer than ``most``."""
     return text if len(text) <= most else f"{text[: most - 30]}...{text[-25:]}"
 
 
@@ -72,46 +72,48 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _single(named: dict) -> tuple[str, object]:
-    ((name, value),) = named.items()
+def _single(argument: dict) -> tuple[str, object]:
+    ((name, value),) = argument.items()
     return name, value
 
 
-def _number(named: dict, allowed: str, holds: Callable[[float], bool]) -> float:
-    name, value = _single(named)
-    shown = repr(value)
+def _number(argument: dict, allowed: str, is_valid: Callable[[float], bool]) -> float:
+    name, value = _single(argument)
+    text = repr(value)
     if not isinstance(value, str | bytes | bool | None):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             number = float(cast(SupportsFloat, value))
-            if holds(number):
+            if is_valid(number):
                 return number
-            shown = str(value)
-    raise InputError(f"{name} is {short(shown)}; it must be {allowed}")
+            text = str(value)
+    raise InputError(f"{name} is {short(text)}; it must be {allowed}")
 
 
-def positive(**named: object) -> float:
+def positive(**argument: object) -> float:
     """Return the value if it is a finite number above 0."""
-    return _number(named, "a finite number above 0", lambda x: 0 < x < np.inf)
+    return _number(argument, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
-def finite(**named: object) -> float:
+def finite(**argument: object) -> float:
     """Return the value if it is a finite number."""
-    return _number(named, "a finite number", lambda x: -np.inf < x < np.inf)
+    return _number(argument, "a finite number", lambda x: -np.inf < x < np.inf)
 
 
-def open_unit(**named: object) -> float:
+def open_unit(**argument: object) -> float:
     """Return the value if it lies strictly between 0 and 1."""
-    return _number(named, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
+    return _number(argument, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
 
 
-def count(**named: object) -> int:
+def count(**argument: object) -> int:
     """Return the value if it is a whole number of at least 1."""
-    return int(_number(named, "a whole number of at least 1", lambda x: x >= 1 and x.is_integer()))
+    return int(
+        _number(argument, "a whole number of at least 1", lambda x: x >= 1 and x.is_integer())
+    )
 
 
-def choice(allowed: Iterable[str], **named: object) -> str:
+def choice(allowed: Iterable[str], **argument: object) -> str:
     """Return the value if it is one of ``allowed``; the message names the nearest one."""
-    name, value = _single(named)
+    name, value = _single(argument)
     options = [str(option) for option in allowed]
     if value not in options:
         raise InputError(f"{name} is {value!r}; {nearest(value, options)}")
@@ -119,7 +121,7 @@ def choice(allowed: Iterable[str], **named: object) -> str:
 
 
 def nearest(value: object, allowed: Iterable[str]) -> str:
-    """Return the end of a message: the valid name next to ``value``, and all valid names."""
+    """Return the end of a message: the valid name closest to ``value``, and all valid names."""
     options = [str(option) for option in allowed]
     if (name := RENAMED.get(str(value))) in options:
         return f"it is now called {name!r}, and must be one of {', '.join(options)}"
@@ -128,9 +130,9 @@ def nearest(value: object, allowed: Iterable[str]) -> str:
     return f"{hint} must be one of {', '.join(options)}"
 
 
-def array(*, shape: Sequence[int | None] | None = None, **named: ArrayLike) -> Array:
+def array(*, shape: Sequence[int | None] | None = None, **argument: ArrayLike) -> Array:
     """Return the value as finite float64; ``shape`` fixes the trailing axes (None: any length)."""
-    name, value = _single(named)
+    name, value = _single(argument)
     try:
         result = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -138,22 +140,23 @@ def array(*, shape: Sequence[int | None] | None = None, **named: ArrayLike) -> A
     if shape is not None:
         trailing = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else ()
         if len(trailing) != len(shape) or any(
-            want is not None and have != want for have, want in zip(trailing, shape, strict=True)
+            required is not None and actual != required
+            for actual, required in zip(trailing, shape, strict=True)
         ):
-            wanted = " x ".join("any" if size is None else str(size) for size in shape)
-            raise InputError(f"{name} has shape {result.shape}; it must end in {wanted}")
+            expected = " x ".join("any" if size is None else str(size) for size in shape)
+            raise InputError(f"{name} has shape {result.shape}; it must end in {expected}")
     # A sum is finite only if every entry is, and costs one pass without a temporary array.
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(result.sum()) and not np.isfinite(result).all():
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
-            raise InputError(f"{name} is {result[where]} at index {where}; entries must be finite")
+            index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+            raise InputError(f"{name} is {result[index]} at index {index}; entries must be finite")
     return result
 
 
-def shares(**named: ArrayLike) -> Array:
+def shares(**argument: ArrayLike) -> Array:
     """Return precision or budget shares if each is positive and they sum to 1 (within 1e-9)."""
-    name, _ = _single(named)
-    theta = array(shape=(None,), **named)
+    name, _ = _single(argument)
+    theta = array(shape=(None,), **argument)
     if theta.ndim != 1 or not (theta > 0).all():
         raise InputError(f"{name} is {theta.tolist()}; every share must be above 0")
     if abs(theta.sum() - 1) > 1e-9:
@@ -161,13 +164,13 @@ def shares(**named: ArrayLike) -> Array:
     return theta / theta.sum()
 
 
-def orthonormal(**named: ArrayLike) -> Array:
+def orthonormal(**argument: ArrayLike) -> Array:
     """Return directions, one per column, if they form an orthonormal basis (within 1e-8).
 
-    What they are off is taken away: noise along directions is private for exact ones.
+    The result is corrected to an exact basis, for which noise along the directions is private.
     """
-    name, _ = _single(named)
-    basis = array(shape=(None, None), **named)
+    name, _ = _single(argument)
+    basis = array(shape=(None, None), **argument)
     if basis.ndim != 2 or basis.shape[0] != basis.shape[1]:
         raise InputError(f"{name} has shape {basis.shape}; it must be a square matrix")
     gram = basis.T @ basis
@@ -181,7 +184,7 @@ def orthonormal(**named: ArrayLike) -> Array:
 
 
 def privacy(epsilon: object, delta: object) -> tuple[float, float]:
-    """Return (epsilon, delta) of a guarantee to calibrate for: epsilon > 0, 0 < delta < 1."""
+    """Return (epsilon, delta) of a guarantee for calibration: epsilon > 0, 0 < delta < 1."""
     number = positive(epsilon=epsilon)
     if number < 1e-100:
         raise InputError(f"epsilon is {number:g}; give at least 1e-100, no noise serves less")

@@ -16,7 +16,7 @@ import yaml
 from matrixdp import discovery
 from matrixdp.checks import InputError, choice, nearest, said, short
 from matrixdp.experiments import readings
-from matrixdp.trials import MEAN, OF_RELEASES, OF_TRAINING, ZERO
+from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
 from matrixdp.trials import OWN as OWN
 
 if TYPE_CHECKING:
@@ -156,11 +156,12 @@ def _check_experiment(
         if key not in experiment:
             task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    for name in {ZERO, MEAN}.intersection(experiment["mechanisms"]):
-        if "target" not in needs and experiment["task"] != "moments_error":
-            raise InputError(
-                f"{where}.mechanisms has {name}, which predicts a target; leave it out"
-            )
+    of_task = (*OF_REGRESSION, MEAN) if "target" in needs else OF_COMPONENTS
+    of_task = (*OF_COMPONENTS, ZERO) if experiment["task"] == "moments_error" else of_task
+    for name in experiment["mechanisms"]:
+        if name in (*OF_RELEASES, MEAN) and name not in of_task:
+            task = experiment["task"]
+            raise InputError(f"{where}.mechanisms has {name}, no baseline of {task}; leave it out")
     dataset = known[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:

@@ -122,7 +122,12 @@ def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Made], dict[str, Made]]
             for name, (made, optional) in exhibits.items()
             if all(map(available, made.inputs))
         }
-        return {name: made for name, made in found.items() if made.inputs}
+        # What a paper prints makes nothing alone.
+        return {
+            name: made
+            for name, made in found.items()
+            if not all(source.startswith("published/") for source in made.inputs)
+        }
 
     # Tables may be made from tables, and are looked at once more for those that are left out.
     names["tables"] = {*tables}
@@ -143,7 +148,9 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
     }
     if isinstance(settings.get("matrix"), dict):
         # A matrix of one's own says nothing on the papers.
-        names |= {folder: set() for folder in ("claims", "errata", "readings", "theory")}
+        names |= {
+            folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
+        }
         names |= {"audit": names["audit"] - {"canaries"}, "published": releases}
     return names
 

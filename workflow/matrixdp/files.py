@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrixdp.checks import InputError, why
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; on success it takes the name, on error it goes.
+    """Yield a temporary path that replaces ``path`` on success and is deleted on error.
 
     The rename is atomic, so that a killed or orphaned job never leaves half a file under a name
     that a later job would trust.
@@ -26,7 +26,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # What a job left that was killed while it wrote; two jobs never write the same file.
+        # Delete leftovers of a killed job; two jobs never write the same file.
         prefix = f".matrixdp-{target.name}-"
         for stale in target.parent.glob(f"{glob.escape(prefix)}*"):
             stale.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Generalized gamma noise: laws between the l2 law of a K-norm and the Gaussian."""
+"""Generalized gamma noise: distributions between the l2 K-norm noise and the Gaussian."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GeneralizedGamma(SizedLaw):
 
     @property
     def dimension(self) -> int:
-        """Entries of what has one radius."""
+        """Number of entries that share one radius."""
         return self.shape[0]
 
     @property
@@ -37,12 +37,12 @@ class GeneralizedGamma(SizedLaw):
         step = max(1, BLOCK // (rows * columns))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
-            drawn, radius = stack[block], np.empty((len(stack[block]), columns))
-            for stream, trial, row in zip(streams[block], drawn, radius, strict=True):
+            noise, radius = stack[block], np.empty((len(stack[block]), columns))
+            for stream, trial, row in zip(streams[block], noise, radius, strict=True):
                 stream.standard_normal(out=trial)
                 stream.standard_gamma(self.dimension / self.power, out=row)
             radius **= 1 / self.power
-            stretch(drawn, self.scale * radius)
+            stretch(noise, self.scale * radius)
 
     def size(self, z: Array) -> Array:
         """Return sum_j (|z_j| / scale)^power."""
@@ -50,7 +50,7 @@ class GeneralizedGamma(SizedLaw):
 
 
 class SymmetricGeneralizedGamma(GeneralizedGamma):
-    """Symmetric matrices whose upper triangle with the diagonal is one such column."""
+    """Symmetric matrices; the upper triangle with the diagonal is one generalized gamma column."""
 
     columns_alike = False
 
@@ -61,7 +61,7 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
 
     @property
     def free(self) -> float:
-        """Those entries over the power."""
+        """Entries of the upper triangle over the power."""
         return self.dimension / self.power
 
     def _draw(self, streams: Streams, stack: Array) -> None:

@@ -1,12 +1,12 @@
-"""The noise laws as values, drawn as stacks with one trial per Generator.
+"""Noise distributions as values, sampled as stacks with one trial per Generator.
 
 Every ``sample`` takes ``streams``, one independent Generator per trial, and returns an array whose
 first axis is the trial. Trial k draws from ``streams[k]`` alone, so that it does not depend on the
 other trials (products with a dense column factor differ in the last digits). ``out``, C-contiguous
-float64 of the result's shape, spares the allocation; anything else raises InputError. A law also
-says what an auditor must know of it, so that nobody else reads its parameters: how to whiten noise
-(:class:`GaussianLaw`), or the norm that its density falls with (:class:`NormLaw`). The noise is
-idealised: float64 samples, open to attacks on their rounding (Mironov, CCS 2012).
+float64 of the result's shape, saves the allocation; anything else raises InputError. A distribution
+also offers what audits need: whitening of its noise (:class:`GaussianLaw`), or the norm on which
+its density depends (:class:`NormLaw`). The noise is idealised: float64 samples are open to attacks
+on their rounding (Mironov, CCS 2012).
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ from matrixdp.checks import Array, InputError
 
 Streams = Sequence[np.random.Generator]
 
-#: Numbers drawn before they are transformed: 256 kB, which stays in the second-level cache.
+#: Numbers per block of draws: 256 kB, which stays in the second-level cache.
 BLOCK = 1 << 15
 
-#: Rows that a product with a dense n x n factor takes at once; fewer would read the factor often.
+#: Rows per product with a dense n x n factor; fewer rows would read the factor too often.
 GEMM_ROWS = 1 << 10
 
 
 def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) -> Array:
     """Return i.i.d. standard normals, shape (trials, *shape)."""
     stack = stacked(streams, shape, out)
+    if len(streams) and streams.count(streams[0]) == len(streams):
+        # One stream for all trials fills them in one call with the same numbers.
+        streams[0].standard_normal(out=stack)
+        return stack
     for stream, trial in zip(streams, stack, strict=True):
         stream.standard_normal(out=trial)
     return stack
@@ -40,7 +44,7 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Law(abc.ABC):
-    """Noise that does not depend on what it is added to; one trial has the shape (m, n)."""
+    """Noise that does not depend on the value; one trial has the shape (m, n)."""
 
     shape: tuple[int, int]
 
@@ -56,12 +60,12 @@ class Law(abc.ABC):
 
     @property
     def columns_alike(self) -> bool:
-        """Whether columns are independent and alike: ``shape`` may then have any number of them."""
+        """Whether columns are independent and identically distributed, for any number of them."""
         return False
 
     @property
     def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """What independent numbers are multiplied by from the left and the right, if anything."""
+        """Left and right factors of the independent numbers; None for no factor."""
         return None, None
 
 
@@ -69,14 +73,14 @@ class GaussianLaw(Law):
     """Centred Gaussian noise."""
 
     def largest(self, z: Array) -> Array:
-        """Return what whitened entries (k,) reach for noise of at most z (m, n) in size."""
+        """Return bounds of whitened entries (k,) for noise of absolute entries at most z (m, n)."""
         return self.whiten(z)
 
     @abc.abstractmethod
     def whiten(self, z: Array) -> Array:
         """Map noise (..., m, n') to independent standard normals (..., k).
 
-        Fewer columns n' than those of ``shape`` will do where columns are alike.
+        The number of columns n' may be below that of ``shape`` if ``columns_alike``.
         """
 
     @abc.abstractmethod
@@ -86,7 +90,7 @@ class GaussianLaw(Law):
 
 @dataclass(frozen=True, eq=False)
 class SizedLaw(Law):
-    """Noise of density exp(-size), but for a constant, of a ``scale`` above 0; see ``free``."""
+    """Noise of density proportional to exp(-size), with a ``scale`` above 0; see ``free``."""
 
     scale: float
 
@@ -99,12 +103,12 @@ class SizedLaw(Law):
 
     @property
     def free(self) -> float:
-        """Shape of the size's gamma law: the number of entries that are not copies of others."""
+        """Shape parameter of the size's gamma distribution: the number of independent entries."""
         return float(self.shape[0] * self.shape[1])
 
 
 class NormLaw(SizedLaw):
-    """Noise of density proportional to exp(-norm / scale), drawn one trial at a time."""
+    """Noise of density proportional to exp(-norm / scale), sampled one trial at a time."""
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         for stream, trial in zip(streams, stack, strict=True):
@@ -128,7 +132,7 @@ class MatrixNormal(GaussianLaw):
     """Matrix-variate normal Z = A N B^T with N i.i.d. standard normal (MVG, section 6).
 
     vec(Z) ~ N(0, Psi (x) Sigma) with row covariance Sigma = A A^T and column covariance
-    Psi = B B^T, of which neither is formed, nor is anything n x n that was not given.
+    Psi = B B^T. Neither is formed; no n x n matrix is, unless B is one.
 
     Args:
         row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
@@ -145,20 +149,20 @@ class MatrixNormal(GaussianLaw):
         right = _factor(len(streams), columns, "column_factor", self.column_factor)
         right = None if right is None else np.swapaxes(right, 1, 2)
         one_product = right is not None and len(right) == 1 and _dense(right)
-        # Trials of about ``BLOCK`` numbers, or of enough rows for one product.
+        # Blocks of trials with about ``BLOCK`` numbers, or with enough rows for one product.
         step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
-            drawn = normals(streams[block], self.shape, stack[block])
+            noise = normals(streams[block], self.shape, stack[block])
             if right is not None and _dense(right):
-                flat = (1, -1, columns) if one_product else drawn.shape
-                drawn[...] = (drawn.reshape(flat) @ _part(right, block)).reshape(drawn.shape)
+                flat = (1, -1, columns) if one_product else noise.shape
+                noise[...] = (noise.reshape(flat) @ _part(right, block)).reshape(noise.shape)
             elif right is not None:
-                drawn *= _part(right, block)
+                noise *= _part(right, block)
             if left is not None and _dense(left):
-                drawn[...] = _part(left, block) @ drawn
+                noise[...] = _part(left, block) @ noise
             elif left is not None:
-                drawn *= _part(left, block)
+                noise *= _part(left, block)
 
     @property
     def columns_alike(self) -> bool:
@@ -186,10 +190,10 @@ class MatrixNormal(GaussianLaw):
 
 @dataclass(frozen=True, eq=False)
 class SymmetricNormal(GaussianLaw):
-    """Symmetric matrices, independent on and above the diagonal.
+    """Symmetric matrices with independent entries on and above the diagonal.
 
-    Both deviations equal: Analyze Gauss (Dwork et al., STOC 2014). ``off_diagonal_std`` smaller
-    by sqrt(2): the Gaussian orthogonal ensemble, the law of (N + N^T) / 2.
+    Equal deviations give Analyze Gauss (Dwork et al., STOC 2014). An ``off_diagonal_std`` smaller
+    by sqrt(2) gives the Gaussian orthogonal ensemble, the distribution of (N + N^T) / 2.
     """
 
     diagonal_std: float
@@ -240,7 +244,7 @@ class SymmetrisedNormal(GaussianLaw):
         return self._ensemble.whiten(sizes)
 
     def whiten(self, z: Array) -> Array:
-        """Whiten A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble."""
+        """Whiten A^-1 Z A^-T, which has the Gaussian orthogonal ensemble's distribution."""
         return self._ensemble.whiten(_both_sides(z, *self.factors, inverse=True))
 
     def colour(self, white: Array) -> Array:
@@ -272,7 +276,7 @@ class Laplace(NormLaw):
         return (z / self.scale).ravel()
 
     def largest(self, z: Array) -> Array:
-        """Return what whitened entries (k,) reach for noise of at most z (m, n) in size."""
+        """Return bounds of whitened entries (k,) for noise of absolute entries at most z (m, n)."""
         return self.whiten(z)
 
     def colour(self, white: Array) -> Array:
@@ -285,9 +289,9 @@ class SymmetricLaplace(Laplace):
 
     columns_alike = False
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        super()._fill(stream, trial)
-        mirror_upper(trial)
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        super()._draw(streams, stack)
+        mirror_upper(stack)
 
     def norm(self, z: Array) -> Array:
         """Return the sum of absolute entries of the upper triangle with the diagonal."""
@@ -398,7 +402,7 @@ def _both_sides(
 ) -> Array:
     """Return A Z B^T, or A^-1 Z B^-T, for factors as those of :class:`MatrixNormal`.
 
-    With ``sizes`` all entries of the factors, or of their inverses, are taken absolute.
+    With ``sizes`` absolute values replace the entries of the factors, or of their inverses.
     """
     for factor in (left, right):
         values = np.asarray(1.0 if factor is None else factor, dtype=float)
@@ -422,21 +426,21 @@ def _part(factor: Array, block: slice) -> Array:
 
 
 def stacked(streams: Streams, shape: Sequence[int], out: Array | None) -> Array:
-    """Return ``out`` if it fits, or else room for one draw per stream."""
-    wanted = (len(streams), *shape)
+    """Return ``out`` if it has the right shape and type, or a new array for one draw per stream."""
+    size = (len(streams), *shape)
     if out is None:
-        return np.empty(wanted)
-    if out.shape != wanted or out.dtype != np.float64 or not out.flags.c_contiguous:
+        return np.empty(size)
+    if out.shape != size or out.dtype != np.float64 or not out.flags.c_contiguous:
         raise InputError(
-            f"out is {out.dtype} of shape {out.shape}; it must be C-contiguous float64 of {wanted}"
+            f"out is {out.dtype} of shape {out.shape}; it must be C-contiguous float64 of {size}"
         )
     return out
 
 
-def stretch(drawn: Array, lengths: Array) -> None:
-    """Give the columns of an array (..., m, n) these lengths (..., n), in place."""
-    lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", drawn, drawn))
-    drawn *= lengths[..., None, :]
+def stretch(noise: Array, lengths: Array) -> None:
+    """Scale the columns of an array (..., m, n) to these lengths (..., n), in place."""
+    lengths = lengths / np.sqrt(np.einsum("...ij,...ij->...j", noise, noise))
+    noise *= lengths[..., None, :]
 
 
 def mirror_upper(stack: Array) -> Array:

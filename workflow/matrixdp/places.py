@@ -16,12 +16,8 @@ PUBLISHED = Path(__file__).parents[1] / "published"
 #: What is wrong in print.
 ERRATA = PUBLISHED.with_name("errata.yaml")
 
-#: The configuration of a run, below its folder, and where the numbers and pictures of it lie.
+#: The configuration of a run, below its folder.
 SETTINGS = "settings.yaml"
-FOLDERS = (
-    *("tables", "figures", "summary", "comparisons", "readings"),
-    *("trials", "audit", "theory", "features"),
-)
 
 
 def place(name: str, results: str | Path = "results", reading: str = "default") -> Path:

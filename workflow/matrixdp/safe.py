@@ -1,15 +1,15 @@
-"""Noise for releases that leave the building: whole numbers made from random bits.
+"""Noise for real releases: whole numbers made from random bits.
 
-Samples of a continuous law in float64 leak through their low bits, and so does the addition
-(Mironov, CCS 2012). Here a number of unit scale is drawn as a whole number of steps of 2^-26: that
-of an ideal sample, rounded down. It is added to a value that was rounded to such steps too, as
-whole numbers, so that the sum is a rounding of value plus ideal noise, whose guarantee it has. No
-floating-point operation stands between the noise and the sum.
+Float64 samples of a continuous distribution leak through their low bits, and so does the addition
+(Mironov, CCS 2012). Here noise of unit scale is a whole number of steps of 2^-26: an ideal sample,
+rounded down. The value is also rounded to such steps, and both are added as whole numbers. The sum
+is a rounding of value plus ideal noise, whose guarantee it shares. No floating-point operation lies
+between the noise and the sum.
 
-A draw takes the cell of width 2^-8 that the sample's size falls into from a table of 64-bit
-thresholds, and then the step within the cell by rejection. The law is off the ideal one by at most
-``TOTAL_VARIATION`` a number: for 2,432 (12,096) cells 2^-64 each and 3e-21 for what lies beyond
-the table; the rest is a few units in the last place of the probability of a rejection.
+A draw first takes the cell of width 2^-8 of the sample's size from a table of 64-bit thresholds,
+and then the step within the cell by rejection. The distribution differs from the ideal one by at
+most ``TOTAL_VARIATION`` per number: 2^-64 for each of 2,432 (12,096) cells and 3e-21 for the tail
+beyond the table. The rest is a few units in the last place of the probability of a rejection.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ Whole = NDArray[np.int64]
 
 #: Width of a step, for noise of unit scale.
 STEP = 2.0**-26
-#: Distance in total variation of one number's law from the ideal one, at most.
+#: Upper bound of one number's total variation distance from the ideal distribution.
 TOTAL_VARIATION = 2.0**-49
 
 _CELL_BITS = 8
 _FINE_BITS = 18
 _GUIDE_BITS = 16
 _CHANCE_BITS = 63 - _FINE_BITS
-#: Numbers drawn at once, which stay in the second-level cache.
+#: Numbers per block of draws, which stay in the second-level cache.
 _BLOCK = 1 << 14
 
 
 class Unit(NamedTuple):
-    """A symmetric law of unit scale, by the density of its size.
+    """A symmetric distribution of unit scale, by the density of its size.
 
     Attributes:
         minus_log: from a size to minus the log-density; for numbers of any type.
-        reach: the size beyond which lies less than 3e-21.
+        reach: size beyond which the probability is less than 3e-21.
     """
 
     minus_log: Callable
@@ -57,12 +57,12 @@ LAPLACE = Unit(lambda x: x, 47.25)
 
 
 def noise(law: Unit, count: int, bits: Bits = os.urandom) -> Whole:
-    """Return independent numbers of a law in steps of 2^-26, rounded down, shape (count,).
+    """Return independent noise in steps of 2^-26, rounded down, shape (count,).
 
     Args:
         law: ``NORMAL``, of variance 1, or ``LAPLACE``, of density exp(-|x|) / 2.
-        count: how many.
-        bits: where randomness comes from; the operating system unless a test needs a seed.
+        count: number of draws.
+        bits: source of random bytes; the operating system unless a test needs a seed.
     """
     result = np.empty(count, dtype=np.int64)
     for start in range(0, count, _BLOCK):
@@ -77,7 +77,7 @@ def rounded(white: NDArray[np.float64]) -> Whole:
 
 
 def extra_delta(epsilon: float, count: int) -> float:
-    """Return what a release of ``count`` numbers adds to its delta: (1 + e^epsilon) N TV."""
+    """Return the extra delta of a release of ``count`` numbers: (1 + e^epsilon) N TV."""
     with np.errstate(over="ignore"):
         return float((1 + np.exp(epsilon)) * count * TOTAL_VARIATION)
 
@@ -86,36 +86,39 @@ def _draw(law: Unit, count: int, bits: Bits) -> Whole:
     thresholds, guide = _table(law)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
-    # A guide's entry is the first cell that its words may fall into; the few others follow it.
-    late = np.flatnonzero(words >= thresholds[cell])
-    while late.size:
-        cell[late] += 1
-        late = late[words[late] >= thresholds[cell[late]]]
+    # A guide's entry is the first possible cell of its words; for few words it is a later cell.
+    behind = np.flatnonzero(words >= thresholds[cell])
+    while behind.size:
+        cell[behind] += 1
+        behind = behind[words[behind] >= thresholds[cell[behind]]]
     result = np.empty(count, dtype=np.int64)
-    left = np.arange(count)
-    while left.size:
-        words = _words(left.size, bits)
+    pending = np.arange(count)
+    while pending.size:
+        words = _words(pending.size, bits)
         fine = (words & np.uint64((1 << _FINE_BITS) - 1)).astype(np.int64)
-        size = (cell[left] << _FINE_BITS) + fine
-        start = cell[left] * 2.0**-_CELL_BITS
-        # The density in the middle of a step over that at the start of its cell.
+        size = (cell[pending] << _FINE_BITS) + fine
+        start = cell[pending] * 2.0**-_CELL_BITS
+        # Log density at the start of the cell minus that in the middle of the step.
         excess = law.minus_log(start + (fine + 0.5) * STEP) - law.minus_log(start)
-        kept = _below(words >> np.uint64(_FINE_BITS + 1), np.exp(-excess), bits)
+        accepted = _below(words >> np.uint64(_FINE_BITS + 1), np.exp(-excess), bits)
         negative = (words >> np.uint64(_FINE_BITS)) & np.uint64(1) == 1
         # -x in [k, k + 1) rounds down to -k - 1.
-        result[left[kept]] = np.where(negative, ~size, size)[kept]
-        left = left[~kept]
+        result[pending[accepted]] = np.where(negative, ~size, size)[accepted]
+        pending = pending[~accepted]
     return result
 
 
-def _below(uniform: NDArray[np.uint64], chance: NDArray[np.float64], bits: Bits) -> NDArray:
-    """Return whether uniform numbers of ``_CHANCE_BITS`` bits, continued at need, are below."""
-    whole = np.floor(chance * 2.0**_CHANCE_BITS)
-    drawn = uniform.astype(np.float64)
-    below = drawn < whole
-    for tie in np.flatnonzero(drawn == whole):
-        more = int(_words(1, bits)[0]) * 2.0**-64
-        below[tie] = more < chance[tie] * 2.0**_CHANCE_BITS - whole[tie]
+def _below(uniform: NDArray[np.uint64], probability: NDArray[np.float64], bits: Bits) -> NDArray:
+    """Return whether uniform numbers of ``_CHANCE_BITS`` bits are below a probability.
+
+    In a tie further bits decide.
+    """
+    floor = np.floor(probability * 2.0**_CHANCE_BITS)
+    numbers = uniform.astype(np.float64)
+    below = numbers < floor
+    for tie in np.flatnonzero(numbers == floor):
+        rest = int(_words(1, bits)[0]) * 2.0**-64
+        below[tie] = rest < probability[tie] * 2.0**_CHANCE_BITS - floor[tie]
     return below
 
 
@@ -125,19 +128,19 @@ def _words(count: int, bits: Bits) -> NDArray[np.uint64]:
 
 @functools.cache
 def _table(law: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the first word beyond each cell, and the first cell of words by their first bits.
+    """Return the first word beyond each cell, and the first cell of words by their leading bits.
 
-    A cell's probability is Gauss's rule with three nodes in decimal numbers of 28 digits.
+    A cell's probability comes from Gauss's rule with three nodes, in decimals of 28 digits.
     """
     width = Decimal(1) / (1 << _CELL_BITS)
     node, thirds = (Decimal(3) / 5).sqrt() / 2, (Decimal(5), Decimal(8), Decimal(5))
     total, cumulative = Decimal(0), []
     for cell in range(int(law.reach * (1 << _CELL_BITS))):
-        places = (width * (cell + Decimal(1) / 2 + node * side) for side in (-1, 0, 1))
-        total += sum(w * (-law.minus_log(x)).exp() for w, x in zip(thirds, places, strict=True))
+        nodes = (width * (cell + Decimal(1) / 2 + node * side) for side in (-1, 0, 1))
+        total += sum(w * (-law.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True))
         cumulative.append(total)
-    # The last cell ends where 64-bit words do.
-    ends = [min(int(one / total * 2**64), 2**64 - 1) for one in cumulative]
+    # The last cell ends with the largest 64-bit word.
+    ends = [min(int(weight / total * 2**64), 2**64 - 1) for weight in cumulative]
     thresholds = np.array(ends, dtype=np.uint64)
     starts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - _GUIDE_BITS)
     guide = np.searchsorted(thresholds, starts, side="right")

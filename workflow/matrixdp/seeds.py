@@ -1,7 +1,7 @@
-"""Independent random streams that are functions of stable names alone.
+"""Independent random streams that depend on stable names alone.
 
-A stream depends on the root seed, the words of its key and the trial, never on the order of jobs,
-the number of cores or the size of a batch.
+A stream depends on the root seed, the words of its key and the trial. It never depends on the order
+of jobs, the number of cores or the size of a batch.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 
 def streams(seed: int, *key: str, trials: Iterable[int]) -> list[np.random.Generator]:
-    """Return one Generator per trial for the named purpose.
+    """Return one Generator per trial for a purpose.
 
     Args:
         seed: the root seed of the run.
-        key: what the stream is for, e.g. ``("noise", "regression", "laplace", "1", "report")``.
+        key: purpose of the stream, e.g. ``("noise", "regression", "laplace", "1", "report")``.
         trials: trial numbers.
     """
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()

@@ -27,15 +27,27 @@ COLUMNS = (
 NONPRIVATE, RANDOM, ZERO, MAJORITY = "nonprivate", "random", "zero", "majority"
 #: The mean of a regression's training target, which is not private.
 MEAN = "mean"
-GUESSES = (ZERO, RANDOM, MAJORITY, MEAN)
-REFERENCES = (NONPRIVATE, *GUESSES)
+
+#: Guesses that follow from the public bounds, and from the names of the features.
+CONSTANT, AXES = "constant", "axes"
+GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
+
+#: No privacy, of records that are clipped: R^2 as a share of the largest squared norm, by name.
+CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
+REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
+
+#: Those of predictions of a target, of principal components, and of private training.
+OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
+OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
+OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 
 #: The data set that is a person's own file.
 OWN = "my_matrix"
 
-#: Those of releases, and those of private training.
-OF_RELEASES = (NONPRIVATE, ZERO, RANDOM)
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
+
+#: The phase of trials on records of zeros, which show what the noise does alone.
+CONTROL = "control"
 
 #: Rows in blocks: a block maps a column to one value for all its rows, or to an array with one
 #: value per row; a block without arrays is one row. What a block leaves out, or is None or NaN

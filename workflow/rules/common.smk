@@ -159,7 +159,10 @@ def table_files(*names, reading=DEFAULT):
     """Return all files of tables, as far as this configuration has these tables."""
     folder = "<results>/tables" if reading == DEFAULT else f"<results>/readings/{reading}/tables"
     names = [name for name in names if name in TABLES]
-    return expand(f"{folder}/{{name}}.{{ending}}", name=names, ending=["csv", "md", "tex", "json"])
+    files = expand(f"{folder}/{{name}}.{{ending}}", name=names, ending=["csv", "md", "json"])
+    # Those that a paper prints are there in LaTeX too.
+    printed = [name for name in names if fnmatch.fnmatch(name, "table[1-5]")]
+    return files + [f"{folder}/{name}.tex" for name in printed if reading == DEFAULT]
 
 
 def figure_files(*names):

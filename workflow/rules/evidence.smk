@@ -73,6 +73,28 @@ rule canaries:
         "python -m matrixdp canaries --seed {params.seed} --out {output} > {log} 2>&1"
 
 
+rule held_out:
+    """Rules that were made on the papers' data, on three other data sets."""
+    input:
+        code=lambda wildcards: code_on_release("cli.held_out", *discovery.mechanisms()),
+    output:
+        "<results>/held_out.csv",
+    log:
+        "<results>/logs/held_out.log",
+    benchmark:
+        "<results>/benchmarks/held_out.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        seed=config["seed"],
+        trials=config["experiment_defaults"]["trials"],
+    message:
+        "Held-out data"
+    shell:
+        "python -m matrixdp held_out --seed {params.seed} --trials {params.trials}"
+        " --out {output} > {log} 2>&1"
+
+
 rule theory:
     """What the papers' theorems say in numbers, and how long samplers take here."""
     input:

@@ -19,7 +19,6 @@ rule table:
             labels={"table": "{table}"},
         ),
         md="<results>/tables/{table}.md",
-        tex="<results>/tables/{table}.tex",
         json="<results>/tables/{table}.json",
     log:
         "<results>/logs/tables/{table}.log",
@@ -44,7 +43,6 @@ rule table_of_reading:
     output:
         csv="<results>/readings/{reading}/tables/{table}.csv",
         md="<results>/readings/{reading}/tables/{table}.md",
-        tex="<results>/readings/{reading}/tables/{table}.tex",
         json="<results>/readings/{reading}/tables/{table}.json",
     log:
         "<results>/logs/tables/{reading}/{table}.log",
@@ -61,6 +59,26 @@ rule table_of_reading:
     shell:
         "python -m matrixdp table {wildcards.table} --reading {wildcards.reading}"
         " --results $(dirname {input.settings}) --out $(dirname {output.csv}) > {log} 2>&1"
+
+
+rule latex:
+    """A table of the papers in LaTeX."""
+    input:
+        table="<results>/tables/{table}.json",
+        code=code("cli.latex"),
+    output:
+        "<results>/tables/{table}.tex",
+    log:
+        "<results>/logs/tables/{table}_latex.log",
+    wildcard_constraints:
+        table="table[1-5]",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "LaTeX: {wildcards.table}"
+    shell:
+        "python -m matrixdp latex {input.table} > {log} 2>&1"
 
 
 rule figure:

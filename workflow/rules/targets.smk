@@ -40,13 +40,13 @@ rule table5:
 rule figure1:
     """Figure 1 of the IMGM paper."""
     input:
-        figures("figure1*"),
+        figures("figure1"),
 
 
 rule figure3:
     """Figure 3 of the MVG paper."""
     input:
-        figures("figure3*"),
+        figures("figure3"),
 
 
 rule figure4:
@@ -72,14 +72,14 @@ rule imgm:
     """The tables and figures of the IMGM paper."""
     input:
         tables("table1", "imgm_*"),
-        figures("figure1*", "imgm*"),
+        figures("figure1", "imgm*"),
 
 
 rule mnist:
     """MNIST, private gradients and private features."""
     input:
         tables("imgm_mnist*"),
-        figures("imgm_mnist*", "figure1_mnist*"),
+        figures("figure1"),
 
 
 rule figures:
@@ -92,7 +92,7 @@ rule readings:
     """Every mechanism under all its readings."""
     input:
         expand("<results>/readings/{name}.csv", name=SWEPT),
-        figures("readings_*"),
+        figures("readings"),
 
 
 rule audit:

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
-from matrixdp.experiments.tasks.base import Released
-from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
+from matrixdp.experiments.tasks.base import NoBaseline, Released
+from matrixdp.experiments.tasks.components import AllComponents, FirstComponent, constant_basis
+from matrixdp.privacy.sensitivity import Box
 from matrixdp.seeds import streams
+
+BOX = Box.cube(5, 0, 1)
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def test_the_largest_eigenvalue_counts_and_not_its_modulus(matrix):
 def test_an_exact_release_has_no_error(task, matrix):
     instance = task.instance(matrix, [])
     trials = streams(0, trials=range(2))
-    np.testing.assert_allclose(instance.reference("nonprivate", trials), 0, atol=1e-12)
+    np.testing.assert_allclose(instance.reference("nonprivate", trials, BOX), 0, atol=1e-12)
     root = np.linalg.cholesky(matrix @ matrix.T + 7 * np.eye(5))
     np.testing.assert_allclose(instance.score(stack(root), yields="sketch", ridge=7), 0, atol=1e-12)
     estimate = instance.estimate(Released(stack(root), "sketch", 7))
@@ -67,11 +70,46 @@ def test_random_references_are_uniform(matrix):
     values = np.linalg.eigvalsh(moments)[::-1]
     trials = 4000
     own = streams(0, "noise", trials=range(trials))
-    guess = FirstComponent().instance(matrix, []).reference("random", own)
+    guess = FirstComponent().instance(matrix, []).reference("random", own, BOX)
     error = 3 * guess.std() / np.sqrt(trials)
     assert guess.mean() == pytest.approx(values[0] - moments.trace() / 5, abs=error)
     # For uniform v, E (v^T S v)^2 = (tr(S)^2 + 2 tr(S^2)) / (d (d + 2)).
-    residual = AllComponents().instance(matrix, []).reference("random", own)
+    residual = AllComponents().instance(matrix, []).reference("random", own, BOX)
     square = (moments.trace() ** 2 + 2 * (values**2).sum()) / 35
     expected = (values**2 - 2 * values * moments.trace() / 5).sum() + 5 * square
     assert residual.mean() == pytest.approx(expected, abs=3 * residual.std() / np.sqrt(trials))
+
+
+def test_the_constant_basis_of_a_cube_is_that_of_helmert():
+    from scipy.linalg import helmert
+
+    basis = constant_basis(BOX)
+    signs = np.sign((basis * helmert(5, full=True).T).sum(axis=0))
+    np.testing.assert_allclose(basis * signs, helmert(5, full=True).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("lower", [(0, 0, 0, 0), (-1, 0, -1, 0), (-1, -1, -1, 2)])
+def test_a_constant_basis_begins_with_the_middle_of_the_bounds(lower):
+    box = Box(lower, (1, 2, 1, 5))
+    basis = constant_basis(box)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
+    middle = box.middle / np.linalg.norm(box.middle)
+    assert abs(basis[:, 0] @ middle) == pytest.approx(1)
+
+
+def test_symmetric_bounds_have_no_constant():
+    with pytest.raises(NoBaseline, match="symmetric about 0"):
+        constant_basis(Box.cube(3, -2, 2))
+
+
+def test_baselines_use_no_record(matrix):
+    """Both are directions that the bounds give, whatever the records are."""
+    own = streams(0, trials=range(2))
+    for name, basis in (("constant", constant_basis(BOX)), ("axes", np.eye(5))):
+        instance = AllComponents().instance(matrix, [])
+        captured = [v @ instance.moments @ v for v in basis.T]
+        expected = ((instance.eigenvalues - captured) ** 2).sum()
+        np.testing.assert_allclose(instance.reference(name, own, BOX), expected)
+        first = FirstComponent().instance(matrix, [])
+        expected = instance.eigenvalues[0] - captured[0]
+        np.testing.assert_allclose(first.reference(name, own, BOX), expected)

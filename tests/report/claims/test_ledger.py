@@ -108,18 +108,18 @@ def test_kinds_and_the_one_sentence_that_counts(run):
     kinds = ["theorem", "identity", "theorem", "experiment", "experiment"]
     assert table["kind"].tolist() == kinds
     assert table["evidence"].tolist()[:4] == ["3 numbers"] * 3 + [""]
-    only = pd.DataFrame(
-        {"paper": ["MVG"], "kind": ["theorem"], "verdict": ["reproduced only under x"]}
-    )
-    assert tally(only) == "MVG: 0 of 1 theorems and identities reproduced"
+    twice = {"paper": "MVG", "kind": "theorem", "verdict": "reproduced only under x"}
+    only = pd.DataFrame([{**twice, "id": "M1"}, {**twice, "id": "M2", "same_as": "M1"}])
+    assert tally(only) == "MVG: 0 of 1 theorems hold as stated and 1 under a narrower reading"
     said = tally(table.reset_index())
     assert said == (
-        "MVG: 2 of 3 theorems and identities reproduced, 1 of 1 claims on experiments reproduced; "
-        "IMGM: 0 of 1 claims on experiments reproduced"
+        "MVG: 1 of 2 theorems hold as stated and 1 fails, 1 of 1 identities hold as stated, "
+        "1 of 1 claims on experiments hold as stated; "
+        "IMGM: 0 of 1 claims on experiments hold as stated"
     )
     assert explained(table) == (
         "reproduced: the test holds, after correction; not reproduced: the test says the opposite, "
-        "after correction; undecided: the trials or numbers say neither, or there are none"
+        "after correction; undecided: the trials or numbers say neither, or there are too few"
     )
     frame = tables.registry(KINDS)["claims"].data({"claims": table.reset_index()})
     shown = tables.registry(KINDS)["claims"].describe(frame)

@@ -21,23 +21,16 @@ from matrixdp.report.figures import style
 MEANING = {
     "nominal ε": "epsilon",
     "true ε": "epsilon_actual",
-    "μ really delivered": "mu_actual",
-    "standard deviation of the noise in one released entry": "noise_std",
-    "releases T": "releases",
+    "standard deviation of the noise on one entry of the query": "noise_std",
     "entries m n": "entries",
     "number of columns n": "n",
     **{metric.axis: "mean" for metric in catalogue.metrics().values()},
     "ratio": "ratio",
     "seconds per draw": "seconds",
-    "over the least": "over_pld",
-    "noise std / sensitivity": "multiplier",
 }
 #: The section of the catalogue's legends that has the look of what a column names.
 SECTIONS = {
-    "accountant": "accountants",
     "method": "samplers",
-    "sampler": "samplers",
-    "allocation": "allocations",
 }
 #: Side by side, so that tied curves do not hide each other.
 ASIDE = 0.35

@@ -43,7 +43,6 @@ def test_a_headline_is_short_and_follows_from_the_frame(name):
     [
         ("noise_levels", "noise_std"),
         ("nominal", "epsilon_actual"),
-        ("imgm_adult", "epsilon_actual"),
     ],
 )
 def test_other_numbers_give_another_headline(name, column):

@@ -5,11 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from samplerun import settle
+from samplerun import put, settle
 from trialrows import around, reason, trials
 
 from matrixdp import catalogue, places
 from matrixdp.checks import InputError
+from matrixdp.cli import latex
 from matrixdp.report import comparisons, summary, tables
 
 EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
@@ -19,7 +20,8 @@ COLUMNS = [
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
     *("implied_epsilon", "implied_noise_std", "note"),
 ]
@@ -40,6 +42,7 @@ def make(saved, tmp_path):
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)
+        latex.run([f"{stem}.json"])
         return table, *((stem.with_suffix(end).read_text()) for end in (".md", ".tex"))
 
     return run
@@ -167,7 +170,7 @@ def test_a_reading_that_was_not_run(make):
     table, _, latex = make(3, *regression(), reading="zeta=literal")
     assert set(table["verdict"]) == {"not run"}
     assert set(table["reading"]) == {"zeta=literal"}
-    assert "zeta=literal, not the default one" in latex
+    assert "reading zeta=literal" in latex
 
 
 def test_another_metric_has_no_place_in_the_table(make):
@@ -219,7 +222,7 @@ def test_simulated_data_have_no_verdict_and_are_shouted(make):
     assert r"\caption{\textbf{SIMULATED DATA." in latex
     _, markdown, latex = make(3, *regression())
     assert "SIMULATED" not in markdown + latex
-    assert "Data: original" in markdown
+    assert "original data" in markdown
 
 
 def test_table_5_conjectures_a_slip_of_the_unit(make):
@@ -262,7 +265,7 @@ def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, agai
         assert laplace["against_paper"] == against_paper
     # The verdict in the unit that is printed is for machines.
     assert laplace["verdict"] == "lower"
-    assert "in the unit that the paper prints 1 of 7 values are met" in markdown
+    assert "the difference of ratios to random guess." in markdown
 
 
 def test_few_trials_are_held_against_nothing(make):
@@ -272,7 +275,7 @@ def test_few_trials_are_held_against_nothing(make):
         )
         assert table["against_paper"].notna().any() == said
         assert table["against_chance"].notna().any() == said
-        assert ("Against chance: better" in markdown) == said
+        assert ("Against the paper: by" in markdown) == said
         assert markdown.startswith("### None of the paper's 2 private rows is clearly") == said
 
 
@@ -334,7 +337,7 @@ def test_markdown_is_readable(make):
     )
     assert lines[start + 10].startswith("| **Beyond the paper** |")
     assert len({line.count("|") for line in lines[start:]} - {0}) == 1
-    for said in ("100 trials", "epsilon = 1", "delta = 0.00403 (1/248)", "We suspect", "default"):
+    for said in ("100 trials", "epsilon = 1", "delta = 0.00403 (1/248)", "original data"):
         assert said in markdown
 
 
@@ -383,7 +386,7 @@ def test_unknown_tables_are_refused_and_missing_inputs_told(tmp_path):
         tables.write(["tabel3"], results=tmp_path)
     tables.write(["table3"], results=tmp_path)
     said = "summary/regression has not been made yet"
-    for end in ("csv", "md", "tex", "json"):
+    for end in ("csv", "md", "json"):
         assert said in (tmp_path / f"tables/table3.{end}").read_text()
 
 
@@ -404,3 +407,17 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     assert "| IMGM |  |  | no guarantee |  |" in markdown
     methods = pd.read_csv(tmp_path / "tables/of_tomorrow.csv")["method"]
     assert methods.tolist() == ["Non-private", "IMGM", "Laplace"]
+
+
+def test_a_true_epsilon_that_nothing_certifies_is_marked(make, tmp_path):
+    put(
+        tmp_path / "audit/regression.csv",
+        "mechanism,verdict\nlaplace,undecided: a doubt\nimgm,private\n",
+    )
+    table, *texts = make(3, *regression())
+    found = table.set_index("mechanism")["standing"]
+    assert (found["laplace"], found["imgm"]) == ("declared", "certified")
+    assert found.drop(["laplace", "imgm"]).isna().all()
+    for text in texts:
+        assert text.count("(declared only)") == 1
+        assert re.search(r"Laplace.*1 \(declared only\)", text)

@@ -17,8 +17,9 @@ from scipy import special
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 
-#: Numbers that a test of the scale draws, about, and the probability that it errs.
-NUMBERS, ERROR = 400_000, 1e-6
+#: Numbers that a test of the scale draws, about, the probability that it errs, and the power with
+#: which the smallest shortfall is stated that it finds.
+NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
 
 #: What counts as tight: at most this much of epsilon, or of the noise, is left unused.
 TIGHT = 1e-3
@@ -29,18 +30,40 @@ RUNS, COST, MOST = 200_000, 3e7, 8e8
 
 
 class Scale(NamedTuple):
-    """Size of the noise that was drawn over that of the declared law, and its acceptance region."""
+    """Size of the noise that was drawn over that of the declared law, and its acceptance region.
+
+    Attributes:
+        shortfall: the smallest share by which noise can be too small so that the test finds it with
+            the probability ``POWER``.
+        another_law: whether the noise is of another distribution, whatever its size.
+    """
 
     ratio: float
     low: float
     high: float
+    shortfall: float = float("nan")
+    another_law: bool = False
 
     @property
     def verdict(self) -> str:
-        """Return ``right``, ``too small`` or ``too large``."""
+        """Return ``right``, ``too small``, ``too large`` or ``of another law``."""
         if np.isnan(self.ratio) or self.low <= self.ratio <= self.high:
-            return "right"
+            return "of another law" if self.another_law else "right"
         return "too small" if self.ratio < self.low else "too large"
+
+
+class Finding(NamedTuple):
+    """What replays show of a composed release.
+
+    Attributes:
+        other: the share of replays with the same noisy answers that give another release.
+        mu: the largest mu of all Gaussian parts together on neighbours, over the declared one.
+        shortfall: as that of a ``Scale``, of the noise of every part.
+    """
+
+    other: float
+    mu: float
+    shortfall: float
 
 
 #: Where no law of a sum is known.
@@ -78,6 +101,10 @@ class Audit(abc.ABC):
         """Return the test of the noise's scale, on the full query."""
         return NO_SCALE
 
+    def executed(self, stream: np.random.Generator) -> Finding | None:
+        """Return what replays of a composed release show; None where it is not composed."""
+        return None
+
     def curve_error(self) -> float:
         """Return the largest relative error of the closed form by a second way; NaN without one."""
         return float("nan")
@@ -94,9 +121,11 @@ def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
 
     With ``root`` the noise's scale goes with the square root of the sum.
     """
-    low, high = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2])
+    low, high, often = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2, POWER])
     ratios = np.array([total, low, high]) / shape
-    return Scale(*(np.sqrt(ratios) if root else ratios).tolist())
+    found, least = (np.sqrt(one) if root else one for one in (ratios, low / often))
+    ratio, lowest, highest = map(float, found)
+    return Scale(ratio, lowest, highest, float(1 - least))
 
 
 def trials_of(numbers_each: float) -> int:

@@ -177,6 +177,36 @@ def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], f
     Returns:
         The events; and how often that for mu happens on the other neighbour.
     """
+    candidates, counts, others = _candidates(sample)
+    size = sample.shape[1]
+    count = len(candidates) // 2
+    shares = (counts.hits[1] + 1) / (size + 2)
+    grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
+    lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
+    best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
+    # Where nothing tells the neighbours apart, the event in the middle could prove most.
+    chosen = [count // 2 if one is None else one for one in best]
+    mean, square = _edge(counts, nominal, delta)
+    centre = int((mean / np.sqrt(square)).argmax())
+    swapped = candidates[centre].swapped
+    ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
+    places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
+    against = others[swapped][places] * (-1 if swapped else 1)
+    events = [candidates[k] for k in chosen]
+    return events + [Event(float(t), swapped) for t in against], float(shares[chosen[1]])
+
+
+def strength(sample: Array, nominal: float, delta: float) -> float:
+    """Return how clearly the best event on a sample, shape (2, runs), refutes a guarantee."""
+    mean, square = _edge(_candidates(sample)[1], nominal, delta)
+    return float((mean / np.sqrt(square)).max())
+
+
+def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
+    """Return events on a sample, how often they happen, and the other side's values in order.
+
+    The latter are for either direction: of the second neighbour, and of the first one negated.
+    """
     first, second = sample
     size = len(first)
     # Evenly spaced in probability, and densely where events are rare.
@@ -195,20 +225,7 @@ def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], f
     both, here, there = np.concatenate(found, axis=1)
     counts = Counts(both, here, there, size)
     candidates = [Event(float(t), swapped) for swapped in (False, True) for t in thresholds]
-    shares = (counts.hits[1] + 1) / (size + 2)
-    grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
-    lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
-    best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
-    # Where nothing tells the neighbours apart, the event in the middle could prove most.
-    chosen = [len(thresholds) // 2 if one is None else one for one in best]
-    mean, square = _edge(counts, nominal, delta)
-    centre = int((mean / np.sqrt(square)).argmax())
-    swapped = candidates[centre].swapped
-    ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
-    places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
-    against = others[swapped][places] * (-1 if swapped else 1)
-    events = [candidates[k] for k in chosen]
-    return events + [Event(float(t), swapped) for t in against], float(shares[chosen[1]])
+    return candidates, counts, others
 
 
 def _highest(wealth: Array) -> int | None:

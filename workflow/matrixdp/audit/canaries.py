@@ -5,23 +5,28 @@ Each canary comes with a control, the same thing done right, which that tool mus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp import laws
-from matrixdp.audit import evidence, replay, sensitivities
+from matrixdp import laws, safe
+from matrixdp.audit import composition, evidence, real, replay, sensitivities
 from matrixdp.audit.blackbox import Event, Statistic, prove
+from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.audit.releases import ROUNDING, audit_of
 from matrixdp.audit.replay import Run
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Law, Streams
+from matrixdp.mechanisms import wishart
+from matrixdp.mechanisms.adaptive import AdaptiveCovariance
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.allocation import Binary, Shares
-from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
-from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments
+from matrixdp.mechanisms.base import Additive, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments, PrivatelyClipped
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
@@ -34,6 +39,7 @@ from matrixdp.privacy.sensitivity import (
     Ball,
     Box,
     IdentityQuery,
+    NormalEquations,
     Query,
     SecondMomentQuery,
     second_moments,
@@ -137,6 +143,47 @@ def _by_replay(run: Run, release: GaussianRelease, source: Query, given: Given) 
     found = replay.size(run, release, source, given[0])
     seen = f"mu {found:.4g}, declared {release.mu:.4g}"
     return Outcome(found > release.mu * (1 + ROUNDING), seen)
+
+
+def _by_execution(release: Release, given: Given) -> Outcome:
+    finding = composition.executed(release, given[0])
+    seen = f"{finding.other:.0%} of replays with the same noisy answers give another release"
+    return Outcome(finding.other > 0, seen)
+
+
+def _by_real_noise(release: Release, given: Given) -> Outcome:
+    scale = real.scale(release, given[0])
+    seen = f"noise of {scale.ratio:.3f} of its size, allowed [{scale.low:.3f}, {scale.high:.3f}]"
+    return Outcome(scale.verdict != "right", seen)
+
+
+class _Muffled:
+    """A stream of which some draws, by their places, are multiplied by a factor."""
+
+    def __init__(self, stream: np.random.Generator, factors: Mapping[int, float]) -> None:
+        self._stream, self._factors, self._place = stream, factors, 0
+
+    def _factor(self) -> float:
+        self._place += 1
+        return self._factors.get(self._place - 1, 1.0)
+
+    def standard_normal(self, out: Array) -> None:
+        self._stream.standard_normal(out=out)
+        out *= self._factor()
+
+    def laplace(self, size: int) -> Array:
+        return self._factor() * self._stream.laplace(size=size)
+
+
+def _muffled(release: Release, factors: Mapping[int, float]) -> Release:
+    """Return a release that declares the same, and multiplies draws of its parts by factors."""
+
+    class Muffled(type(release)):  # type: ignore[misc]
+        def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+            less = [_Muffled(stream, factors) for stream in streams]
+            return np.asarray(super()._draw(value, less, out))
+
+    return Muffled(**{field.name: getattr(release, field.name) for field in fields(release)})
 
 
 def _drawn(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
@@ -369,10 +416,83 @@ def _radius_of_data(wrong: bool, given: Given) -> Outcome:
     return _by_replay(run, release, _MOMENTS, given)
 
 
-def _by_training(given: Given, *, factor: float = 1.0, clipping: bool = True) -> Outcome:
+#: By name, what is wrong with a composition: mechanism, query, and the factors of its draws.
+_COMPOSED: dict[str, tuple[str, Mechanism, Query, Mapping[int, float]]] = {
+    "clipped_private: counts": (
+        "a radius from the exact histogram of norms",
+        PrivatelyClipped(),
+        _MOMENTS,
+        {0: 0.0},
+    ),
+    "clipped_private: 0.95": (
+        "noise of 0.95 of its size on clipped second moments",
+        PrivatelyClipped(),
+        _MOMENTS,
+        {1: 0.95},
+    ),
+    "clipped_private: 0.8": (
+        "noise of 0.8 of its size on clipped second moments",
+        PrivatelyClipped(),
+        _MOMENTS,
+        {1: 0.8},
+    ),
+    "clipped_adaptive: search": (
+        "a search for the radius (Dong, Liang & Yi) with the exact trace and no noise",
+        AdaptiveCovariance(),
+        _MOMENTS,
+        {0: 0.0, 1: 0.0},
+    ),
+    "centred_private: mean": (
+        "second moments about the exact mean",
+        Centred(),
+        _MOMENTS,
+        {0: 0.0},
+    ),
+    "adassp: target": (
+        "AdaSSP with the exact moments of features and target",
+        AdaSSP(),
+        NormalEquations(Box.cube(6, -1, 1), 50, target=5),
+        {2: 0.0},
+    ),
+}
+
+
+def _composed(mechanism: Mechanism, query: Query, factors: Mapping[int, float]) -> Try:
+    def try_out(wrong: bool, given: Given) -> Outcome:
+        release = mechanism.calibrate(query, epsilon=1.0, delta=0.01)
+        return _by_execution(_muffled(release, factors if wrong else {}), given)
+
+    return try_out
+
+
+for _name, (_mistake, _mechanism, _query, _factors) in _COMPOSED.items():
+    _replay(_name, _mistake)(_composed(_mechanism, _query, _factors))
+
+
+class _LittleRealNoise(GaussianRelease):
+    def _noisy(self, value: Array, bits: safe.Bits) -> Array:
+        return value + 0.95 * (super()._noisy(value, bits) - value)
+
+
+@_test("real noise x 0.95", "a simulated release that is right, and a real one with less noise")
+def _little_real_noise(wrong: bool, given: Given) -> Outcome:
+    release = ClippedMoments().calibrate(_MOMENTS, epsilon=1.0, delta=0.01)
+    return _by_real_noise(_LittleRealNoise(**vars(release)) if wrong else release, given)
+
+
+@_black_box("Wishart noise", "positive definite noise on second moments (Jiang, Xie & Zhang, 2016)")
+def _wishart(wrong: bool, given: Given) -> Outcome:
+    query = SecondMomentQuery(Ball(1.0, 4), 50)
+    release: Release = wishart.calibrated(query, 1.0)
+    if not wrong:
+        release = Laplace().calibrate(query, epsilon=1.0)
+    return _proof(release, BlackBoxAudit(release, given[0]).statistic, 4000, given[2:])
+
+
+def _by_training(given: Given, **options: Any) -> Outcome:
     from matrixdp.audit import training
 
-    found = training.guesses(given, factor=factor, clipping=clipping)
+    found = training.guesses(given, **options)
     real, promised = (gaussian.epsilon(training.DELTA, mu) for mu in (found.mu, training.MU))
     seen = f"{found.right} of {found.canaries} canary records guessed right in one run"
     seen = f"{seen}: epsilon above {real:.3g}, promised {promised:.3g}"
@@ -382,6 +502,11 @@ def _by_training(given: Given, *, factor: float = 1.0, clipping: bool = True) ->
 @_training("training noise x 0.8", "private gradients with 0.8 of the noise that is declared")
 def _fifth_too_little(wrong: bool, given: Given) -> Outcome:
     return _by_training(given, factor=0.8 if wrong else 1.0)
+
+
+@_training("banded noise x 0.7", "noise of two bands, in fixed order, of 0.7 of the declared size")
+def _banded_too_little(wrong: bool, given: Given) -> Outcome:
+    return _by_training(given, factor=0.7 if wrong else 1.0, correlated=True)
 
 
 @_training("unclipped gradients", "private gradients that nobody clips, with the noise for clipped")

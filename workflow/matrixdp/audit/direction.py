@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from matrixdp.audit.base import ERROR, Audit, Scale
+from matrixdp.audit.base import ERROR, POWER, Audit, Scale
 from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
@@ -79,8 +79,10 @@ class DirectionAudit(Audit):
         drawn = self.release.sample(value, [stream] * DRAWS)
         spread = 1 - (drawn @ other) ** 2 / (other @ other)
         expected = mean_spread(self.release.kappa * float(other @ other), m)
-        margin = float(-special.ndtri(ERROR / 2) * spread.std() / np.sqrt(DRAWS)) / expected
-        return Scale(float(spread.mean()) / expected, 1 - margin, 1 + margin)
+        error = float(spread.std() / np.sqrt(DRAWS)) / expected
+        margin = -float(special.ndtri(ERROR / 2)) * error
+        shortfall = margin + float(special.ndtri(POWER)) * error
+        return Scale(float(spread.mean()) / expected, 1 - margin, 1 + margin, shortfall)
 
 
 def _integral(concentration: float, inner: float, size: int, power: int) -> float:

@@ -45,11 +45,16 @@ class GaussianAudit(Audit):
         # Of the linear functional that projects on the whitened change.
         unit = np.eye(change.size).reshape(-1, *change.shape)
         self._weights: Array = law.whiten(unit) @ law.whiten(change) / self.mu
+        self._apart = float(self._weights @ change.ravel())
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the projections: N(c + mu, 1) and N(c, 1) if the noise is what it should be."""
-        first, second = runs.runs(self.release, self._pair, count, stream)
-        return first.reshape(count, -1) @ self._weights, second.reshape(count, -1) @ self._weights
+
+        def projected(values: Array) -> Array:
+            return values.reshape(len(values), -1) @ self._weights
+
+        second = runs.runs(self.release, self._pair, count, stream, projected)
+        return second + self._apart, second
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of all whitened entries of the full query's noise."""

@@ -11,14 +11,36 @@ from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
-from matrixdp.laws import SizedLaw
+from matrixdp.laws import NormLaw, SizedLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.quadrature import integrated_radial_delta
 from matrixdp.privacy.sensitivity import IdentityQuery
 
+#: Draws of a law on which its norm is checked.
+DRAWS = 16
+
 #: Decimals that are kept of a privacy loss.
 DECIMALS = 9
+
+
+def is_norm(law: NormLaw) -> bool:
+    """Return whether a law's norm is one on what it draws and on differences of that.
+
+    It must be finite, above 0, symmetric, homogeneous and subadditive; otherwise a change of the
+    value, which may point anywhere, can cost more than its size.
+    """
+    first, second = np.split(law.sample([np.random.default_rng(0)] * DRAWS), 2)
+    z = np.concatenate([first, first - second])
+    with np.errstate(all="ignore"):
+        size, other, both = law.norm(z), law.norm(z[::-1]), law.norm(z + z[::-1])
+        multiples = np.stack([law.norm(-z), law.norm(3 * z) / 3])
+    return bool(
+        np.isfinite(size).all()
+        and (size > 0).all()
+        and np.allclose(multiples, size)
+        and (both <= (size + other) * (1 + 1e-9)).all()
+    )
 
 
 class NormAudit(Audit):
@@ -49,12 +71,15 @@ class NormAudit(Audit):
             # One radius for all columns: all must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
-        sides = runs.runs(release, self._pair, count, stream)
-        first, second = (side.reshape(count, *before.shape) for side in sides)
-        # Losses have atoms at their extremes; an event must not split one by the last bits, which
-        # differ between the neighbours. That is the rounding of floats, not the law of the noise.
-        losses = (size(side - after) - size(side - before) for side in (first, second))
-        first, second = (np.round(loss, DECIMALS) for loss in losses)
+        shift = before - after
+
+        def losses(values: Array) -> Array:
+            # Losses have atoms at their extremes; an event must not split one by the last bits,
+            # which differ between the neighbours. That is the rounding of floats.
+            sides = values + shift, values
+            return np.stack([np.round(size(z - after) - size(z - before), DECIMALS) for z in sides])
+
+        first, second = runs.runs(release, self._pair, count, stream, losses)
         return first, second
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import special
 
-from matrixdp.audit import replay, sensitivities
-from matrixdp.audit.base import TIGHT, Audit, Scale
+from matrixdp.audit import real, replay, sensitivities
+from matrixdp.audit.base import TIGHT, Audit, Finding, Scale
 from matrixdp.audit.blackbox import Proof, prove
 from matrixdp.audit.direction import DirectionAudit
 from matrixdp.audit.gaussian import GaussianAudit
 from matrixdp.audit.neighbours import frobenius, worst
-from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit
+from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
 from matrixdp.experiments.study import Settings, calibrated
@@ -25,6 +27,7 @@ from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.mechanisms.mvg import AlongPrivateDirections
+from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 from matrixdp.seeds import streams
 
@@ -32,7 +35,8 @@ COLUMNS = (
     ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
     + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "mu_certified", "refuted"]
-    + ["scale", "scale_low", "scale_high", "kappa", "rescaled_std", "replayed", "verdict", "note"]
+    + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
+    + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
 )
 
 #: Relative tolerance of epsilons that are computed in two ways.
@@ -40,6 +44,12 @@ ROUNDING = 1e-9
 
 #: Steps of a search for a radius that are looked at: all further ones scale with the radius.
 STEPS = 4
+
+#: Where neighbours are further apart than declared.
+REPLAYED = "violated: a replay on two neighbours shows it"
+
+#: Where replays of a composition with the same noisy answers differ.
+UNDECLARED = "the noise of its parts does not enter what is released as declared"
 
 #: The largest relative error of an epsilon that disagrees with numerical integration.
 CURVE = 1e-6
@@ -62,6 +72,9 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
         eigenvalue = found["smallest eigenvalue of x"] / release.eigenvalue_std
         target = found["l2, x times y"] / release.target_std
         return ComposedAudit(release, [eigenvalue, first.mu, target], first, stream)
+    if isinstance(release, TargetMean):
+        moved = sensitivities.found(release.query, stream)["mean of y"]
+        return ComposedAudit(release, [moved / release.mean_std], None, stream)
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
@@ -76,7 +89,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
             return GaussianAudit(release, noise, stream)
         if isinstance(noise, GeneralizedGamma):
             return GeneralizedGammaAudit(release, noise, stream)
-        if isinstance(noise, NormLaw):
+        if isinstance(noise, NormLaw) and is_norm(noise):
             return NormAudit(release, noise, stream)
     return BlackBoxAudit(release, stream)
 
@@ -91,7 +104,7 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         full[0, 0] = radius
         counted = shells(full, radius, count)
         mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
-        parts = [audit_of(one, stream) for one in release.candidates]
+        parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
         rest = max(part.mu for part in parts)
         return ChosenAudit(release, [*mus, rest], parts[0], stream)
     assert isinstance(release, ChosenBySearch)
@@ -124,7 +137,7 @@ def run(
     for cell in calibrated(mechanism, queries, settings):
         variant, query = cell.variant, cell.query
         words = (settings.experiment, mechanism, variant.direction, variant.name, cell.epsilon)
-        given = streams(settings.seed, "audit", *words, trials=range(5))
+        given = streams(settings.seed, "audit", *words, trials=range(7))
         row = {
             "experiment": settings.experiment,
             "mechanism": mechanism,
@@ -139,12 +152,13 @@ def run(
         if cell.release is None:
             row |= {"verdict": "not run: no guarantee", "note": cell.note}
             continue
-        row |= judge(audit_of(cell.release, given[0]), given[1:4], most)
+        row |= judge(audit_of(cell.release, given[0]), [*given[1:4], *given[5:]], most)
         # From the records on, which a mechanism may clip: the search above has not seen that.
         replayed = replay.ratio(cell.release, query, given[4])
-        row["replayed"] = replayed
+        if not np.isnan(replayed):
+            row["replayed"] = replayed
         if replayed > 1 + ROUNDING:
-            row["verdict"] = "violated: a replay on two neighbours shows it"
+            row["verdict"] = REPLAYED
     return rows
 
 
@@ -153,14 +167,15 @@ def judge(
 ) -> dict[str, object]:
     """Return what the tools find in an audit of one release.
 
-    ``given`` are three Generators: for the scale, and the two of :func:`prove`; ``most`` limits the
-    runs per neighbour, see :func:`run`.
+    ``given`` are five Generators: for the scale, the two of :func:`prove`, for what is executed,
+    and for real releases; ``most`` limits the runs per neighbour, see :func:`run`.
     """
     release = audit.release
-    scale = audit.scale(given[0])
+    scale, really = audit.scale(given[0]), real.scale(release, given[4])
+    finding = audit.executed(given[3])
     runs = audit.runs if most is None else min(audit.runs, most)
     nominal, delta = release.epsilon, release.delta
-    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=given[1:])
+    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=given[1:3])
     error = audit.curve_error()
     return {
         "delta": release.delta,
@@ -178,9 +193,15 @@ def judge(
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,
+        "real_scale": really.ratio,
+        "executed": np.nan if finding is None else 1 - finding.other,
+        "shortfall": shortfall(scale, really, finding),
+        "replayed": np.nan if finding is None else finding.mu,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(release.epsilon, audit, scale, proof, error / steepness(delta)),
+        "verdict": verdict(
+            release.epsilon, audit, [scale, really], finding, proof, error / steepness(delta)
+        ),
         "note": note(audit, proof),
     }
 
@@ -204,15 +225,39 @@ def steepness(delta: float) -> float:
     return max(1.0, -float(np.log(delta))) if delta else 1.0
 
 
-def verdict(nominal: float, audit: Audit, scale: Scale, proof: Proof, error: float) -> str:
-    """Return the verdict on a release that promises ``nominal``; the first that applies."""
+def shortfall(scale: Scale, really: Scale, finding: Finding | None) -> float:
+    """Return the share by which noise can be too small so that it is found with ``base.POWER``.
+
+    It is that of the weakest test of what is drawn; NaN where the black box stands alone.
+    """
+    weakest = max(np.nan_to_num([scale.shortfall, really.shortfall]))
+    weakest = max(weakest, 0.0 if finding is None else finding.shortfall)
+    return weakest or float("nan")
+
+
+def verdict(
+    nominal: float,
+    audit: Audit,
+    scales: Sequence[Scale],
+    finding: Finding | None,
+    proof: Proof,
+    error: float,
+) -> str:
+    """Return the verdict on a release that promises ``nominal``; the first that applies.
+
+    ``scales`` are those of noise that is simulated and of noise that is really released.
+    """
+    sizes = {scale.verdict for scale in scales}
     allowed = nominal * (1 + ROUNDING)
     unproved = f"the runs could have proved epsilon {proof.largest:.2g} at most"
     cases = (
         (proof.refuted, "violated: the black box proves it"),
         (audit.attained > allowed, f"violated: the {audit.tool} shows it"),
-        (scale.verdict == "too small", "violated: less noise is drawn than declared"),
-        (scale.verdict == "too large", "undecided: more noise is drawn than declared"),
+        ("too small" in sizes, "violated: less noise is drawn than declared"),
+        ("too large" in sizes, "undecided: more noise is drawn than declared"),
+        ("of another law" in sizes, "undecided: the noise has another distribution than declared"),
+        (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
+        (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
         (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the nominal epsilon"),

@@ -20,8 +20,8 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
-#: Numbers that are drawn at once.
-PART = 2**20
+#: Numbers that are drawn at once, which stay in the cache.
+PART = 2**17
 
 
 def value_of(query: Query, record: Array) -> Array:
@@ -42,20 +42,27 @@ def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
 
 
 def runs(
-    release: Additive, pair: Neighbours, count: int, stream: np.random.Generator
-) -> tuple[Array, Array]:
-    """Return what ``count`` runs release on each neighbour, shape (count, m) or (count, m, m).
+    release: Additive,
+    pair: Neighbours,
+    count: int,
+    stream: np.random.Generator,
+    statistic: Callable[[Array], Array],
+) -> Array:
+    """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
 
-    The noise of an ``Additive`` release does not depend on the value, so that the runs on one
-    neighbour are those on the other after a shift. That leaves each side's counts binomial.
+    ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
+    ``Additive`` release does not depend on the value, so that a release on the first neighbour is
+    one of these after a shift. That leaves each side's counts binomial.
     ValueError: the columns of the noise are not alike.
     """
     query = release.query
-    before, after = values(query, pair)
-    shift = before - after
+    value = value_of(query, pair.other)
     if not isinstance(query, IdentityQuery):
-        drawn = release.sample(after, [stream] * count)
-        return drawn + shift, drawn
+
+        def part(number: int) -> Array:
+            return statistic(release.sample(value, [stream] * number))
+
+        return in_parts(part, count, value.size)
     if not release.noise.columns_alike:
         raise ValueError("columns of the noise are not alike")
     few = replace(
@@ -63,5 +70,4 @@ def runs(
         query=IdentityQuery(query.domain, count, query.adjacency),
         noise=replace(release.noise, shape=(query.features, count)),
     )
-    drawn = few.sample(np.tile(pair.other[:, None], count), [stream])[0].T
-    return drawn + shift.T, drawn
+    return statistic(few.sample(np.tile(value, count), [stream])[0].T[:, :, None])

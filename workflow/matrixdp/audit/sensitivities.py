@@ -8,6 +8,8 @@ import numpy as np
 
 from matrixdp.audit.neighbours import Neighbours, frobenius, worst
 from matrixdp.checks import Array
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
 from matrixdp.seeds import streams
@@ -34,6 +36,10 @@ def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str,
 
 def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
     """Return, by name, what the query declares, and the norm of changes (..., m, n') it is of."""
+    if isinstance(query, InterceptEquations):
+        return {
+            "mean of y": (query.l2_mean, lambda d: np.abs(d[..., CONSTANT, query.target])),
+        }
     if isinstance(query, NormalEquations):
         x, y = np.array(query.others), query.target
         return {

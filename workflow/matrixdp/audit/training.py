@@ -15,7 +15,7 @@ Mahloujifar, Melis & Chaudhuri, ICML 2025) and cannot see a fifth too little wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from matrixdp.experiments.schemes.gradients import Gradients
 from matrixdp.experiments.training.base import at_least, key
 from matrixdp.experiments.training.gradients import descend
 from matrixdp.experiments.training.models import Perceptron
-from matrixdp.privacy import gaussian
+from matrixdp.privacy import banded, gaussian
 
 #: Canaries, steps, the declared mu of all steps, and the delta that an epsilon is told at.
 CANARIES, STEPS, MU, DELTA = 3000, 2, 3.0, 1e-5
@@ -68,38 +68,51 @@ def network(canaries: int = CANARIES) -> Perceptron:
 
 
 def guesses(
-    given: list[np.random.Generator], *, factor: float = 1.0, clipping: bool = True
+    streams: list[np.random.Generator],
+    *,
+    factor: float = 1.0,
+    clipping: bool = True,
+    correlated: bool = False,
 ) -> Guesses:
     """Return how many canaries are guessed right after one run.
 
-    ``given`` are three Generators: initial parameters, coins, noise. The noise's deviation is
-    multiplied with ``factor`` by mistake, and gradients may stay without ``clipping``.
+    Args:
+        streams: three Generators: of initial parameters, of coins, of the noise's key.
+        factor: what the noise's deviation is multiplied with by mistake.
+        clipping: whether gradients are clipped.
+        correlated: whether two halves of the records take turns, with noise of two bands, so that
+            each of them takes part twice; otherwise all take part in each step, with independent
+            noise. Final parameters alone show correlated noise less sharply.
     """
     model = network()
-    steps = plan(model)
     epsilon = float(gaussian.epsilon(DELTA, MU))
-    scheme = schemes.registry("gradients")["imgm"]
+    steps = plan(model)
+    if correlated:
+        steps = replace(steps, lot=CANARIES // 2)
+    scheme = schemes.registry("gradients")["banded" if correlated else "imgm"]
     noise = scheme.calibrate(steps, epsilon=epsilon, delta=DELTA)
-    initial = model.initial(given[0])
+    steps = noise.plan
+    bands = banded.coefficients(steps.bands).astype(np.float32)
+    initial = model.initial(streams[0])
     everyone = np.arange(CANARIES, dtype=np.int32)
-    coins = given[1].random(CANARIES) < 0.5
+    coins = streams[1].random(CANARIES) < 0.5
 
     def moved(members: NDArray, clip: float, factor: float) -> Array:
         """Return how far weights of the canaries' features come, shape (canaries, units)."""
-        lot = np.zeros(CANARIES, np.int32)
-        lot[: len(members)] = members
-        lots, sizes = np.tile(lot, (STEPS, 1)), np.full(STEPS, len(members), np.int32)
-        deviations: Mapping[str, Array] = {
+        lots = np.zeros((steps.steps, CANARIES), np.int32)
+        sizes = np.zeros(steps.steps, np.int32)
+        for step in range(steps.steps):
+            turn = members[members % steps.lots == step % steps.lots]
+            lots[step, : len(turn)], sizes[step] = turn, len(turn)
+        deviations = {
             name: at_least(factor * np.asarray(noise.deviations[name])) for name in steps.shapes
         }
-        # Independent noise in each step.
-        bands = np.ones(1, np.float32)
-        args = lots, sizes, clip, steps.lot, deviations, bands, key(given[2])
+        args = lots, sizes, clip, steps.expected, deviations, bands, key(streams[2])
         after = descend(model, initial, *args)
         return np.asarray(after["hidden"], float) - np.asarray(initial["hidden"], float)
 
     # Where a canary would take its weights without noise; half of the way is the better guess.
     alone = moved(everyone, steps.clip, 0.0)
-    found = moved(everyone[coins], steps.clip if clipping else np.inf, factor)
-    said = (found * alone).sum(axis=1) > (alone**2).sum(axis=1) / 2
-    return Guesses(int((said == coins).sum()), CANARIES)
+    weights = moved(everyone[coins], steps.clip if clipping else np.inf, factor)
+    guess = (weights * alone).sum(axis=1) > (alone**2).sum(axis=1) / 2
+    return Guesses(int((guess == coins).sum()), CANARIES)

@@ -33,7 +33,8 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
             f"{option.name:{width}}  {release.says(asked, option)}; the account has room for "
             f"{plural(room, 'more such release')} then"
         )
-    print(*release.in_words(asked, listed[0]), sep="\n")
+    for line in [*release.in_words(asked, listed[0]), *release.alternatives(asked)]:
+        print(line)
     if asked.asked != "regression":
         try:
             paid = f"epsilon {release.price(asked):.3g}"

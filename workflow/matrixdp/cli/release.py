@@ -3,7 +3,7 @@
 The specification is a small TOML file (docs/own_matrix.md explains every key)::
 
     file = "people.csv"          # or .npy, .npz, .parquet; one record per row
-    query = "second_moments"     # or records, mean, first_component, regression (with a target)
+    query = "covariance"         # or records, mean, second_moments, components, regression
     records = 2126               # their number is public
     epsilon = 1.0
     delta = 1e-6                 # left out: a pure guarantee

@@ -12,7 +12,7 @@ def run(
     """Run the verb.
 
     Args:
-        out: folder for csv, md, tex and json (default: with the run)
+        out: folder for csv, md and json (default: with the run)
     """
     from matrixdp.experiments import readings
     from matrixdp.places import place

@@ -1,4 +1,4 @@
-"""Adult (Census Income): has a person an income above 50,000 dollars a year; 14 attributes.
+"""Adult (Census Income): incomes above 50,000 dollars a year, with 14 attributes of a person.
 
 Arrays:
     train_inputs (32561, 105), test_inputs (16281, 105): float32. Six continuous attributes come
@@ -25,8 +25,8 @@ from matrixdp.data.learning import Encoded
 
 INCOMES = ("<=50K", ">50K")
 _MISSING = "?"
-#: What adult.names says of the 14 attributes, in the order of the file: the categories of each,
-#: none for a continuous one. The stand-in's facts name them all, after a missing one.
+#: Categories of the 14 attributes in the order of adult.names; none for a continuous attribute. The
+#: stand-in's facts list all categories after the missing one.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     name: tuple(law[INCOMES[0]])[1:] if _MISSING in law[INCOMES[0]] else ()
     for name, law in standins.load_summary("adult")["attributes"].items()
@@ -49,12 +49,13 @@ def read(members: Mapping[str, bytes]) -> Encoded:
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts that a stand-in is made from.
+    """Return the facts for a stand-in.
 
     Returns:
-        ``records`` by income of both files; of the training records ``levels`` and ``attributes``:
-        the law of each continuous one (:func:`matrixdp.data.simulate.marginal`), the number of
-        records in each category of the others, both by income.
+        ``records`` by income of both files; of the training records ``levels`` and ``attributes``.
+        The latter has by income the distribution of each continuous attribute
+        (:func:`matrixdp.data.simulate.marginal`) and the number of records in each category of the
+        others.
     """
     tables = {part: _table(members[file]) for part, file in _FILES.items()}
     train = tables["train"]
@@ -73,9 +74,9 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return a stand-in: given the income, each attribute is drawn on its own.
+    """Return a stand-in: conditional on the income, the attributes are independent.
 
-    So it does not know, for one, that husbands are married, and incomes are easier to tell.
+    Husbands, for example, need not be married, and incomes are easier to predict.
     """
     tables: dict[str, Table] = {}
     for part in _FILES:
@@ -96,7 +97,7 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
 
 
 def _table(data: bytes) -> Table:
-    """Return the records of a file; adult.test has a comment above, a full stop after incomes."""
+    """Return the records of a file; adult.test has a comment line and a full stop after incomes."""
     text = data.decode("ascii").splitlines()
     lines = [line for line in text if line and not line.startswith("|")]
     names = [*ATTRIBUTES, "income"]
@@ -116,7 +117,7 @@ def _table(data: bytes) -> Table:
 
 
 def _codes(name: str, column: NDArray, categories: Sequence[str]) -> NDArray:
-    """Return the place of each entry in a list of categories."""
+    """Return the index of each entry in a list of categories."""
     values, places = np.unique(column, return_inverse=True)
     for value in values.tolist():
         if value not in categories:
@@ -133,7 +134,7 @@ def _law(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:
 
 def _encode(tables: Mapping[str, Table]) -> Encoded:
     train = tables["train"]
-    # Sums of whole numbers are exact, whatever their order.
+    # Sums of whole numbers are exact in any order.
     means = {
         name: float(train[name].mean()) for name, categories in ATTRIBUTES.items() if not categories
     }

@@ -1,4 +1,4 @@
-"""Cora: 2,708 papers on machine learning of seven classes, their words and who cites whom.
+"""Cora: 2,708 papers on machine learning of seven classes, their words and their citations.
 
 Arrays:
     features (2708, 1433): float32, 1 where a paper has a word, else 0.
@@ -7,9 +7,9 @@ Arrays:
     labels (2708,): int8, the class.
     train (1140,), test (1000,): int32, papers in order.
 
-The files are those of the Planetoid split (Yang, Cohen and Salakhutdinov, ICML 2016), whose 1,000
-test papers are kept. The IMGM paper says only that 1,140 papers train; they are taken to be
-Planetoid's 140 training papers, the 500 for validation and the next 500.
+The files are those of the Planetoid split (Yang, Cohen and Salakhutdinov, ICML 2016), with its
+1,000 test papers. The IMGM paper says only that 1,140 papers train. Here these are Planetoid's 140
+training papers, its 500 for validation and the next 500.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VALIDATION = _NEXT = 500
 
 
 class _Sparse:
-    """What a pickled scipy.sparse.csr_matrix holds, without running SciPy's code on it."""
+    """The content of a pickled scipy.sparse.csr_matrix, without running SciPy's code on it."""
 
     data: NDArray
     indices: NDArray
@@ -45,7 +45,7 @@ class _Sparse:
         return matrix
 
 
-#: What these pickles name beyond arrays.
+#: Classes that these pickles contain beyond arrays.
 _PICKLED_TYPES = {
     ("scipy.sparse.csr", "csr_matrix"): _Sparse,
     ("collections", "defaultdict"): collections.defaultdict,
@@ -82,13 +82,13 @@ def read(members: Mapping[str, bytes]) -> Encoded:
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts that a stand-in is made from.
+    """Return the facts for a stand-in.
 
     Returns:
         ``papers`` by class in the training part, the rest and the test part; ``links`` between the
-        classes (7 x 7, each link once, above the diagonal); ``levels`` and ``degrees``, the law of
-        the number of links of a paper (:func:`matrixdp.data.simulate.marginal`); and ``words``:
-        for each class the number of papers that have each word.
+        classes (7 x 7, each link once, above the diagonal); ``levels`` and ``degrees``, the
+        distribution of a paper's number of links (:func:`matrixdp.data.simulate.marginal`); and
+        ``words``: for each class the number of papers that have each word.
     """
     arrays = read(members).arrays
     features, edges, labels = (arrays[name] for name in ("features", "edges", "labels"))
@@ -113,10 +113,10 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
 def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
     """Return a stand-in: a degree-corrected block model whose papers have words by class.
 
-    Between two classes there are as many links as in the original; each end is a paper of its
-    class, in proportion to a degree drawn from the law of the degrees (Karrer & Newman 2011); some
-    papers get no link. A paper has each word with the rate of its class, whatever its other words
-    and its links, so that classes are easier to tell.
+    Between two classes there are as many links as in the original. Each end is a random paper of
+    its class, in proportion to a random degree from the distribution of degrees (Karrer & Newman
+    2011); some papers get no link. A paper has each word with the rate of its class, independent of
+    its other words and its links, so that classes are easier to predict.
     """
     counts = np.array(list(facts["papers"].values()))
     labels = np.concatenate([rng.permutation(np.repeat(np.arange(_CLASSES), c)) for c in counts])
@@ -131,13 +131,13 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
             rng.choice(papers, size=4 * count, p=degrees[papers] / degrees[papers].sum())
             for papers in (np.flatnonzero(labels == c) for c in (a, b))
         ]
-        # More than enough, as some pairs come twice or are of one paper.
+        # Draw a surplus, because some pairs repeat or link a paper with itself.
         links.append(rng.permutation(_edges(np.column_stack(ends)))[:count])
     return _encoded(features, _edges(np.concatenate(links)), labels, *counts.sum(axis=1)[[0, 2]])
 
 
 def _edges(pairs: NDArray) -> NDArray:
-    """Return each undirected pair once, in order, without those of a paper with itself."""
+    """Return each undirected pair once, in order, without self-links."""
     different = pairs[pairs[:, 0] != pairs[:, 1]]
     return np.unique(np.sort(different, axis=1), axis=0).astype(np.int32)
 

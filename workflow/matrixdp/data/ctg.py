@@ -15,8 +15,8 @@ _RECORDS = 2126
 def read(members: Mapping[str, bytes]) -> Array:
     """Return the records, shape (2126, 21), columns LB to Tendency.
 
-    Sheet ``Data`` has the names in row 2 and totals below the records. Left of LB it has the same
-    events as counts, under the same names as the rates per second that are taken here.
+    Sheet ``Data`` has the names in row 2 and totals below the records. Left of LB it has counts of
+    the same events, under the same names as the rates per second that are used here.
     """
     from python_calamine import CalamineWorkbook
 

@@ -1,4 +1,4 @@
-"""What workflow/datasets.yaml says about each data set."""
+"""The data sets of workflow/datasets.yaml."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Spec:
 
     @property
     def is_learning_set(self) -> bool:
-        """Whether it becomes named arrays to learn from; else it becomes one matrix in a box."""
+        """Whether it becomes named arrays for learning; otherwise it becomes a matrix in a box."""
         return not self.scalings
 
 

@@ -1,4 +1,4 @@
-"""The original files of a data set, from a mirror folder or by download, and what they hold."""
+"""The original files of a data set, from a mirror folder or by download, and their members."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _REMEDY = "try again later, or name a folder that has the files as data.mirror"
 
 
 class Unreachable(InputError):
-    """The network gives no answer at all."""
+    """The network does not answer."""
 
 
 class Mismatch(InputError):
-    """A file or its records are not those that a checksum stands for."""
+    """A file or its records do not match their checksum."""
 
 
 @dataclass(frozen=True)
 class Original:
-    """A file whose checksum is right; ``source`` is its address, or ``mirror``."""
+    """A file with the right checksum; ``source`` is its address, or ``mirror``."""
 
     path: Path
     source: str
@@ -49,7 +49,7 @@ def fetch(
 
     Args:
         spec: the data set.
-        folder: where downloads are stored; a right file that is there is not downloaded again.
+        folder: folder of the downloads; a right file in it is not downloaded again.
         mirror: a folder that is searched first, with its subfolders, for the files' names.
 
     Raises:
@@ -76,8 +76,8 @@ def fetch(
 def members(originals: Iterable[Original], patterns: Sequence[str]) -> dict[str, bytes]:
     """Return the content of plain and ``.gz`` files, and of files in archives, by name.
 
-    Of an archive, the files are taken that match one of the patterns. Their names have as many
-    path components as the pattern. Archives are read as streams, and nothing is unpacked to disk.
+    Only the files of an archive that match one of the patterns are returned. Their names have as
+    many path components as the pattern. Archives are read as streams, without unpacking to disk.
     """
     contents: dict[str, bytes] = {}
     for path in (original.path for original in originals):
@@ -99,7 +99,7 @@ def members(originals: Iterable[Original], patterns: Sequence[str]) -> dict[str,
 
 
 def _matching(entry: str, patterns: Sequence[str]) -> str | None:
-    """Return the last components of a path in an archive that match a pattern, if one does."""
+    """Return the last components of a path in an archive that match a pattern, or None."""
     parts = entry.split("/")
     names = ("/".join(parts[-pattern.count("/") - 1 :]) for pattern in patterns)
     pairs = zip(names, patterns, strict=True)
@@ -107,7 +107,7 @@ def _matching(entry: str, patterns: Sequence[str]) -> str | None:
 
 
 def _search(file: File, mirror: Path) -> Original | None:
-    """Return a file of a mirror, or one with the same content packed anew, if it has one.
+    """Return a file of a mirror, or a repacked file with the same content, or None.
 
     Raises:
         Mismatch: it has files of that name, and none has the right checksum.
@@ -117,7 +117,7 @@ def _search(file: File, mirror: Path) -> Original | None:
     for name, sha256 in {file.name: file.sha256, **file.repacked}.items():
         pattern = f"**/{glob.escape(name)}"
         paths = [mirror / path for path in glob.glob(pattern, root_dir=mirror, recursive=True)]
-        # A pipe or a device could be read for ever.
+        # Reading a pipe or a device might never end.
         paths = sorted(path for path in paths if path.is_file())
         for path in paths:
             with said(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
@@ -140,7 +140,7 @@ def _retrieve(file: File, url: str, folder: Path, downloader: Any) -> Original:
     import pooch
 
     for sha256 in file.variants:
-        # A small file: to ask for it once more is simpler than to check it here.
+        # Requesting a small file again is simpler than checking it here.
         with contextlib.suppress(ValueError):
             pooch.retrieve(url, f"sha256:{sha256}", file.name, folder, downloader=downloader)
             return Original(folder / file.name, url, sha256)

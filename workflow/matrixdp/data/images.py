@@ -1,4 +1,4 @@
-"""What all data sets of images have in common: pixels as they are stored, and labels."""
+"""Common code of all data sets of images: raw pixels and labels."""
 
 from __future__ import annotations
 

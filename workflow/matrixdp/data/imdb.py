@@ -2,17 +2,17 @@
 
 Arrays:
     train_tokens (25000, 200), test_tokens (25000, 200): int16, a review's last 200 words as ids.
-        Shorter reviews are filled up with 0 in front, as Keras does, so that the last place is
-        always a word; a recurrent network that runs backwards and has no mask meets the filling
-        after the words.
+        Shorter reviews are padded with 0 in front, as Keras does, so that the last entry is always
+        a word. A recurrent network that runs backwards without a mask reads the padding after the
+        words.
     train_labels (25000,), test_labels (25000,): int8, 1 for a positive review.
 
-The reviews are in the order of their file names, ``<number>_<stars>.txt``. Each number is that of
-one positive and one negative review, so whoever takes the first ones has as many of both.
+The reviews are in the order of their file names, ``<number>_<stars>.txt``. Each number belongs to
+one positive and one negative review, so that the first reviews have as many of both.
 
-A word is a run of letters and digits, with apostrophes inside, in lower case. Ids are 0 (filling),
-1 (any other word) and from 2 on the words that are most frequent in the training reviews, words of
-one frequency in the order of the alphabet: 10,000 ids in all.
+A word is a run of letters and digits, with apostrophes inside, in lower case. There are 10,000 ids:
+0 (padding), 1 (any other word), and from 2 on the most frequent words of the training reviews.
+Words of equal frequency are in alphabetical order.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ FILLING, UNKNOWN = 0, 1
 _PARTS = ("train", "test")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _FIRST = 2
-#: Up to which rank words are one band of a stand-in's facts, and where log odds are tabulated.
+#: Last rank of each band of words in a stand-in's facts, and levels of the log odds' quantiles.
 _BANDS = (10, 30, 100, 300, 1000, 3000, IDS - _FIRST)
 _LEVELS = np.array([0, 0.01, 0.05, *np.linspace(0.1, 0.9, 9).round(1), 0.95, 0.99, 1])
 _RANKS = np.unique(np.geomspace(1, IDS - _FIRST, 60).round().astype(int))
-#: How many values stand for the law of the polarity of reviews.
+#: Number of values that represent the distribution of the polarity of reviews.
 _POLARITIES = 25
 
 
@@ -78,15 +78,14 @@ def read(members: Mapping[str, bytes]) -> Encoded:
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts that a stand-in is made from.
+    """Return the facts for a stand-in.
 
     Returns:
-        ``reviews``, negative and positive ones of both parts. Of the training reviews as they are
-        kept: ``levels`` and ``lengths`` (:func:`matrixdp.data.simulate.marginal`); ``unknown``, the
-        number of unknown words; ``ranks`` and ``counts``, how often the word of each rank comes;
-        ``log_odds``, of the words up to each rank of ``bands`` the quantiles at
-        ``log_odds_levels`` of the log of how much more frequent a word is in positive reviews; and
-        ``polarity_sd``, see :func:`simulate`.
+        ``reviews``: numbers of negative and positive reviews of both parts. Of the encoded training
+        reviews: ``levels`` and ``lengths`` (:func:`matrixdp.data.simulate.marginal`); ``unknown``,
+        the number of unknown words; ``ranks`` and ``counts``, the frequency of the word of each
+        rank; ``log_odds``, for the words of each of ``bands`` the quantiles at ``log_odds_levels``
+        of the log odds of a word in positive reviews; and ``polarity_sd``, see :func:`simulate`.
     """
     arrays = read(members).arrays
     tokens, labels = arrays["train_tokens"], arrays["train_labels"]
@@ -120,8 +119,8 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
 
     A review of polarity t has each word in proportion to its frequency and the square root of its
     odds to the power of t. Polarities are normal, with mean 1 in positive and -1 in negative
-    reviews, and a standard deviation that makes the mean log odds of a review's words vary as they
-    do in the original: some reviews are mixed, so that not all can be told apart.
+    reviews. Their standard deviation gives the mean log odds of a review's words the variance of
+    the original. Some reviews are mixed, so that not all can be classified.
     """
     from scipy.special import ndtri
 
@@ -157,17 +156,17 @@ def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
 
 
 def _filling(lengths: Sequence[int] | NDArray) -> NDArray:
-    """Return tokens (n, 200) of reviews of these lengths: filling in front, unknown words."""
+    """Return tokens (n, 200) of reviews of these lengths: padding in front, then unknown words."""
     words = np.arange(LENGTH) >= LENGTH - np.asarray(lengths)[:, None]
     return np.where(words, UNKNOWN, FILLING).astype(np.int16)
 
 
 def _polarity_sd(tokens: NDArray, labels: NDArray, log_odds: NDArray) -> float:
-    """Return how much the polarity of reviews of a class varies, averaged over the two classes.
+    """Return the standard deviation of polarity within a class, averaged over the two classes.
 
-    With polarity t, words have the log odds' mean and variance v under the law of
-    :func:`simulate`, where the mean grows by v / 2 as t grows by 1. What the means of reviews vary
-    beyond v / length, the part of chance, is due to polarity.
+    In :func:`simulate` the log odds of words at polarity t have a mean and a variance v; the mean
+    grows by v / 2 per unit of t. The variance of reviews' means above v / length, the part of
+    chance, comes from polarity.
     """
     words = tokens != FILLING
     lengths = words.sum(axis=1)

@@ -1,4 +1,4 @@
-"""How records become several named arrays to learn from, in ``arrays.npz``."""
+"""Learning sets: several named arrays, in ``arrays.npz``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from matrixdp.data.prepared import Arrays
 
 @dataclass(frozen=True)
 class Encoded:
-    """Named arrays and how they came about: what a learning set's module makes.
+    """Named arrays with a description of their encoding; a learning set's module returns them.
 
     Attributes:
         arrays: by name.
-        shape: records x columns of the files, before they were encoded.
-        description: what was done, in words.
+        shape: records x columns of the files, before the encoding.
+        description: the encoding, in words.
         constants: numbers that come from the records.
-        treated_as_public: what else comes from the records and is taken as known to all.
-        facts: what a reader should know about the result.
+        treated_as_public: other facts from the records that count as public.
+        facts: remarks on the result for readers.
     """
 
     arrays: Arrays
@@ -48,7 +48,7 @@ def content_sha256(encoded: Encoded) -> str:
 
 
 def pack(spec: Spec, encoded: Encoded, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the bytes of ``arrays.npz`` and what provenance.json says of the arrays.
+    """Return the bytes of ``arrays.npz`` and the arrays' entries of provenance.json.
 
     The bytes depend on the arrays alone: NumPy dates every entry 1980.
     """

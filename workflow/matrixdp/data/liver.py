@@ -13,7 +13,7 @@ from matrixdp.checks import Array
 def read(members: Mapping[str, bytes]) -> Array:
     """Return the records, shape (345, 6): four counts of blood tests, gammagt, drinks.
 
-    The seventh column only says how its donor split the data (McDermott & Forsyth 2016), so it
-    is left out.
+    The seventh column is omitted; it only has its donor's split of the data (McDermott & Forsyth
+    2016).
     """
     return np.loadtxt(io.BytesIO(members["bupa.data"]), delimiter=",", usecols=range(6), ndmin=2)

@@ -1,4 +1,4 @@
-"""How records become one matrix in a public box, in ``matrix.npy``."""
+"""Matrices of records in a public box, in ``matrix.npy``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def content_sha256(records: Array) -> str:
 
 
 def pack(spec: Spec, records: Array, scaling_name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the bytes of ``matrix.npy`` and what provenance.json says of the matrix."""
+    """Return the bytes of ``matrix.npy`` and the matrix' entries of provenance.json."""
     options = spec.scalings[scaling_name]
     scaled = scaling.scale(records, spec.columns, **options)
     stream = io.BytesIO()

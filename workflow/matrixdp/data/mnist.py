@@ -5,10 +5,10 @@ Arrays:
         uint8, row by row, 0 for paper and 255 for ink.
     train_labels, test_labels, official_labels: int8, the digit.
 
-The IMGM paper trains on 55,000 images and tests on 5,000, and does not say which. These are taken
-to be the 60,000 of the official training file, as TensorFlow's tutorial of the time divided them:
-the first 5,000 test (the tutorial: for validation), all others train. The official test file, by
-other writers, is kept beside them, whole, to compare with what others report.
+The IMGM paper trains on 55,000 images and tests on 5,000, without saying which. Here these are the
+60,000 of the official training file, divided as in TensorFlow's tutorial of the time: the first
+5,000 for testing (in the tutorial for validation), all others for training. The official test file,
+by other writers, is also included, for comparison with other reports.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
 
 
 def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts that a stand-in is made from.
+    """Return the facts for a stand-in.
 
     Returns:
         ``images`` by class of each part; of the training images of each class ``means`` and
@@ -64,9 +64,9 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return a stand-in: blobs of ink, each block of 4 x 4 pixels drawn on its own by its class.
+    """Return a stand-in: blobs of ink, with independent blocks of 4 x 4 pixels in each class.
 
-    So it has no strokes, and what is learnt from it says nothing about digits.
+    It has no strokes, and a network that learns from it learns nothing about digits.
     """
     parts = {}
     for part, counts in facts["images"].items():

@@ -1,4 +1,4 @@
-"""Reading arrays that Python 2 pickled, and nothing else: a pickle may call what it can name."""
+"""Safe reading of arrays that Python 2 pickled; any other class in a pickle is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from matrixdp.checks import InputError
 
-#: What arrays need; numbers, strings, lists and dictionaries need nothing.
+#: Classes that arrays need; numbers, strings, lists and dictionaries need none.
 _ARRAYS = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,
@@ -23,21 +23,21 @@ class _Unpickler(pickle.Unpickler):
     allowed: Mapping[tuple[str, str], Any]
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what a pickle names, if it may use it."""
+        """Return a class that a pickle names, if it is allowed."""
         if (module, name) not in self.allowed:
             raise InputError(f"it would run {module}.{name}")
         return self.allowed[module, name]
 
 
 def load(data: bytes, more: Mapping[tuple[str, str], Any] | None = None) -> Any:
-    """Return what was pickled.
+    """Return the content of a pickle.
 
     Args:
         data: the pickle; its strings become text, as Latin-1.
-        more: what it may name beyond what arrays need, by module and name.
+        more: classes that it may name besides those of arrays, by module and name.
 
     Raises:
-        InputError: it names something else.
+        InputError: it names another class.
         ValueError: it is no pickle, or none of arrays.
     """
     reader = _Unpickler(io.BytesIO(data), encoding="latin1")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 
-#: The scaling that lies in a data set's own folder; others are in folders of their names in it.
+#: The scaling in a data set's main folder; other scalings are in subfolders of their names.
 DEFAULT = "default"
 
 Arrays = Mapping[str, NDArray]
@@ -28,14 +28,14 @@ _NEEDED = ("name", "status", "requested", "scaling")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of data set: the file with its numbers, and what provenance.json says of it alone."""
+    """A kind of data set: the file with its numbers, and its specific keys of provenance.json."""
 
     file: str
     keys: tuple[str, ...]
 
     @property
     def checksum(self) -> str:
-        """Where provenance.json has the checksum of the file."""
+        """Key of the file's checksum in provenance.json."""
         return f"{Path(self.file).stem}_sha256"
 
 
@@ -51,7 +51,7 @@ class Dataset:
         name: its name in workflow/datasets.yaml.
         matrix: m features x n records, float64, read-only.
         features: m names.
-        lower, upper: the public bounds of each feature; the matrix keeps to them exactly.
+        lower, upper: the public bounds of each feature, which the matrix satisfies exactly.
         status: ``original`` or ``simulated``.
     """
 
@@ -84,7 +84,7 @@ class LearningSet:
 
     Attributes:
         name: its name in workflow/datasets.yaml.
-        arrays: read-only, by name; the data set's module says what each one is.
+        arrays: read-only, by name; the data set's module describes them.
         status: ``original`` or ``simulated``.
     """
 
@@ -98,7 +98,7 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
 
     Args:
         folder: of the data set.
-        scaling: which of the data set's scalings.
+        scaling: name of the scaling.
 
     Raises:
         InputError: a file is missing, damaged, or belongs to another run, or the folder has a
@@ -127,12 +127,12 @@ def load_arrays(folder: str | os.PathLike) -> LearningSet:
 
 
 def place(folder: str | os.PathLike, scaling: str = DEFAULT) -> Path:
-    """Return where a scaling of the data set in a folder lies."""
+    """Return the folder of a scaling of a data set."""
     return Path(folder) if scaling == DEFAULT else Path(folder, scaling)
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
-    """Return what the provenance.json of a folder says.
+    """Return the content of a folder's provenance.json.
 
     Raises:
         InputError: it is missing or damaged.

@@ -22,14 +22,14 @@ Constants = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Scaled:
-    """A matrix and how it came about.
+    """A matrix with a description of its scaling.
 
     Attributes:
         matrix: m features x n records, float64.
         lower, upper: the public bounds of each feature, shape (m,).
-        description: what was done, in words.
-        constants: what was subtracted from and divided into each feature, in original units.
-        facts: what a reader should know about the result.
+        description: the scaling, in words.
+        constants: offset and divisor of each feature, in original units.
+        facts: remarks on the result for readers.
     """
 
     matrix: Array
@@ -45,7 +45,7 @@ def centre_max_abs(records: Array) -> Scaled:
     mean = _mean(records)
     centred = records - mean
     largest = np.abs(centred).max(axis=0)
-    # |x| / max|x| is at most 1 in floating point too.
+    # |x| / max|x| is at most 1 also in floating point.
     return _boxed(
         centred / largest,
         (-1, 1),
@@ -96,9 +96,9 @@ def min_max_centre(records: Array) -> Scaled:
 def bounds(
     records: Array, *, lower: Sequence[float], upper: Sequence[float], middle: Sequence[float]
 ) -> Scaled:
-    """Clip to public bounds; subtract ``middle``, and divide by the largest value then possible.
+    """Clip to public bounds, subtract ``middle``, and divide by the largest possible value.
 
-    The box holds zero, as a record that is left out counts in the audit.
+    The box contains zero, because the audit also zeroes out records.
     """
     sides = np.array([lower, upper]) - middle
     half = np.abs(sides).max(axis=0)
@@ -121,7 +121,7 @@ METHODS: dict[str, Callable[..., Scaled]] = {
 def scale(
     records: Array, columns: Sequence[str], *, method: str, rows: int | None = None, **options: Any
 ) -> Scaled:
-    """Return the matrix of the first ``rows`` records (None: of all) by one of ``METHODS``.
+    """Return the matrix of the first ``rows`` records (None for all) by one of ``METHODS``.
 
     ``options`` go to the method.
 

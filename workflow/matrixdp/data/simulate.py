@@ -1,16 +1,15 @@
-"""Stand-ins: data with the shape and look of a data set, made from facts about it alone.
+"""Stand-ins: simulated data with the shape of a data set, made from facts about it alone.
 
 The facts are committed under ``standins``; no record is. A stand-in lets the workflow run where
-the data cannot be had; it is no evidence about anything.
+the data are not available; it is no evidence about anything.
 
-The facts of a matrix (:func:`summarise`) are the number of records, of each feature a table of
-quantiles, or of its values if they are few, and the rank correlations. The stand-in has these
-marginal laws exactly, the range included, joined by a Gaussian copula with those rank
-correlations; it knows nothing of the order of records or of any other dependence, such as that of
-MovementAAL's rows along a walk. Each learning set's module has a ``summarise`` and a ``simulate``
-of its own.
+The facts of a matrix (:func:`summarise`) are the number of records, the rank correlations, and for
+each feature a table of quantiles, or of its values if they are few. The stand-in has exactly these
+marginal distributions, including the range, joined by a Gaussian copula with those rank
+correlations. It has no other dependence, such as that of MovementAAL's rows along a walk. Each
+learning set's module has a separate ``summarise`` and ``simulate``.
 
-To write the facts of a data set anew, from its records or from the members of a learning set::
+To rewrite the facts of a data set, from its records or from the members of a learning set::
 
     standin_path("liver").write_text(as_yaml(summarise(records, spec.columns)))
     standin_path("adult").write_text(as_yaml(adult.summarise(members), adult.__name__))
@@ -27,11 +26,11 @@ import yaml
 
 from matrixdp.checks import Array, InputError
 
-#: Where quantiles are taken: finer in the tails, where features are skewed.
+#: Levels of the quantiles: finer in the tails, where features are skewed.
 LEVELS = np.array(
     [0, 0.005, 0.01, *np.linspace(0.025, 0.975, 39).round(3), 0.99, 0.995, 1], dtype=np.float64
 )
-#: Features with at most so many values are described by the number of records at each.
+#: Features with at most this many values are described by the number of records at each value.
 FEW = 24
 
 _ROUNDS = 60
@@ -39,7 +38,7 @@ _COARSE = 0.05
 
 
 def standin_path(name: str) -> Path:
-    """Return where the facts of a data set are kept."""
+    """Return the path of the facts of a data set."""
     return Path(__file__).parent / "standins" / f"{name}.yaml"
 
 
@@ -56,7 +55,7 @@ def load_summary(name: str) -> dict[str, Any]:
 
 
 def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the facts that a stand-in is made from.
+    """Return the facts for a stand-in.
 
     Args:
         records: n x m, original units.
@@ -64,9 +63,9 @@ def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
 
     Returns:
         ``records`` (n), ``levels`` of the quantiles, ``features`` with ``name`` and either
-        ``values`` and ``counts`` or ``integer``, ``minimum``, ``at_minimum`` (how many records:
-        many rates are 0) and ``quantiles_above`` it, and ``rank_correlation`` (Spearman, m x m,
-        to three digits).
+        ``values`` and ``counts`` or ``integer``, ``minimum``, ``at_minimum`` (number of records
+        there: many rates are 0) and ``quantiles_above`` it, and ``rank_correlation`` (Spearman,
+        m x m, to three digits).
     """
     features = [
         {"name": name, **marginal(column)} for name, column in zip(columns, records.T, strict=True)
@@ -81,7 +80,7 @@ def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def as_yaml(summary: Mapping[str, Any], module: str = __name__) -> str:
-    """Return the facts, made by ``module.summarise``, as the text of a committed file."""
+    """Return the facts from ``module.summarise`` as the text of a committed file."""
     head = f"# Facts about a public data set, from {module}.summarise; no records.\n"
     return head + yaml.safe_dump(dict(summary), sort_keys=False, width=100, default_flow_style=None)
 
@@ -96,9 +95,9 @@ def spearman(records: Array) -> Array:
 def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
     """Return a stand-in, shape (n, m), original units.
 
-    Normal scores are drawn, given a correlation, and replaced by the values of the same rank
-    (Iman & Conover 1982). Ties weaken rank correlations, so the correlation of the scores is
-    moved until the stand-in's own rank correlations are those of the summary.
+    Random normal scores with a correlation are replaced by the values of the same rank (Iman &
+    Conover 1982). Ties weaken rank correlations. The correlation of the scores is therefore
+    adjusted until the stand-in's rank correlations are those of the summary.
     """
     from scipy.stats import rankdata
 
@@ -109,7 +108,7 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
     ordered_ranks = rankdata(ordered, axis=0)
     scores: Array = rng.standard_normal(ordered.shape)
     scores -= scores.mean(axis=0)
-    # Uncorrelated to the last digit, so that chance moves the ranks but not their correlation.
+    # Exactly uncorrelated scores, so that chance changes the ranks but not their correlation.
     scores = scores @ np.linalg.inv(np.linalg.cholesky(scores.T @ scores / n)).T
     correlation = 2 * np.sin(np.pi / 6 * target)
     places, nearest = np.empty(0, dtype=np.intp), np.inf
@@ -120,14 +119,14 @@ def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
         gap = target - np.corrcoef(ranks, rowvar=False)
         if np.abs(gap).max() < nearest:
             places, nearest = order, np.abs(gap).max()
-        # Not every set of rank correlations is a Gaussian copula's: small gaps count for less, so
-        # that the largest one, not their number, is what gets small.
+        # A Gaussian copula cannot have every set of rank correlations: small gaps get less weight,
+        # so that the largest gap shrinks and not their number.
         correlation = correlation + gap * np.minimum(1, np.abs(gap) / _COARSE)
     return np.take_along_axis(ordered, places, axis=0)
 
 
 def marginal(column: Array) -> dict[str, Any]:
-    """Return the law of a column (n,): one entry of ``features`` (:func:`summarise`), unnamed."""
+    """Return the facts of a column (n,): an entry of ``features`` (:func:`summarise`), unnamed."""
     values, counts = np.unique(column, return_counts=True)
     if len(values) <= FEW:
         return {"values": values.tolist(), "counts": counts.tolist()}
@@ -144,7 +143,7 @@ def marginal(column: Array) -> dict[str, Any]:
 
 
 def sorted_values(feature: Mapping[str, Any], levels: Sequence[float], n: int) -> Array:
-    """Return a column (n,) with a law from :func:`marginal`, taken of n records; in order."""
+    """Return a sorted column (n,) with the facts that :func:`marginal` gives of n records."""
     if "values" in feature:
         return np.repeat(np.array(feature["values"], dtype=np.float64), feature["counts"])
     lowest = np.full(feature["at_minimum"], feature["minimum"])

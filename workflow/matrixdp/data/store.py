@@ -1,4 +1,4 @@
-"""Data sets are written once, with their provenance; :mod:`matrixdp.data.prepared` reads them.
+"""Writing of data sets with their provenance; :mod:`matrixdp.data.prepared` reads them.
 
 A data set is a matrix (:mod:`matrixdp.data.matrices`) or a learning set
 (:mod:`matrixdp.data.learning`); these two modules have the same functions.
@@ -27,7 +27,7 @@ from matrixdp.data.learning import Encoded
 from matrixdp.data.prepared import DEFAULT, read_provenance
 from matrixdp.files import replacing, write_text
 
-#: Where the numbers may come from, see :func:`prepare`.
+#: Sources of the numbers, see :func:`prepare`.
 SOURCES = ("auto", "original", "simulated")
 
 #: Records, and what provenance.json states about their origin.
@@ -75,8 +75,8 @@ def prepare(
 ) -> None:
     """Write ``out``/matrix.npy (m x n), or a learning set's arrays.npz, and provenance.json.
 
-    Further scalings of a matrix are written in the same way to the folders of their names in
-    ``out``. Downloads are stored in ``out``/downloads. Same input, same bytes.
+    Further scalings of a matrix go in the same way to subfolders of their names. Downloads are
+    stored in ``out``/downloads. The same input gives the same bytes.
 
     Args:
         name: a data set of workflow/datasets.yaml.
@@ -109,8 +109,8 @@ def refresh(
 ) -> list[str]:
     """Replace stand-ins that ``source: auto`` wrote by the originals, if these are available now.
 
-    The files get new contents and times, so that Snakemake reruns what depends on them. One line
-    on stderr says what happened; without stand-ins nothing is tried or said.
+    The files get new contents and times, so that Snakemake reruns the jobs that depend on them. One
+    line on stderr reports the outcome; without stand-ins nothing happens.
 
     Args:
         folders: folders that :func:`prepare` wrote; others are left alone.
@@ -144,7 +144,7 @@ def refresh(
 
 
 def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, str]:
-    """Return the data set of each folder that holds a stand-in for want of the originals."""
+    """Return the data set of each folder with a stand-in in place of unavailable originals."""
     stand_ins = {}
     for folder in map(Path, folders):
         if (folder / "provenance.json").is_file():
@@ -162,11 +162,11 @@ def _stand_in(spec: Spec, seed: int) -> Content:
 
 
 def write(out: Path, spec: Spec, requested: str, content: Content) -> None:
-    """Write the numbers of every scaling, and then their provenance, which has their checksum."""
+    """Write the numbers of every scaling, and then the provenance with their checksum."""
     records, origin = content
     numbers = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
-    # The default scaling comes last: where it is complete, all are.
+    # The default scaling comes last: if it is complete, all are.
     for scaling in sorted(spec.scalings or [DEFAULT], key=DEFAULT.__eq__):
         packed, description = kind.pack(spec, records, scaling)
         provenance = {
@@ -199,7 +199,7 @@ def _kind(spec: Spec) -> ModuleType:
 
 
 def _module(spec: Spec) -> ModuleType:
-    """Return the data set's own module."""
+    """Return the data set's module."""
     return importlib.import_module(f"matrixdp.data.{spec.name}")
 
 

@@ -5,7 +5,7 @@ Arrays:
         green, blue.
     train_labels (73257,), test_labels (26032,): int8, the digit.
 
-The publisher's easier extra images are left out, as the IMGM paper's counts leave them out.
+The publisher's easier extra images are omitted, as in the IMGM paper's counts.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def read(members: Mapping[str, bytes]) -> Encoded:
     parts = {}
     for part in ("train", "test"):
         file = loadmat(io.BytesIO(members[f"{part}_32x32.mat"]), variable_names=("X", "y"))
-        # Images are along the last axis there, and the digit 0 has the label 10.
+        # The files have images along the last axis, and the digit 0 has the label 10.
         parts[part] = (file["X"].transpose(3, 0, 1, 2), file["y"].ravel() % CLASSES)
     return encoded(parts)

@@ -24,12 +24,12 @@ from matrixdp.data.prepared import Dataset, load
 from matrixdp.experiments import readings, tasks
 from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross, parameters
 from matrixdp.experiments.settings import Settings, progress
-from matrixdp.experiments.tasks.base import Shared, Task
+from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
-from matrixdp.trials import OWN, Block, Rows, assigned
+from matrixdp.trials import CONTROL, OWN, Block, Rows, assigned
 
 #: Numbers held at once by a stack of released values.
 STACK = 2**23
@@ -150,9 +150,10 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     A budget without a guarantee, or a mechanism that cannot serve the task, is one row whose
     ``note`` says why. Where a direction has several variants, ``select`` trials on streams of their
     own come with the ``report`` trials, to choose between the variants. The phase ``claims``
-    continues the ``report`` trials at the tables' epsilon.
+    continues the ``report`` trials at the tables' epsilon. The phase ``control`` has the noise of
+    the ``report`` trials on records of zeros: what it shows too, the data have no part in.
     """
-    return _run({settings.reading: task}, mechanism, data, settings)
+    return _run({settings.reading: task}, mechanism, data, settings, control=True)
 
 
 def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
@@ -182,7 +183,13 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     return rows
 
 
-def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings) -> Rows:
+def _run(
+    readers: Mapping[str, Task],
+    mechanism: str,
+    data: Dataset,
+    settings: Settings,
+    control: bool = False,
+) -> Rows:
     """Return the trial rows of one mechanism under readings, each with its own task."""
     checks.count(trials=settings.trials)
     tuned = {reading: _tuned(task, data, settings.seed) for reading, task in readers.items()}
@@ -195,7 +202,7 @@ def _run(readers: Mapping[str, Task], mechanism: str, data: Dataset, settings: S
     else:
         # Imports the mechanism's own family alone; one of no family is refused here.
         find(mechanism)
-        rows = list(_mechanism_rows(tuned, mechanism, data, settings))
+        rows = list(_mechanism_rows(tuned, mechanism, data, settings, control))
     of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
     return assigned(rows, **of, mechanism=mechanism, metric=task.metric)
 
@@ -208,10 +215,14 @@ def _tuned(task: Task, data: Dataset, seed: int) -> Task:
 def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     total = max(settings.trials, settings.claim_trials)
     values = np.empty(total)
+    domain = Box(data.lower, data.upper)
     for trials in _blocks(range(total), data.matrix.size):
         instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
         own = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
-        values[trials.start : trials.stop] = instance.reference(name, own)
+        try:
+            values[trials.start : trials.stop] = instance.reference(name, own, domain)
+        except NoBaseline as reason:
+            return _note(f"skipped: {reason}", "")
     numbers = np.arange(total)
     phases = np.where(numbers < settings.trials, "report", "claims")
     return {"phase": phases, "trial": numbers, "value": values}
@@ -271,7 +282,7 @@ def calibrated(
 
 
 def _mechanism_rows(
-    tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings
+    tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings, control: bool
 ) -> Iterator[Block]:
     task = next(iter(tasks.values()))
     cells = calibrated(mechanism, queries(task, data, settings), settings, data)
@@ -295,17 +306,24 @@ def _mechanism_rows(
     compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
     at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
-    scored = {
-        "report": (plain, _scores(serving, mechanism, "report", cells, data, settings, plain)),
-        "select": (plain, _scores(serving, mechanism, "select", compared, data, settings, plain)),
-        "claims": (more, _scores(serving, mechanism, "report", at_table, data, settings, more)),
-    }
+    every, at_one = (cells, at_table) if control else ([], [])
+    parts = (
+        ("report", plain, "report", cells),
+        ("select", plain, "select", compared),
+        ("claims", more, "report", at_table),
+        (CONTROL, plain, CONTROL, every),
+        (CONTROL, more, CONTROL, at_one),
+    )
+    scored = [
+        (phase, numbers, _scores(serving, mechanism, drawn, some, data, settings, numbers))
+        for phase, numbers, drawn, some in parts
+    ]
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
             note = _note(f"no guarantee: {cell.note}", reading)
             yield {**note, **cell.where, "delta": cell.delta}
             continue
-        for phase, (numbers, scores) in scored.items():
+        for phase, numbers, scores in scored:
             if len(numbers) and (reading, cell) in scores:
                 exact = None if cell.release.mu is None else cell.release.mu_exact
                 yield {
@@ -333,8 +351,10 @@ def _scores(
 ) -> dict[tuple[str, Cell], Array]:
     """Return the metric of trials by reading and cell that has a release, shape (trials,).
 
-    Each release is drawn once, and scored by the tasks of all readings.
+    Each release is drawn once, and scored by the tasks of all readings. In the phase ``control``
+    it is that of records of zeros, with the splits and the noise of the phase ``report``.
     """
+    control, phase = phase == CONTROL, "report" if phase == CONTROL else phase
     releases = {cell: cell.release for cell in cells if cell.release}
     scores = {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
     blocks = list(_blocks(numbers, data.matrix.size)) if scores else []
@@ -346,6 +366,7 @@ def _scores(
                 for reading, task in tasks.items()
             }
             matrix = next(iter(instances.values())).matrix
+            matrix = np.zeros_like(matrix) if control else matrix
             values: dict[Query, Array] = {}
             buffer = np.empty((len(trials), *next(iter(releases.values())).query.shape))
             for cell, release in releases.items():

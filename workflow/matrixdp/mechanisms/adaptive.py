@@ -82,8 +82,8 @@ class ChosenBySearch(Chosen):
 
     def choose(self, records: Array, streams: Streams) -> Array:
         """Return twice the step at which the search stops, plus 1 where eigenvalues go apart."""
-        count, m = records.shape[-1], self.query.features
-        steps = np.arange(min(m * count, RADII) + 1)
+        count = records.shape[-1]
+        steps = self.steps
         squares = np.einsum("...ij,...ij->...j", records, records) / self.query.domain.radius**2
         loss = losses(squares, steps)
         noisy = squares.mean(axis=-1) + self.trace_std * (
@@ -96,6 +96,11 @@ class ChosenBySearch(Chosen):
         first = np.where(above.any(axis=1), above.argmax(axis=1), len(steps) - 1)
         rows = np.arange(len(streams))
         return 2 * first + (apart < np.broadcast_to(whole, apart.shape))[rows, first]
+
+    @property
+    def steps(self) -> Array:
+        """Numbers of the radii that the search tries, from 0 on."""
+        return np.arange(min(self.query.features * self.query.records, RADII) + 1.0)
 
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.

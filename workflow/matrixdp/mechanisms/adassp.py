@@ -2,22 +2,37 @@
 
 AdaSSP (Wang, UAI 2018, Algorithm 2): the smallest eigenvalue of X X^T is released first, and the
 ridge fills up to the size of the noise what that lacks.
+
+Here records z = (x, y) may first be clipped together, to |z| <= R. Then all three sensitivities
+follow from R, with n records, of which one is replaced:
+
+- smallest eigenvalue of X X^T / n: R^2 / n. By Weyl's inequality it moves by at most the extreme
+  eigenvalues of (x x^T - x' x'^T) / n, which lie in [-R^2 / n, R^2 / n] as |x| <= |z| <= R;
+- X X^T / n: sqrt(2) R^2 / n in the Frobenius norm, as |x x^T - x' x'^T|^2 = |x|^4 + |x'|^4
+  - 2 (x . x')^2 <= 2 R^4;
+- sum_j x_j y_j / n: R^2 / n, as |x| |y| <= (|x|^2 + y^2) / 2 <= R^2 / 2 for each of two records.
+
+The ridge is set by the noise, and so follows from R too. Clipping shrinks y with x, and so biases
+least squares where large records predict otherwise than small ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import Array
+from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import NormalEquations, Query
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +76,8 @@ class RidgedEquations(Release):
 class AdaSSP(Mechanism):
     """AdaSSP: three releases with equal shares of mu^2, which are composed exactly.
 
+    Records are clipped to R^2 = ``share`` times the largest squared norm; 1 clips nothing.
+
     The paper gives each a third of epsilon and of delta and takes sqrt(ln(6 / delta)) / (epsilon /
     3) for the standard deviation per unit of sensitivity; here it is sqrt(3) / mu(epsilon, delta).
     Its neighbours add or remove a record; here the sensitivities are those of the query's. The
@@ -68,17 +85,26 @@ class AdaSSP(Mechanism):
     0 and 1.
     """
 
+    share: float = 1.0
     failure: float = 0.05
     queries = frozenset({NormalEquations})
 
     def __post_init__(self) -> None:
         checks.open_unit(failure=self.failure)
+        if checks.positive(share=self.share) > 1:
+            raise InputError(f"share is {self.share}; give a share of at most 1")
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> RidgedEquations:
         """Return the (epsilon, delta)-DP release of the normal equations."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, NormalEquations)
-        mu = gaussian.mu(*budget)
+        return self.spending(query, gaussian.mu(*budget), budget)
+
+    def spending(self, query: NormalEquations, mu: float, budget: Budget) -> RidgedEquations:
+        """Return the release that spends ``mu``."""
+        if self.share < 1:
+            radius = float(np.sqrt(self.share)) * query.domain.radius
+            query = replace(query, domain=Ball(radius, query.features))
         each = float(mu / np.sqrt(3))
         explaining = independent_triangle(query.explaining, each, budget)
         d = query.features - 1
@@ -94,4 +120,58 @@ class AdaSSP(Mechanism):
         )
 
 
-MECHANISMS = {"adassp": Entry(AdaSSP)}
+@dataclass(frozen=True, kw_only=True)
+class RidgedByHistogram(ChosenByHistogram):
+    """The normal equations at a private radius. They bring their own ridge, by which it is chosen.
+
+    ``equations`` are releases by radius, the largest first, of which ``candidates`` are the second
+    moments of x.
+    """
+
+    equations: tuple[RidgedEquations, ...]
+
+    def part(self, number: int) -> tuple[GaussianRelease, Release]:
+        """Return the release at a radius."""
+        return self.candidates[number], self.equations[number]
+
+    def added_ridge(self, scale: GaussianRelease) -> float:
+        """Return 0: the equations have their ridge."""
+        return 0.0
+
+    def needed_ridges(self) -> list[float]:
+        """Return the ridge of each radius where the smallest eigenvalue is 0."""
+        return [one.needed for one in self.equations]
+
+
+@dataclass(frozen=True)
+class PrivatelyClippedAdaSSP(PrivatelyClipped):
+    """AdaSSP on records that are clipped to a private radius, from the same budget.
+
+    The radius is chosen as by :class:`~matrixdp.mechanisms.clipped.PrivatelyClipped`, by the ridge
+    of AdaSSP.
+    """
+
+    queries = frozenset({NormalEquations})
+
+    def spending(self, query: Query, mu: float, budget: Budget) -> RidgedByHistogram:
+        """Return the release that spends ``mu``."""
+        assert isinstance(query, NormalEquations)
+        rest = float(np.sqrt(1 - self.share) * mu)
+        equations = tuple(AdaSSP(2.0**-j).spending(query, rest, budget) for j in range(self.radii))
+        return RidgedByHistogram.by_mu(
+            mu,
+            budget,
+            query=IdentityQuery(query.domain, query.records, query.adjacency),
+            candidates=tuple(one.explaining for one in equations),
+            equations=equations,
+            count_std=float(np.sqrt(2 / self.share) / mu),
+            tolerated=self.tolerated,
+        )
+
+
+MECHANISMS = {
+    "adassp": Entry(AdaSSP),
+    "adassp_public": Entry(partial(AdaSSP, PUBLIC)),
+    "adassp_private": Entry(PrivatelyClippedAdaSSP),
+    "adassp_clipped": Entry(lambda radius: AdaSSP(radius), axes=("radius",)),
+}

@@ -217,17 +217,21 @@ class Additive(Release):
         Raises:
             InputError: as :attr:`stretch`; never by what the value is.
         """
-        law, unit, _ = self.whitened
-        stretch = self.stretch
-        # Only a value outside its public bounds is cut here; neighbours stay as close.
-        white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
-        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, os.urandom)
-        released = law.colour(steps * np.float64(stretch * safe.STEP))
+        released = self._noisy(value, os.urandom)
         if self.query.yields == "matrix":
             return released.T
         # Some noise is not symmetric; second moments are.
         symmetric: Array = (released + released.T) / 2
         return symmetric
+
+    def _noisy(self, value: Array, bits: safe.Bits) -> Array:
+        """Return a value plus safe noise from random bits, which the audit injects."""
+        law, unit, _ = self.whitened
+        stretch = self.stretch
+        # Only a value outside its public bounds is cut here; neighbours stay as close.
+        white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
+        steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
+        return law.colour(steps * np.float64(stretch * safe.STEP))
 
     @property
     def stretch(self) -> float:

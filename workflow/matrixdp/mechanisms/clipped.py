@@ -98,17 +98,19 @@ class Chosen(Release):
         """Return what carries the noise's size, and the release itself (often the same)."""
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        m = self.query.features
         numbers = self.choose(value, streams)
-        released = np.empty((len(streams), m, m))
+        released = np.empty((len(streams), self.query.features, self.query.features))
         for number in np.unique(numbers):
             trials = np.flatnonzero(numbers == number)
             scale, part = self.part(int(number))
             moments = part.query.value(value[trials] if value.ndim == 3 else value)
             drawn = part.sample(moments, [streams[int(trial)] for trial in trials])
-            ridge = np.full(len(trials), moments_ridge(scale.noise_std, m))
-            released[trials] = lifted(drawn, ridge)
+            released[trials] = lifted(drawn, np.full(len(trials), self.added_ridge(scale)))
         return released
+
+    def added_ridge(self, scale: GaussianRelease) -> float:
+        """Return the multiple of the identity that a release gets, from what carries its noise."""
+        return moments_ridge(scale.noise_std, self.query.features)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +140,11 @@ class ChosenByHistogram(Chosen):
         """What a record of each shell (columns) keeps by radius (rows), and the ridge of each."""
         squares = 2.0 ** -np.arange(len(self.candidates))
         kept = np.minimum(0.75 * squares, squares[:, None])
-        ridges = [moments_ridge(one.noise_std, self.query.features) for one in self.candidates]
-        return kept * self.query.domain.radius**2, np.array(ridges)
+        return kept * self.query.domain.radius**2, np.array(self.needed_ridges())
+
+    def needed_ridges(self) -> list[float]:
+        """Return the ridge that the noise at each radius asks for."""
+        return [self.added_ridge(one) for one in self.candidates]
 
     def _best(self, counts: Array) -> Array:
         """Return the number of the radius for noisy counts (trials, shells)."""

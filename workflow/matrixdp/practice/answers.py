@@ -18,7 +18,7 @@ FILLED, EXPLAINED = (1.0, 0.25), 0.5
 _DRAWS, _SEED = 200, 0
 
 #: Queries on second moments of records with a constant, from which their mean follows.
-WITH_CONSTANT = ("first_component", "regression")
+WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
 
 
 def components(covariance: Array) -> Array:
@@ -45,6 +45,15 @@ def line(estimate: Centred, noise_std: float, middle: Array, half: Array) -> tup
     return coefficients, float(own)
 
 
+def spectrum(covariance: Array) -> tuple[Array, Array]:
+    """Return eigenvalues (m,) and their shares of the total (m,), the largest first.
+
+    Shares of a covariance without variance are 0.
+    """
+    values = np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0)
+    return values, values / (values.sum() or 1)
+
+
 def answer(
     query: str,
     private: Array,
@@ -53,26 +62,49 @@ def answer(
     half: Array,
     *,
     weighted: bool = False,
+    number: int = 1,
 ) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units.
 
-    Components are those of columns in half ranges.
+    A covariance (m, 1 + m) has the mean before it. Components (``number``, 2 + m) are those of
+    columns in half ranges, each after its eigenvalue and the share of this in the total.
 
     Args:
-        query: what is asked for: records, mean, second_moments, first_component or regression.
+        query: what is asked for: records, mean, second_moments, covariance, components,
+            first_component or regression.
         private: the noisy value on records in half ranges around the middle, (n, m) for records,
             (1, m) for a mean, otherwise second moments.
         noise_std: of its noise.
         middle, half: of the columns, (m,) each; of second moments the middle is 0.
         weighted: whether a ball, and no box, bounds the records.
+        number: of components, 1 to m.
     """
     if query in ("records", "mean"):
         return private * half + middle
     if query == "second_moments":
         return private * np.outer(half, half)
     estimate = centred(private, weighted=weighted)
+    return about_mean(query, estimate, noise_std, middle, half, number=number)
+
+
+def about_mean(
+    query: str,
+    estimate: Centred,
+    noise_std: float,
+    middle: Array,
+    half: Array,
+    *,
+    number: int = 1,
+) -> Array:
+    """Return what a mean and covariance in half ranges say; see :func:`answer`."""
+    if query == "covariance":
+        mean = np.clip(estimate.mean, -1, 1) * half + middle
+        return np.column_stack([mean, estimate.covariance * np.outer(half, half)])
     if query == "first_component":
         return components(estimate.covariance)[:1]
+    if query == "components":
+        vectors = components(estimate.covariance)
+        return np.column_stack([*spectrum(estimate.covariance), vectors])[:number]
     coefficients, intercept = line(estimate, noise_std, middle, half)
     return np.append(coefficients, intercept)[None]
 

@@ -1,6 +1,6 @@
-"""Private estimators that scikit-learn's users know: PCA and ridge regression.
+"""Private estimators that scikit-learn's users know: covariance, PCA and ridge regression.
 
-Each call of ``fit`` spends epsilon and delta anew. Both estimators release the second moments of
+Each call of ``fit`` spends epsilon and delta anew. All of them release the second moments of
 records once, in the unit of their public bounds, and compute the rest from the release.
 scikit-learn itself must be installed.
 """
@@ -27,9 +27,12 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers
+from matrixdp.practice.account import Account
 from matrixdp.practice.recommend import options
+from matrixdp.practice.specification import CLIPPED, RECOMMENDED
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
@@ -114,19 +117,27 @@ class _Private(BaseEstimator):
             of records counts as public.
         bounds: public (lowest, highest) of the values, each a number or one per column; what lies
             outside is clipped. There is no default: bounds from the data would leak.
+        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which spends
+            half of mu^2 on the mean and clips records about it to a radius that it chooses in
+            private: less noise where most records lie close together within their bounds.
         fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
             search or bagging clones it, and each fit spends epsilon and delta again. With
             ``n_jobs`` nobody could count the fits of other processes, which are refused.
+        account: that each fit is charged to, in place of ``fits``: an
+            :class:`~matrixdp.practice.account.Account`, which clones share. One with a path also
+            counts the fits of other processes.
 
     Raises:
         InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
-            are spent.
+            or the account are spent.
     """
 
     epsilon: float = 1.0
     delta: float = 1e-6
     bounds: tuple[ArrayLike, ArrayLike] | None = None
+    mechanism: str = RECOMMENDED
     fits: int = 1
+    account: Account | None = None
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -145,20 +156,73 @@ class _Private(BaseEstimator):
             self._fits = _Fits()
         return self._fits
 
-    def _release(self, records: Array) -> Centred:
-        """Return mean and covariance of records within [-1, 1], and keep ``release_``."""
+    def _release(self, records: Array) -> tuple[Centred, float]:
+        """Return mean and covariance of records within [-1, 1], and the noise of their moments.
+
+        ``release_`` is kept.
+        """
         count, features = records.shape
-        query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
-        best = options(query, epsilon=self.epsilon, delta=self.delta)[0]
-        self._counted().add(checks.count(fits=self.fits), type(self).__name__)
-        self.release_: Additive = best.release
-        return centred(self.release_.sample_once(with_constant(records)))
+        epsilon, delta = self.epsilon, self.delta
+        release: Additive | Composed
+        if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
+            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+            release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
+        else:
+            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            choices = options(query, epsilon=epsilon, delta=delta)
+            best = self.account.choose(choices) if self.account is not None else choices[0]
+            release = best.release
+        self._spend(release)
+        self.release_ = release
+        if isinstance(release, Composed):
+            outcome = release.sample_once(records)
+            return outcome.estimate, outcome.moments_std
+        return centred(release.sample_once(with_constant(records))), release.noise_std
+
+    def _spend(self, release: Additive | Composed) -> None:
+        """Charge a fit to the account, or count it."""
+        if self.account is not None:
+            self.account.spend(release, type(self).__name__)
+        else:
+            self._counted().add(checks.count(fits=self.fits), type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Covariance(_Private):
+    """Mean and covariance from one private release; each ``fit`` spends epsilon and delta anew.
+
+    The covariance is about the released mean, divides by the number of records, and is projected to
+    positive semi-definite. Do not scale records by their own mean or range before
+    (``StandardScaler``), which leaks both: ``bounds`` scale them.
+
+    Attributes:
+        covariance_: (m, m), in the records' own units, as all that follows.
+        location_: (m,), the mean, which is released with it.
+        eigenvalues_: (m,), of ``covariance_``, the largest first.
+        release_: what was calibrated, with its exact guarantee.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
+    >>> estimate.covariance_.shape, bool((estimate.eigenvalues_ >= 0).all())
+    ((3, 3), True)
+    """
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Release the covariance of records X, (n, m)."""
+        records = _records(self, X)
+        box = _box(self.bounds, records.shape[1])
+        estimate, _ = self._release(_scaled(box, records))
+        half = box.widths / 2
+        self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
+        self.covariance_ = estimate.covariance * np.outer(half, half)
+        self.eigenvalues_ = answers.spectrum(self.covariance_)[0]
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -176,6 +240,7 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     Attributes:
         components_: (n_components, m), in the unit of the half ranges, the first one first.
         explained_variance_: (n_components,), in the square of that unit.
+        explained_variance_ratio_: (n_components,), their shares of the total variance.
         mean_: (m,), released with them, in the records' own units.
         release_: what was calibrated, with its exact guarantee.
 
@@ -195,12 +260,13 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
         box = _box(self.bounds, records.shape[1])
-        estimate = self._release(_scaled(box, records))
+        estimate, _ = self._release(_scaled(box, records))
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
-        self.explained_variance_ = np.linalg.eigvalsh(estimate.covariance)[::-1]
-        self.explained_variance_ = self.explained_variance_[: self.n_components]
+        values, shares = answers.spectrum(estimate.covariance)
+        self.explained_variance_ = values[: self.n_components]
+        self.explained_variance_ratio_ = shares[: self.n_components]
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -241,9 +307,8 @@ class PrivateRidge(RegressorMixin, _Private):
         box = _box(self.bounds, records.shape[1])
         side = _box(self.target_bounds, 1, "target_bounds")
         scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate = self._release(np.hstack(scaled))
+        estimate, noise = self._release(np.hstack(scaled))
         middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        noise = self.release_.noise_std
         self.coef_, self.intercept_ = answers.line(estimate, noise, middle, half)
         return self
 

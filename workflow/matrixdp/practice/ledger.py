@@ -27,7 +27,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from scipy.special import ndtri_exp
 from matrixdp import checks, safe
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import durable
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.quadratic import UPWARDS
@@ -72,13 +73,21 @@ def place(file: Path, account: Path | None) -> Path:
                 f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
                 'and each could begin an account; state account = "...", the same for all of them'
             )
-        # To write an account would part its names, each with what was spent by then.
-        if path.is_file() and path.stat().st_nlink > 1:
-            raise InputError(
-                f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy "
-                "of it in its place if the others are backups, and remove them if not"
-            )
+        check_names(path)
         return path
+
+
+def check_names(path: Path) -> None:
+    """Check that an account has one name: to write it would part them, each with its own charges.
+
+    Raises:
+        InputError: it has several (hard links).
+    """
+    if path.is_file() and path.stat().st_nlink > 1:
+        raise InputError(
+            f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy of "
+            "it in its place if the others are backups, and remove them if not"
+        )
 
 
 def _beside(file: Path) -> Path:
@@ -145,14 +154,14 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: Additive) -> float:
+def cost(release: Additive | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
     return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * UPWARDS
 
 
-def entry(release: Additive) -> dict[str, Any]:
+def entry(release: Additive | Composed) -> dict[str, Any]:
     """Return what a release costs, as accounts have it."""
     pure = release.epsilon_actual if release.mu is None else None
     return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
@@ -264,6 +273,15 @@ def room(account: Account, entry: Mapping[str, Any]) -> int:
         middle = (fit + beyond) // 2
         fit, beyond = (fit, middle) if excess(add(account, entry, middle)) else (middle, beyond)
     return fit
+
+
+def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | None]:
+    """Return, after each of several releases, how many more of the cheapest fit.
+
+    None stands for a release that does not fit itself.
+    """
+    after = [add(account, cost) for cost in costs]
+    return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]
 
 
 def digest(request: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
@@ -25,7 +26,7 @@ class Option:
     Attributes:
         mechanism: with its parameters.
         release: calibrated.
-        variances: of the noise, (m, m) for second moments, otherwise (m, 1).
+        variances: of the noise, at most, (m, m) for second moments, otherwise (m, 1).
         error: root mean square over the entries, weighted by importance, of the noise over half
             of the range that the public bounds allow; above 1 noise hides everything.
 
@@ -34,7 +35,7 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: Additive
+    release: Additive | Composed
     variances: Array
     error: float
 
@@ -102,9 +103,9 @@ def options(
         assert isinstance(release, Additive)
         if release.delta:
             release = replace(release, delta=delta)
-        variances = _variances(release)
-        error = float(np.sqrt(np.average(variances / sizes**2, weights=shares)))
-        ranking.append(Option(mechanism, release, variances, error))
+        spread = variances(release)
+        error = float(np.sqrt(np.average(spread / sizes**2, weights=shares)))
+        ranking.append(Option(mechanism, release, spread, error))
     return sorted(ranking, key=lambda option: option.error)
 
 
@@ -126,15 +127,15 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
     return weights
 
 
-def _variances(release: Additive) -> Array:
+def variances(release: Additive) -> Array:
     """Return the variance of each entry of the noise, of records and means of a column's."""
     law, unit, _ = release.whitened
     white = law.whiten(np.zeros(law.shape))
     deviations: Array = law.colour(np.ones_like(white))
-    variances = deviations**2 * (2 if unit is safe.LAPLACE else 1)
+    spread = deviations**2 * (2 if unit is safe.LAPLACE else 1)
     if release.query.yields == "matrix":
-        return variances[:, :1]
-    if white.size == variances.size:
+        return spread[:, :1]
+    if white.size == spread.size:
         # Independent entries: a release takes the mean of both copies of each.
-        variances = (variances + variances.T) / (4 - 2 * np.eye(len(variances)))
-    return variances
+        spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
+    return spread

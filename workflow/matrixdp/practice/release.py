@@ -9,7 +9,7 @@ import io
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,18 @@ import numpy as np
 
 from matrixdp import safe
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.practice import answers, durable, ledger, recommend, specification, tables
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.moments import with_constant
+from matrixdp.practice import (
+    answers,
+    compositions,
+    durable,
+    ledger,
+    recommend,
+    specification,
+    tables,
+)
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.domain import Ball, Box
@@ -50,7 +61,8 @@ class Result:
     """A release in its place.
 
     Attributes:
-        places: files by what they are: ``release``, ``receipt``, ``page``, ``account``.
+        places: files by what they are: ``release``, ``receipt``, ``page``, ``account``, and
+            ``details`` of a release in several parts.
         says: what the noise means, in plain words.
         notes: what its owner should know besides, a sentence each.
     """
@@ -71,6 +83,8 @@ def options(asked: Specification) -> list[recommend.Option]:
     if delta and asked.total and asked.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(asked.total))
+    if asked.mechanism == specification.CLIPPED:
+        return compositions.options(asked, delta)
     return recommend.options(
         asked.query,
         epsilon=asked.epsilon,
@@ -106,13 +120,10 @@ def rank(asked: Specification) -> list[tuple[recommend.Option, int]]:
 
 def _rooms(asked: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
     """Return the mechanisms that fit, and how many more of the cheapest one fit after each."""
-    costs = [(option, ledger.entry(option.release)) for option in options(asked)]
-    after = [(option, ledger.add(account, cost)) for option, cost in costs]
-    return [
-        (option, max(ledger.room(then, cost) for _, cost in costs))
-        for option, then in after
-        if not ledger.excess(then)
-    ]
+    choices = options(asked)
+    rooms = ledger.rooms(account, [ledger.entry(one.release) for one in choices])
+    fitting = zip(choices, rooms, strict=True)
+    return [(option, room) for option, room in fitting if room is not None]
 
 
 def _remedy(asked: Specification, account: ledger.Account) -> str:
@@ -216,7 +227,12 @@ def make(asked: Specification, out: Path, *, even_if_useless: bool = False) -> R
             texts = _charge(asked, out, request, even_if_useless)
     described = json.loads(texts[f"{asked.asked}.receipt.json"])
     names = {"release": ".csv", "receipt": ".receipt.json", "page": ".receipt.md"}
-    places = {key: out / f"{asked.asked}{suffix}" for key, suffix in names.items()}
+    names["details"] = ".details.json"
+    places = {
+        key: out / f"{asked.asked}{suffix}"
+        for key, suffix in names.items()
+        if f"{asked.asked}{suffix}" in texts
+    }
     return Result({**places, "account": path}, described["says"], notes)
 
 
@@ -235,6 +251,7 @@ def _request(asked: Specification, folder: Path) -> dict[str, Any]:
         "mechanism": asked.mechanism,
         "importance": asked.importance,
         "label": asked.label,
+        **({"number": asked.number} if asked.asked == "components" else {}),
     }
 
 
@@ -255,6 +272,8 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
         "receipt": described["digest"],
         **ledger.entry(option.release),
     }
+    if isinstance(option.release, Composed):
+        charge["parts"] = compositions.budget(option.release)
     described["total_of_the_account"] = ledger.in_words(account["total"])
     described["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
@@ -264,14 +283,18 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
     name = f"{asked.asked}.csv"
     size = _FILE + 8 * len("".join(asked.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
+    details = f"{asked.asked}.details.json"
+    if isinstance(option.release, Composed):
+        sizes[details] = size
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        value = _value(asked)
+        draw = _prepare(asked, option.release)
         ledger.mark(asked.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
-            private = option.release.add_once(value)
-            answers_csv = _written(asked, _answer(asked, option.release.noise_std, private))
-            texts = {name: answers_csv, **texts}
+            released, found = draw()
+            texts = {name: _written(asked, released), **texts}
+            if found:
+                texts[details] = json.dumps(found, indent=2) + "\n"
             ledger.keep(path, answer, texts)
             _publish(out, texts)
     return texts
@@ -316,16 +339,22 @@ def compare(asked: Specification, times: int = 20) -> dict[str, float]:
     It is the root mean square of what ``times`` releases, which are thrown away, are off the answer
     without noise, over the entries, in half ranges. For the owner's eyes: no account knows of it.
     """
-    value, found = _value(asked), {}
-    asked = replace(asked, middle=0 * asked.middle, half=0 * asked.half + 1)
-    true = _answer(asked, 0.0, value.T if asked.query.yields == "matrix" else value)
+    true, found = _true(asked), {}
     for one in options(asked):
-        std = one.release.noise_std
-        drawn = [_answer(asked, std, one.release.add_once(value)) for _ in range(times)]
-        if asked.asked == "first_component":  # which has no sign
-            drawn = [answer * np.sign((answer * true).sum()) for answer in drawn]
+        draw = _prepare(asked, one.release, in_half_ranges=True)
+        drawn = [draw()[0] for _ in range(times)]
+        if asked.asked in ("components", "first_component"):
+            drawn = [_alike(answer, true, len(asked.columns)) for answer in drawn]
         found[one.name] = float(np.sqrt(np.mean((np.array(drawn) - true) ** 2)))
     return found
+
+
+def _alike(answer: Array, true: Array, features: int) -> Array:
+    """Return components with the signs of the true ones; eigenvectors have none of their own."""
+    vectors, aligned = answer[:, -features:], answer.copy()
+    signs = np.sign((vectors * true[:, -features:]).sum(axis=1))
+    aligned[:, -features:] *= signs[:, None]
+    return aligned
 
 
 def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
@@ -351,6 +380,7 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
         "epsilon_at_delta": release.epsilon_actual,
         "mu": release.mu,
         "curve": curve,
+        "parts": compositions.budget(release) if isinstance(release, Composed) else None,
         "noise_over_half_range": best.error,
         "noise_std": _by_column(asked, best),
         "says": says(asked, best),
@@ -387,6 +417,8 @@ def in_words(asked: Specification, best: recommend.Option) -> list[str]:
 
     Noise of moments says little of a regression: there is none for it.
     """
+    if isinstance(best.release, Composed):
+        return compositions.in_words(best.release)
     if asked.asked == "regression":
         return []
     what, lower, upper = "values", asked.middle - asked.half, asked.middle + asked.half
@@ -401,6 +433,18 @@ def in_words(asked: Specification, best: recommend.Option) -> list[str]:
     ]
 
 
+def alternatives(asked: Specification) -> list[str]:
+    """Return what may be better than what is recommended, on records of a kind; a line each."""
+    if asked.mechanism != specification.RECOMMENDED or not asked.delta:
+        return []
+    if not isinstance(asked.query, SecondMomentQuery):
+        return []
+    return [
+        'where most records lie close together within their bounds, mechanism = "clipped" has less '
+        "noise: it spends a part of the budget on where they lie"
+    ]
+
+
 def _plain(number: float, digits: int = 6) -> str:
     return f"{float(f'{number:.{digits}g}'):,.15g}"
 
@@ -408,8 +452,11 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(asked: Specification, best: recommend.Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    Of a regression: whether a constant predicts as well, even where columns fill their bounds.
+    Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
+    a release in parts: whether noise exceeds what records that fill the radius allow.
     """
+    if isinstance(best.release, Composed):
+        return best.error >= 1
     if asked.asked == "regression" and isinstance(asked.query.domain, Box):
         return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
     return best.error >= 1
@@ -418,6 +465,8 @@ def useless(asked: Specification, best: recommend.Option) -> bool:
 def says(asked: Specification, best: recommend.Option) -> str:
     """Return what the noise means, in plain words."""
     hides = ": it hides everything, do not release this" * useless(asked, best)
+    if isinstance(best.release, Composed):
+        return f"{compositions.says(asked, best)}{hides}"
     if asked.asked == "regression":
         return f"{answers.regression_outlook(best.release)}{hides}"
     share = "the largest deviation that the public bounds allow"
@@ -432,7 +481,8 @@ def _by_column(asked: Specification, best: recommend.Option) -> dict[str, float]
     own = np.diag(best.variances) if covers else best.variances[:, 0]
     if asked.constant:  # it has no unit
         own = np.delete(own, -2)
-    noise = best.release.stretch * np.sqrt(own) * asked.half ** (2 if covers else 1)
+    release = best.release.widest if isinstance(best.release, Composed) else best.release
+    noise = release.stretch * np.sqrt(own) * asked.half ** (2 if covers else 1)
     return dict(zip(asked.columns, noise.tolist(), strict=True))
 
 
@@ -448,9 +498,50 @@ def page(described: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(asked: Specification) -> Array:
-    """Return the exact value of the query on the file."""
-    return exact.value(asked.query, _records(asked))
+def _prepare(
+    asked: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
+) -> Callable[[], tuple[Array, dict[str, Any]]]:
+    """Return what draws a release: its answer, and what its parts say.
+
+    The whole file is read, and refused, before it returns. The answer is in the columns' own units,
+    or in half ranges about the middle.
+    """
+    middle, half = asked.middle, asked.half
+    if in_half_ranges:
+        middle, half = 0 * middle, 0 * half + 1
+    if isinstance(release, Composed):
+        for _ in _records(asked):
+            pass
+
+        def draw() -> tuple[Array, dict[str, Any]]:
+            outcome = release.run(lambda: _records(asked))
+            answer = compositions.answer(asked, outcome, middle, half)
+            return answer, compositions.details(asked, outcome)
+
+        return draw
+    value = exact.value(asked.query, _records(asked))
+    return lambda: (
+        _answer(asked, release.noise_std, release.add_once(value), middle, half),
+        {},
+    )
+
+
+def _true(asked: Specification) -> Array:
+    """Return the answer without noise, in half ranges about the middle. THIS IS NOT PRIVATE."""
+    query, rows = asked.query, _records(asked)
+    if asked.asked in answers.WITH_CONSTANT and not asked.constant:
+        domain, size = query.domain, query.features + 1
+        if isinstance(domain, Ball):
+            rows = (domain.clip(block.T).T for block in rows)
+        query = replace(query, domain=Box.cube(size, -1.0, 1.0))
+        rows = map(with_constant, rows)
+    value = exact.value(query, rows)
+    middle, half = 0 * asked.middle, 0 * asked.half + 1
+    private = value.T if query.yields == "matrix" else value
+    weighted = asked.constant and isinstance(asked.query.domain, Ball)
+    return answers.answer(
+        asked.asked, private, 0.0, middle, half, weighted=weighted, number=asked.number
+    )
 
 
 def _records(asked: Specification) -> Iterator[Array]:
@@ -467,11 +558,19 @@ def _records(asked: Specification) -> Iterator[Array]:
         )
 
 
-def _answer(asked: Specification, noise_std: float, private: Array) -> Array:
-    """Return what a noisy value says, (rows, columns), in the columns' own units."""
+def _answer(
+    asked: Specification, noise_std: float, private: Array, middle: Array, half: Array
+) -> Array:
+    """Return what a noisy value says, (rows, columns), in the units of ``half``."""
     weighted = isinstance(asked.query.domain, Ball)
     return answers.answer(
-        asked.asked, private, noise_std, asked.middle, asked.half, weighted=weighted
+        asked.asked,
+        private,
+        noise_std,
+        middle,
+        half,
+        weighted=weighted,
+        number=asked.number,
     )
 
 
@@ -480,9 +579,11 @@ def _written(asked: Specification, answer: Array) -> str:
     names, rows = list(asked.columns), answer.tolist()
     if asked.target:
         names[-1] = "intercept"
-    if asked.asked == "second_moments":
+    if asked.asked in ("second_moments", "covariance"):
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-        names = ["", *names]
+        names = ["", *["mean"] * (asked.asked == "covariance"), *names]
+    if asked.asked == "components":
+        names = ["eigenvalue", "share", *names]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([names, *rows])
     return text.getvalue()

@@ -32,6 +32,8 @@ QUERIES: dict[str, type[Query]] = {
     "records": IdentityQuery,
     "mean": MeanQuery,
     "second_moments": SecondMomentQuery,
+    "covariance": SecondMomentQuery,
+    "components": SecondMomentQuery,
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
@@ -46,10 +48,13 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "radius", "adjacency", "missing", "public"),
 )
 #: Answer second moments alone.
-_SYMMETRIC = ("goe", "analyze_gauss")
+_SYMMETRIC = ("goe", "analyze_gauss", "clipped")
+#: Second moments of records that are clipped to a private radius, about a private mean where the
+#: query is, see :mod:`matrixdp.mechanisms.composed`.
+CLIPPED = "clipped"
 #: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
 #: tells something of one record, as it does where a cell is no number.
 MIDDLE, REFUSE = "middle", "refuse"
@@ -76,7 +81,7 @@ class Specification:
     #: Of this release; delta 0 asks for a pure guarantee.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, or ``recommend``.
+    #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
     mechanism: str
     #: Of each part of a record that the query has, or None.
     importance: tuple[float, ...] | None
@@ -90,6 +95,8 @@ class Specification:
     account: Path | None = None
     #: Releases of the account in all, those made included, if that is planned.
     planned: int | None = None
+    #: Of components, the first ones.
+    number: int = 1
     #: Tells requests apart that are the same otherwise.
     label: str = ""
     #: Whether the records are known to all, as those of a textbook.
@@ -105,7 +112,7 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.asked in WITH_CONSTANT
+        return self.asked in WITH_CONSTANT and self.mechanism != CLIPPED
 
 
 def read(path: Path) -> Specification:
@@ -153,7 +160,10 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     middle, half = box.middle, box.widths / 2
-    constant = kind in WITH_CONSTANT
+    mechanism = checks.choice(
+        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=asked.get("mechanism", RECOMMENDED)
+    )
+    constant = kind in WITH_CONSTANT and mechanism != CLIPPED
     domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
     if "radius" in asked:
         middle = np.zeros(box.features)
@@ -179,16 +189,24 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     public = asked.get("public", False)
     if not isinstance(public, bool):
         raise InputError(f"public is {public!r}; it must be true or false")
-    mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS), mechanism=asked.get("mechanism", RECOMMENDED)
-    )
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
         raise InputError(
-            f"mechanism is {mechanism!r}, which answers second_moments, first_component and "
-            f"regression alone; take laplace or gaussian for the query {kind!r}"
+            f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
+            f"laplace or gaussian for the query {kind!r}"
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
+    if mechanism == CLIPPED and importance is not None:
+        raise InputError(
+            "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
+            "directions; leave it out, or take another mechanism"
+        )
+    number = checks.count(number=asked.get("number", len(names) if kind == "components" else 1))
+    if number > len(names) or ("number" in asked and kind != "components"):
+        raise InputError(
+            f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
+            f"{len(names)}, and of no other query"
+        )
     planned = asked.get("planned")
     return Specification(
         file=path.parent / asked["file"],
@@ -208,6 +226,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         fill=_fill(box, names, asked.get("missing", MIDDLE)),
         account=path.parent / asked["account"] if "account" in asked else None,
         planned=None if planned is None else checks.count(planned=planned),
+        number=number,
         label=asked.get("label", ""),
         public=public,
     )

@@ -1,1 +1,1 @@
-"""What a guarantee is: exact curves, their calibration, and what a query can leak."""
+"""Privacy guarantees: exact privacy curves, their calibration, and sensitivities of queries."""

@@ -1,4 +1,4 @@
-"""What many Gaussian releases together cost, and how much noise each of them needs.
+"""The privacy cost of many Gaussian releases, and the noise that each of them needs.
 
 Three accountants, from loose to exact:
 
@@ -7,8 +7,8 @@ Three accountants, from loose to exact:
 - the closed form of Gaussian noise without sampling: mu of all releases is the root of the sum of
   their mu^2 (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3; IMGM, Theorem 4).
 
-Sampling is that of :mod:`matrixdp.privacy.sampling`. A noise ``multiplier`` is the standard
-deviation of Gaussian noise over its sensitivity, 1 / mu of a release without sampling. Every result
+:mod:`matrixdp.privacy.sampling` defines the sampling. A noise ``multiplier`` is the standard
+deviation of Gaussian noise over its sensitivity: 1 / mu of a release without sampling. Every result
 is rounded to the side that promises less privacy.
 """
 
@@ -26,27 +26,27 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.kov import Guarantee
 from matrixdp.privacy.sampling import amplified, sampling_rate
 
-#: What rounding may move a number by, relatively, where nothing cancels, and in divergences.
+#: Relative rounding error of a number where nothing cancels, and of divergences.
 _ROUNDING = 1e-14
 _DIVERGENCE_ROUNDING = 1e-10
 
-#: No multiplier above this is searched for.
+#: Largest multiplier of the search.
 LARGEST_MULTIPLIER = 1e7
-#: Relative accuracy of the multiplier that is found.
+#: Relative accuracy of the multiplier.
 _MULTIPLIER_ACCURACY = 1e-7
 
 #: Orders of the moments accountant.
 ORDERS = np.unique(np.r_[2:65, np.geomspace(64, 8192, 52).astype(int)])
 
-#: Points of the grid of privacy losses per standard deviation of one step's loss: the epsilon of
-#: the discretised loss is then too large by about 2e-5 of itself.
+#: Points of the grid of privacy losses per standard deviation of one step's loss. The epsilon of
+#: the discretised loss is then too large by about 2e-5, relatively.
 _RESOLUTION = 64
-#: Most points of one step's grid.
+#: Largest number of points of one step's grid.
 _POINTS = 2**17
 
 
 def release_mu(epsilon: float, delta: float, releases: int) -> float:
-    """Return the mu that each of T equal Gaussian releases may have (IMGM, Theorem 4)."""
+    """Return the largest mu of each of T equal Gaussian releases (IMGM, Theorem 4)."""
     epsilon, delta = checks.privacy(epsilon, delta)
     releases = checks.count(releases=releases)
     return float(gaussian.mu(epsilon, delta) / np.sqrt(releases) * (1 - _ROUNDING))
@@ -57,8 +57,8 @@ def rdp_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     """Return an upper bound of epsilon from the moments accountant.
 
     Renyi divergences of Poisson-sampled Gaussian noise at the whole ``ORDERS``, converted by
-    Canonne, Kamath & Steinke (NeurIPS 2020, Proposition 12). However large the multiplier, the
-    result stays above some 2e-4 (for delta = 1e-5), because the orders end. A call takes 10 ms.
+    Canonne, Kamath & Steinke (NeurIPS 2020, Proposition 12). Because the orders end, the result
+    stays above about 2e-4 (for delta = 1e-5) for every multiplier. A call takes 10 ms.
 
     The multiplier is the standard deviation of the noise on the sum of a lot over the sensitivity;
     ``rate`` is the sampling probability, above 0 and at most 1, ``steps`` the number of releases.
@@ -72,9 +72,9 @@ def rdp_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
 def _divergences(multiplier: float, rate: float) -> Array:
     """Return the Renyi divergences of one step at ``ORDERS``.
 
-    At order a it is ln(E e^((k^2 - k) / (2 z^2))) / (a - 1) for binomial k of a, which is at least
-    that of the opposite direction (Mironov, Talwar & Zhang 2019). As e^x - 1 is never negative and
-    0 for k < 2, nothing cancels in the logarithm of 1 + E(e^x - 1).
+    At order a the divergence is ln(E e^((k^2 - k) / (2 z^2))) / (a - 1) for binomial k of a. It is
+    at least that of the opposite direction (Mironov, Talwar & Zhang 2019). As e^x - 1 is never
+    negative and is 0 for k < 2, nothing cancels in the logarithm of 1 + E(e^x - 1).
     """
     if rate == 1:
         return ORDERS / (2 * multiplier**2)
@@ -90,12 +90,12 @@ def _divergences(multiplier: float, rate: float) -> Array:
 
 @functools.lru_cache(maxsize=4096)
 def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> float:
-    """Return epsilon from the privacy loss distribution: an upper bound, and nearly exact.
+    """Return epsilon from the privacy loss distribution: a nearly exact upper bound.
 
-    Without sampling, and for one step, it is a closed form. Otherwise the loss of one step is
-    rounded up to a grid by the library's pessimistic "connect the dots" (Doroshenko et al., PoPETs
-    2022), and composed by a Fourier transform; the result is too large by some 2e-5 of itself (4e-4
-    where it is in the hundreds). A call takes 0.02 to 0.3 s.
+    Without sampling, and for one step, it is a closed form. Otherwise the library rounds the loss
+    of one step up to a grid by its pessimistic "connect the dots" (Doroshenko et al., PoPETs 2022)
+    and composes by a Fourier transform. The result is too large by about 2e-5, relatively, or by
+    4e-4 where it is in the hundreds. A call takes 0.02 to 0.3 s.
 
     Arguments and errors are those of :func:`rdp_epsilon`.
     """
@@ -104,19 +104,19 @@ def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     if q == 1 or unsampled == 0:
         return unsampled
     if steps == 1:
-        # Amplification is exact for Gaussian noise: no epsilon is needed up to delta = q.
+        # Amplification is exact for Gaussian noise: epsilon is 0 for delta >= q.
         lot = 0.0 if delta >= q else gaussian.epsilon(delta / q, 1 / z * (1 + _ROUNDING))
         return float(amplified(Guarantee(lot, 0.0), q).epsilon)
-    # What floating point may do: to the discretised curve in every step, and to the transform.
+    # Rounding errors: of the discretised curve in every step, and of the transform.
     target = delta - 1e-15 * steps - 1e-13
     if target <= 0:
         return unsampled
     from dp_accounting.pld import privacy_loss_distribution
 
-    one = privacy_loss_distribution.from_gaussian_mechanism(
+    distribution = privacy_loss_distribution.from_gaussian_mechanism(
         z, sampling_prob=q, value_discretization_interval=_interval(z, q, steps)
     )
-    return float(min(one.self_compose(steps).get_epsilon_for_delta(target), unsampled))
+    return float(min(distribution.self_compose(steps).get_epsilon_for_delta(target), unsampled))
 
 
 def _arguments(
@@ -131,10 +131,10 @@ def _arguments(
 
 
 def _interval(multiplier: float, rate: float, steps: int) -> float:
-    """Return the distance of the grid's points: a fraction of one step's standard deviation.
+    """Return the spacing of the grid: a fraction of one step's standard deviation.
 
-    It is not so fine that one step's grid has too many points, nor that rounding, of some 1e-16
-    deviation / interval^2, adds up over the steps.
+    Two lower bounds hold: one step's grid has at most ``_POINTS`` points, and rounding, of about
+    1e-16 deviation / interval^2, does not add up over the steps.
     """
     u = np.linspace(-9, 9, 361)
     weights = np.exp(-u * u / 2)
@@ -158,8 +158,9 @@ def smallest_multiplier(
 ) -> float:
     """Return the smallest noise multiplier for which the steps are (epsilon, delta)-DP.
 
-    It is rounded up by at most 1e-6 of itself, and infinite if none up to ``LARGEST_MULTIPLIER`` is
-    large enough for the accountant, :func:`pld_epsilon` or :func:`rdp_epsilon`.
+    It is rounded up by at most 1e-6, relatively. It is infinite if no multiplier up to
+    ``LARGEST_MULTIPLIER`` is large enough for the accountant, :func:`pld_epsilon` or
+    :func:`rdp_epsilon`.
     """
     from scipy.optimize import brentq
 
@@ -170,8 +171,8 @@ def smallest_multiplier(
         return (1 + _ROUNDING) / release_mu(epsilon, delta, steps)
 
     def excess(log_multiplier: float) -> float:
-        found = accountant(float(np.exp(log_multiplier)), rate=q, steps=steps, delta=delta)
-        return float(np.clip(np.log(max(found, 1e-300) / epsilon), -50, 50))
+        bound = accountant(float(np.exp(log_multiplier)), rate=q, steps=steps, delta=delta)
+        return float(np.clip(np.log(max(bound, 1e-300) / epsilon), -50, 50))
 
     # Start from the limit of many steps with much noise (Bu, Dong, Long & Su, HDSR 2020).
     upper = float(np.log(q / release_mu(epsilon, delta, steps)))

@@ -1,15 +1,16 @@
-"""Noise that is correlated over the steps of a training, so that sums over steps have less of it.
+"""Noise that is correlated over training steps, which reduces the noise of sums over steps.
 
 The steps' sums X, steps x entries, get the noise C^-1 Z, with Z independent of one deviation. To
-release X + C^-1 Z is to release C X + Z, and so what counts is how far a record moves C X (matrix
-factorisation; Choquette-Choo et al., "(Amplified) Banded Matrix Factorization", NeurIPS 2023).
+release X + C^-1 Z is to release C X + Z, so that privacy depends on the change of C X by a record
+(matrix factorisation; Choquette-Choo et al., "(Amplified) Banded Matrix Factorization", NeurIPS
+2023).
 
 Here C is the lower triangular Toeplitz matrix with the b first coefficients of (1 - x)^(-1/2),
 divided by their norm (Kalinin & Lampert, "Banded Square Root Matrix Factorization", NeurIPS 2024).
-Columns at least b apart share no row. A record that takes part k times, at least b steps apart,
-by vectors within the clipping norm, therefore moves C X by sqrt(k) clipping norms at most, and by
-just that where no column is cut off by the end. To stretch the last b - 1 columns, which the end
-cuts off, to norm 1 as well saves less than 0.1 % of the noise on prefix sums; it is not done.
+Columns at least b apart share no row. Let a record take part k times, at least b steps apart, by
+vectors within the clipping norm. It then moves C X by at most sqrt(k) clipping norms, and by
+exactly that if the end cuts off none of its columns. Scaling the last b - 1 columns, which the end
+cuts off, to norm 1 would save less than 0.1 % of the noise on prefix sums and is omitted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def coefficients(bands: int) -> Array:
 
 
 def inverse(bands: int, steps: int) -> Array:
-    """Return the first column of C^-1, shape (steps,): how a draw goes on in later noise."""
+    """Return the first column of C^-1, shape (steps,): the weights of a draw in later noise."""
     # Importing it takes as long as the rest of a job's start.
     from scipy.signal import lfilter
 
@@ -49,20 +50,20 @@ def prefix_deviation(bands: int, steps: int) -> float:
 
 
 def fixed_order_bands(steps: int, lots: int) -> int:
-    """Return the bands with the least noise on prefix sums, where ``lots`` are taken in turn.
+    """Return the number of bands with the least noise on prefix sums, for ``lots`` in turn.
 
-    The multiplier does not depend on the bands, which may be as many as there are lots.
+    The multiplier does not depend on the bands, of which there are at most as many as lots.
     """
     return min(_grid(lots), key=lambda bands: prefix_deviation(bands, steps))
 
 
 def sampled_bands(epsilon: float, delta: float, rate: float, steps: int) -> int:
-    """Return the bands with the least noise on prefix sums, where lots are sampled in groups.
+    """Return the number of bands with the least noise on prefix sums, for lots sampled in groups.
 
-    Group g of b is sampled at the steps t = g modulo b, at the rate b q. As a rule of choice, the
-    multiplier is taken from the central limit theorem, mu = b q sqrt(T / b) sqrt(e^(1 / z^2) - 1)
-    (Bu, Dong, Long & Su, HDSR 2020), or is that without sampling where this is smaller. All of it
-    is public; what is chosen is then accounted exactly.
+    Group g of b is sampled at the steps t = g modulo b, at the rate b q. For this choice the
+    multiplier comes from the central limit theorem, mu = b q sqrt(T / b) sqrt(e^(1 / z^2) - 1)
+    (Bu, Dong, Long & Su, HDSR 2020), or from the release without sampling if that is smaller. The
+    choice uses public numbers alone; the accounting afterwards is exact.
     """
     mu = gaussian.mu(epsilon, delta)
 
@@ -80,5 +81,5 @@ def _grid(most: int) -> list[int]:
 
 
 def _root_mean_square(column: Array) -> float:
-    """Return the root of the mean squared norm of the rows; of a Toeplitz matrix' first column."""
+    """Return the root mean squared norm of a Toeplitz matrix' rows, from its first column."""
     return float(np.sqrt(np.cumsum(column**2).mean()))

@@ -1,9 +1,9 @@
-"""Values of queries on records in blocks, free of rounding that depends on other records.
+"""Values of queries on blocks of records, without rounding that depends on other records.
 
-A float64 sum rounds what one record adds by an amount that the others decide, which no sensitivity
-covers. Means and second moments are therefore sums of whole numbers: records are rounded to a
-lattice of their bounds, both of which lie on it where the range between them is what counts; a
-block's sum is exact in float64, and blocks add up as Python's integers.
+A float64 sum rounds the part of one record by an amount that depends on the other records, and no
+sensitivity covers this. Means and second moments are therefore sums of whole numbers. Records are
+rounded to a lattice of their bounds, which contains both bounds where the range counts. A block's
+sum is exact in float64, and blocks add up as Python's integers.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     unit = size / _STEPS[power]
     total: Any = 0
     for block in rows:
-        whole = np.rint((block - start) / unit)
-        part = whole.sum(axis=0)[:, None] if power == 1 else whole.T @ whole
-        total = total + part.astype(np.int64).astype(object)
+        counts = np.rint((block - start) / unit)
+        block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
+        total = total + block_sum.astype(np.int64).astype(object)
     mean = (total / query.records).astype(np.float64)
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 

@@ -1,4 +1,4 @@
-"""Exact privacy of Gaussian noise: epsilon, delta and mu, each from the other two.
+"""Exact privacy of Gaussian noise: each of epsilon, delta and mu from the other two.
 
 Gaussian noise gives mu-Gaussian DP with mu = sup ||K^(-1/2) (f(X) - f(X'))||_2 over neighbours,
 for noise of covariance K (sensitivity / standard deviation if it is i.i.d.). It is then
@@ -35,7 +35,7 @@ from matrixdp.checks import Array, InputError
 
 Mask = NDArray[np.bool_]
 
-#: Up to here the rounding of arguments moves log delta by less than 1; far beyond, it drowns it.
+#: Largest argument: up to here the rounding of arguments moves log delta by less than 1.
 _LARGEST = 1e15
 #: Below this mu, ratios of small numbers would underflow.
 _TINY = 1e-300
@@ -89,9 +89,10 @@ def epsilon(delta: ArrayLike, mu: ArrayLike) -> Any:
 
 
 class _Tail(NamedTuple):
-    """delta, or the rest 1 - delta where x1 < 0: its log, with a bound on its rounding (``slack``).
+    """Logarithm of delta, or of the rest 1 - delta where x1 < 0.
 
-    ``ratio``, itself over phi(x1), and ``mills``, R(x2), give the slopes in mu and epsilon.
+    ``slack`` bounds the rounding of ``log``. The slopes in mu and epsilon follow from ``ratio``,
+    which is delta (or the rest) over phi(x1), and from ``mills``, which is R(x2).
     """
 
     log: Array
@@ -115,7 +116,7 @@ def _tail(centre: Array, mu: Array) -> _Tail:
     # As -R'(x) > 1 / (x^2 + 3), only rounding can put the ratio below this bound, or at 0.
     np.maximum(ratio, mu / (x2 * x2 + 3) + _SMALLEST, out=ratio)
     log = np.log(ratio / _SQRT_2PI) - x1 * x1 / 2
-    # What rounds: the ratio, by what cancels in it; the logarithm; epsilon / mu; x1 and its square.
+    # Sources of rounding: cancellation in the ratio; the logarithm; epsilon / mu; x1 and x1^2.
     cancelled = np.where(small, np.minimum(x2, _FAR) ** 2, far / np.where(small, 1, ratio))
     roundings = 32 + 8 * cancelled + 2 * np.abs(log) + (1 + np.abs(x1)) * x2 / 2 + 2 * x1 * x1
     return _Tail(log, is_rest, ratio, far, _UNIT * roundings)
@@ -143,50 +144,50 @@ def _mills_descent(x: Array) -> Array:
     return descent
 
 
-def _unused(tail: _Tail, log_target: Array, log_rest: Array) -> Array:
-    """Return how far the log of the tail is from its target, positive if delta is too small.
+def _log_gap(tail: _Tail, log_target: Array, log_rest: Array) -> Array:
+    """Return the distance of the tail's log from its target, positive if delta is too small.
 
-    It aims three times the rounding slack below the target: for the error here, for the error of
-    :func:`delta` at the result, and for what that rounds up, so that it is at most the target.
+    The aim is three times the rounding slack below the target: for the error here, for the error of
+    :func:`delta` at the result, and for its rounding up. The result is then at most the target.
     """
     distance = np.where(tail.is_rest, tail.log - log_rest, log_target - tail.log)
     return distance - 3 * tail.slack
 
 
-def _settled(unused: Array, tail: _Tail) -> bool:
-    """Tell whether one more Newton step, which squares the error, leaves only rounding."""
-    return bool(np.all(np.abs(unused) <= 1e-8 + 4 * tail.slack))
+def _is_converged(log_gap: Array, tail: _Tail) -> bool:
+    """Return whether one more Newton step, which squares the error, leaves only rounding."""
+    return bool(np.all(np.abs(log_gap) <= 1e-8 + 4 * tail.slack))
 
 
 def _solve_mu(epsilon: Array, log_target: Array) -> Array:
     log_rest = np.log(-np.expm1(log_target))
-    # Two lower bounds of mu, to start from: delta < Phi(-x1), and delta <= mu phi(0).
+    # The start is the larger of two lower bounds of mu: delta < Phi(-x1), delta <= mu phi(0).
     quantile = ndtri_exp(log_target)
     root = np.sqrt(quantile**2 + 2 * epsilon) + np.abs(quantile)
     start = 2 * np.maximum(quantile, 0) + 2 * epsilon / np.maximum(root, _TINY)
     start = np.maximum(start, _SQRT_2PI * np.exp(log_target))
-    found = np.maximum(start, _TINY)
+    mu = np.maximum(start, _TINY)
     for _ in range(_ITERATIONS):
-        tail = _tail(epsilon / found, found)
-        unused = np.where(start > _TINY, _unused(tail, log_target, log_rest), 0)
-        found *= np.exp(unused * tail.ratio / found)
-        if _settled(unused, tail):
-            return np.where(start > _TINY, found * (1 - 4 * _UNIT), 0)
+        tail = _tail(epsilon / mu, mu)
+        log_gap = np.where(start > _TINY, _log_gap(tail, log_target, log_rest), 0)
+        mu *= np.exp(log_gap * tail.ratio / mu)
+        if _is_converged(log_gap, tail):
+            return np.where(start > _TINY, mu * (1 - 4 * _UNIT), 0)
     raise ArithmeticError(f"mu is not found in {_ITERATIONS} iterations")
 
 
 def _solve_epsilon(log_target: Array, mu: Array) -> Array:
     log_rest = np.log(-np.expm1(log_target))
     safe_mu = np.maximum(mu, _TINY)
-    at_0 = _tail(np.zeros_like(mu), safe_mu)
-    free = _unused(at_0, log_target, log_rest) + 2 * at_0.slack >= 0
-    # delta < Phi(-x1) gives an upper bound of epsilon / mu, to start from.
-    centre = np.where(free, 0, np.maximum(safe_mu / 2 - ndtri_exp(log_target), 0))
+    tail_at_zero = _tail(np.zeros_like(mu), safe_mu)
+    zero = _log_gap(tail_at_zero, log_target, log_rest) + 2 * tail_at_zero.slack >= 0
+    # The start is an upper bound of epsilon / mu, from delta < Phi(-x1).
+    centre = np.where(zero, 0, np.maximum(safe_mu / 2 - ndtri_exp(log_target), 0))
     for _ in range(_ITERATIONS):
         tail = _tail(centre, safe_mu)
-        unused = np.where(free, 0, _unused(tail, log_target, log_rest))
-        centre = np.maximum(centre - unused * tail.ratio / tail.mills / safe_mu, 0)
-        if _settled(unused, tail):
+        log_gap = np.where(zero, 0, _log_gap(tail, log_target, log_rest))
+        centre = np.maximum(centre - log_gap * tail.ratio / tail.mills / safe_mu, 0)
+        if _is_converged(log_gap, tail):
             return centre * safe_mu * (1 + 4 * _UNIT)
     raise ArithmeticError(f"epsilon is not found in {_ITERATIONS} iterations")
 
@@ -200,46 +201,46 @@ def _log_delta(epsilon: Array, mu: Array) -> Array:
 
 
 def _target(delta: ArrayLike) -> Array:
-    """Return log delta, a few roundings lower."""
+    """Return log delta, lowered by a few roundings."""
     return np.log(inside_unit(delta=delta)) - 8 * _UNIT
 
 
-def at_least_0(**named: ArrayLike) -> Array:
+def at_least_0(**argument: ArrayLike) -> Array:
     """Return the value as float64 if all its entries are at least 0."""
     allowed = f"a number from 0 to {_LARGEST:g}"
-    return numbers(lambda x: (x >= 0) & (x <= _LARGEST), allowed, **named)
+    return numbers(lambda x: (x >= 0) & (x <= _LARGEST), allowed, **argument)
 
 
-def inside_unit(**named: ArrayLike) -> Array:
+def inside_unit(**argument: ArrayLike) -> Array:
     """Return the value as float64 if all its entries are strictly between 0 and 1."""
     allowed = "a number strictly between 0 and 1"
-    return numbers(lambda x: (x > 0) & (x < 1), allowed, **named)
+    return numbers(lambda x: (x > 0) & (x < 1), allowed, **argument)
 
 
-def numbers(valid: Callable[[Array], Mask], allowed: str, **named: ArrayLike) -> Array:
-    """Return the value as float64 if all its entries are valid; the message names the first."""
-    ((name, value),) = named.items()
+def numbers(valid: Callable[[Array], Mask], allowed: str, **argument: ArrayLike) -> Array:
+    """Return the value as float64 if all its entries are valid; the error names the first one."""
+    ((name, value),) = argument.items()
     try:
-        given = np.asarray(value)
+        array = np.asarray(value)
     except ValueError:
-        given = np.asarray(None)
-    if given.dtype.kind not in "iuf":
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
         raise InputError(f"{name} is {value!r}; it must be {allowed}, or an array of such")
-    result = given.astype(np.float64)
-    wrong = np.argwhere(~valid(result))
-    if len(wrong):
-        where = tuple(int(i) for i in wrong[0])
-        place = f" at index {', '.join(map(str, where))}" if where else ""
-        raise InputError(f"{name} is {result[where]:g}{place}; it must be {allowed}")
+    result = array.astype(np.float64)
+    invalid = np.argwhere(~valid(result))
+    if len(invalid):
+        index = tuple(int(i) for i in invalid[0])
+        location = f" at index {', '.join(map(str, index))}" if index else ""
+        raise InputError(f"{name} is {result[index]:g}{location}; it must be {allowed}")
     return result
 
 
-def elementwise(compute: Callable[..., Array], **named: Array) -> Any:
-    """Apply ``compute`` to the flat broadcast arguments; a float for scalars."""
+def elementwise(compute: Callable[..., Array], **arguments: Array) -> Any:
+    """Return ``compute`` of the flat broadcast arguments; a float for scalars."""
     try:
-        arrays = np.broadcast_arrays(*named.values())
+        arrays = np.broadcast_arrays(*arguments.values())
     except ValueError:
-        shapes = " and ".join(f"{name} has shape {a.shape}" for name, a in named.items())
+        shapes = " and ".join(f"{name} has shape {a.shape}" for name, a in arguments.items())
         raise InputError(f"{shapes}; the shapes must broadcast") from None
     result = compute(*(array.ravel() for array in arrays)).reshape(arrays[0].shape)
     return result if result.ndim else float(result)

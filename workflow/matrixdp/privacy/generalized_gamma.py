@@ -1,8 +1,8 @@
 """Exact privacy of spherical generalized gamma noise: density proportional to exp(-(|z| / a)^p).
 
-The direction is uniform and the radius a Q^(1/p), Q following Gamma(k) with k = T / p in dimension
-T. p = 1 is the l2 law of the K-norm mechanism, p = 2 the Gaussian; what lies between was studied by
-Joseph & Yu (the l2 mechanism, ICML 2025). ``a`` is in units of the sensitivity throughout.
+The direction is uniform. The radius is a Q^(1/p), where Q follows Gamma(k) with k = T / p in
+dimension T. p = 1 is the l2 noise of the K-norm mechanism, p = 2 Gaussian noise; Joseph & Yu (the
+l2 mechanism, ICML 2025) study the range between. ``a`` is in units of the sensitivity throughout.
 
 Let one record shift the value by a vector of length 1. The privacy loss exceeds epsilon where the
 distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. With r = a t^(1/p) and
@@ -12,13 +12,13 @@ that both probabilities are integrals over one variable,
     delta = int e^-t (t^(k-1) F(x1) - (t + epsilon)^(k-1) F(x2)) dt / Gamma(k),
     x1 = (1 - rho + r) (1 + rho + r) / (4 r),     x2 = (1 - rho + r) (rho + r - 1) / (4 rho),
 
-F being the distribution function of Beta((T - 1) / 2, (T - 1) / 2), the law of (1 + cos) / 2 for
-a uniform direction. Where rho + r < 1 no triangle exists, F(x1) = 1 and F(x2) = 0; where
-rho - r > 1 both are 0.
+where F is the distribution function of Beta((T - 1) / 2, (T - 1) / 2), the distribution of
+(1 + cos) / 2 for a uniform direction. Where rho + r < 1 no triangle exists, F(x1) = 1 and
+F(x2) = 0; where rho - r > 1 both are 0.
 
-A smaller shift has a smaller delta for p >= 1, and so delta falls with ``a``: on every line along
-the shift the density is log-concave, so that the best event of the line is a half-line, whose
-G(c) - e^epsilon G(c - s) grows with the shift s whatever c.
+For p >= 1 a smaller shift has a smaller delta, so that delta falls with ``a``. On every line along
+the shift the density is log-concave. The best event of the line is therefore a half-line, whose
+G(c) - e^epsilon G(c - s) grows with the shift s for every c.
 """
 
 from __future__ import annotations
@@ -37,22 +37,21 @@ from matrixdp.privacy import gaussian
 
 #: Probability left out at either end of the radius, which counts as delta.
 TAIL = 1e-40
-#: Smallest delta that is calibrated to: far above ``TAIL`` and what rounding leaves.
+#: Smallest delta for calibration: far above ``TAIL`` and rounding errors.
 SMALLEST = 1e-15
-#: Relative error of delta that calibration allows for, at least: a hundred times the largest one
-#: found against 50 digits where rounding leaves delta its digits.
+#: Smallest relative error of delta that calibration allows for: a hundred times the largest error
+#: against 50 digits where delta does not lose digits to rounding.
 SLACK = 1e-8
-#: Rounding error of either term of the integrand, in units of 1 + k times it: delta is what their
-#: difference leaves, little where epsilon is small, or the scale of p = 1 nearly 1 / epsilon.
+#: Rounding error of either term of the integrand, in units of 1 + k times the term. Delta is their
+#: difference, which is small for small epsilon, or for a scale of p = 1 near 1 / epsilon.
 TERM = 2.0**-49
-#: Relative error of a scale, which is rounded up.
+#: Relative error of a scale; the scale is rounded up.
 CLOSE = 1e-10
 
-#: Steps of Newton's method, the shortest side that it may meet, over 1 / a, and how far one step
-#: may go, in logarithms.
+#: Newton's method: number of steps, shortest side over 1 / a, and longest step in logarithms.
 _NEWTON, _SHORT, _FAR = 10, 1e-12, 50.0
 
-#: Which nodes a step of the search takes, and whether it tells the slope.
+#: Of each step of the search: use every how many nodes, and whether to update the slope.
 _SECANTS = (*((4, True),) * 3, (2, False), (2, True), (1, False), *((1, True),) * 4)
 
 #: Nodes and weights of the double exponential rule on [0, 1], whose ends may be singular. Nodes
@@ -66,9 +65,9 @@ _WEIGHTS = np.pi * np.cosh(_STEPS) * _NODES / (1 + np.exp(_SINH)) * (_STEPS[1] -
 def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return delta(epsilon) of a shift by 1, elementwise.
 
-    Its relative error is below ``SLACK`` / 100 down to ``SMALLEST``, or, where that is more, below
-    (1 + k) ``TERM`` times the probability of the event over delta. Epsilon is at least 0, the scale
-    above 0, the power at least 1.
+    Down to ``SMALLEST`` its relative error is below the larger of ``SLACK`` / 100 and (1 + k)
+    ``TERM`` times the probability of the event over delta. Epsilon is at least 0, the scale above
+    0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
     return gaussian.elementwise(
@@ -82,8 +81,8 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below,
-    rounding errors would pass for privacy. Delta is from ``SMALLEST`` to below 1, the power at
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below that,
+    rounding errors would count as privacy. Delta is from ``SMALLEST`` to below 1, the power at
     least 1.
     """
     size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
@@ -105,18 +104,18 @@ def epsilon(delta: float, scale: float, power: float, dimension: int) -> float:
     Arguments and errors are those of :func:`delta`, one number each.
     """
 
-    fixed = (np.log([checks.positive(scale=scale)]), _powers([power]), int(dimension))
+    arguments = (np.log([checks.positive(scale=scale)]), _powers([power]), int(dimension))
 
-    def unused(guess: float) -> float:
-        found, error = _delta(np.array([guess]), *fixed)
-        return float(np.log(found[0] / delta) + error[0])
+    def excess(guess: float) -> float:
+        deltas, error = _delta(np.array([guess]), *arguments)
+        return float(np.log(deltas[0] / delta) + error[0])
 
-    if unused(0.0) <= 0:
+    if excess(0.0) <= 0:
         return 0.0
     high = 1.0
-    while unused(high) > 0:
+    while excess(high) > 0:
         high *= 2
-    return float(brentq(unused, 0.0, high, xtol=1e-12 * high)) + 2e-12 * high
+    return float(brentq(excess, 0.0, high, xtol=1e-12 * high)) + 2e-12 * high
 
 
 def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
@@ -129,11 +128,11 @@ def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
 def _delta(
     epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1
 ) -> tuple[Array, Array]:
-    """Return delta, and the relative error of it that calibration allows for."""
+    """Return delta and the relative error that calibration allows for."""
     k, a = dimension / power, np.exp(log_scale)
     low, high = gammaincinv(k, TAIL), gammainccinv(k, TAIL)
     start = np.clip(_start(epsilon, 1 / a, power), low, high)
-    # Radii too short for a triangle are wholly inside the event, or wholly outside.
+    # Radii too short for a triangle are entirely inside the event, or entirely outside.
     inside = np.where(epsilon * a**power < 1, gammainc(k, start), TAIL)
     width = high - start
     t = start[:, None] + width[:, None] * _NODES[::every]
@@ -146,10 +145,10 @@ def _delta(
     far = (both - 1) / (4 * (r + gap))
     second = np.exp((k - 1) * np.log(t + epsilon) - constant + _log_beta(far, gap, dimension))
     weights = _WEIGHTS[::every]
-    found = inside + width * ((first - second) @ weights) * every + TAIL
-    lost = TERM * (1 + k[:, 0]) * width * ((first + second) @ weights) * every
-    # Where rounding leaves nothing, the scale must grow.
-    return np.maximum(found, TAIL), np.maximum(SLACK, lost / np.maximum(found, TAIL))
+    total = inside + width * ((first - second) @ weights) * every + TAIL
+    rounding = TERM * (1 + k[:, 0]) * width * ((first + second) @ weights) * every
+    # Where rounding exceeds delta, the large error makes the scale grow.
+    return np.maximum(total, TAIL), np.maximum(SLACK, rounding / np.maximum(total, TAIL))
 
 
 def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
@@ -163,10 +162,10 @@ def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
 
 
 def _start(epsilon: Array, c: Array, power: Array) -> Array:
-    """Return the t at which triangles start, c being 1 / a.
+    """Return the t at which triangles start, for c = 1 / a.
 
-    With v = -t^(1/p) where sides are too short, and v = t^(1/p) where they are too far apart, it
-    solves (c + v)^p - sign(v) |v|^p = epsilon, by Newton's method; for v > 0 in logarithms.
+    Let v = -t^(1/p) where sides are too short, and v = t^(1/p) where they are too far apart.
+    Newton's method solves (c + v)^p - sign(v) |v|^p = epsilon, for v > 0 in logarithms.
     """
     short = epsilon < c**power
     v = np.where(short, -c / 2 + c ** (1 - power) * epsilon / 2, c)
@@ -174,7 +173,7 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
         size = np.abs(v)
         left, right = (c + v) ** power, size**power
         value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
-        # For p = 1 sides are too far apart for every t or for none.
+        # For p = 1 sides are too far apart either for every t or for no t.
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.log(epsilon / value) * value / (slope * size)
             near = np.clip(v + (epsilon - value) / slope, -c / 2, -_SHORT * c)
@@ -186,63 +185,71 @@ def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
     goal = np.log(delta)
 
     def excess(log_scale: Array, every: int = 1) -> Array:
-        found, error = _delta(epsilon, log_scale, power, dimension, every)
-        return np.log(found) - (goal - error)
+        actual, error = _delta(epsilon, log_scale, power, dimension, every)
+        return np.log(actual) - (goal - error)
 
-    # From near the Gaussian's standard deviation.
-    near = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
-    found = _by_secants(excess, near)
-    return np.exp(_by_brackets(excess, near) if found is None else found) * (1 + 1e-14)
+    # Start near the scale at the Gaussian's standard deviation.
+    start = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
+    root = _root_by_secants(excess, start)
+    return np.exp(_root_by_brackets(excess, start) if root is None else root) * (1 + 1e-14)
 
 
-def _by_secants(excess: Callable[[Array, int], Array], found: Array) -> Array | None:
-    """Return the least arguments at which falling functions are not above 0, or None.
+def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Array | None:
+    """Return the least arguments at which decreasing functions are not above 0, or None.
 
-    ``excess`` takes every so many nodes of its integrals: more of them the nearer the roots are.
+    ``excess(x, every)`` uses each ``every``-th node of its integrals: more nodes near the roots.
     """
-    value = excess(found, 4)
-    step, slope = 0.1 * np.sign(value), np.full(found.shape, -1.0)
+    value = excess(root, 4)
+    step, slope = 0.1 * np.sign(value), np.full(root.shape, -1.0)
     for every, slopes in _SECANTS:
-        found = found + step
-        before, value = value, excess(found, every)
+        root = root + step
+        previous, value = value, excess(root, every)
         if every == 1 and ((value <= 0) & (value >= slope * CLOSE)).all():
-            return found
+            return root
         if slopes:
-            slope = np.minimum((value - before) / step, -0.1)
+            slope = np.minimum((value - previous) / step, -0.1)
         step = CLOSE / 2 - value / slope
         if not (np.abs(step) < 1).all():
             return None
     return None
 
 
-def _by_brackets(excess: Callable[[Array], Array], near: Array) -> Array:
-    """Return the same, within ``CLOSE``, wherever the roots are."""
-    found, reach = excess(near), 0.15
-    far, beyond = near, found
-    while (open_ := beyond * found > 0).any():
-        near, found = np.where(open_, far, near), np.where(open_, beyond, found)
-        far = np.where(open_, far + np.sign(beyond) * reach, far)
-        beyond, reach = excess(far), 2 * reach
-    over = found > 0
-    low, high = np.where(over, near, far), np.where(over, far, near)
-    below, above = np.where(over, found, beyond), np.where(over, beyond, found)
-    moved = np.full(low.shape, np.nan)
+def _root_by_brackets(excess: Callable[[Array], Array], near: Array) -> Array:
+    """Return the same roots within ``CLOSE``, from any start."""
+    value, reach = excess(near), 0.15
+    far, value_far = near, value
+    while (same_sign := value_far * value > 0).any():
+        near, value = np.where(same_sign, far, near), np.where(same_sign, value_far, value)
+        far = np.where(same_sign, far + np.sign(value_far) * reach, far)
+        value_far, reach = excess(far), 2 * reach
+    positive = value > 0
+    low, high = np.where(positive, near, far), np.where(positive, far, near)
+    value_low, value_high = (
+        np.where(positive, value, value_far),
+        np.where(positive, value_far, value),
+    )
+    side = np.full(low.shape, np.nan)
     while (high - low > CLOSE).any():
-        # False position, with the value at an end that stays twice halved (the Illinois rule), and
-        # not so near to an end that the other one would stay for ever.
-        middle = low + (high - low) * below / np.maximum(below - above, 1e-300)
+        # False position by the Illinois rule: halve the value at an end that stays twice. Keep a
+        # distance from the ends, or the other end would never move.
+        middle = low + (high - low) * value_low / np.maximum(value_low - value_high, 1e-300)
         middle = np.clip(middle, low + CLOSE / 2, high - CLOSE / 2)
-        found = excess(middle)
-        over = found > 0
-        kept = np.where(over == moved, 0.5, 1.0)
-        above, below = np.where(over, kept * above, found), np.where(over, found, kept * below)
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
-        moved = over.astype(float)
+        value = excess(middle)
+        positive = value > 0
+        factor = np.where(positive == side, 0.5, 1.0)
+        value_high, value_low = (
+            np.where(positive, factor * value_high, value),
+            np.where(positive, value, factor * value_low),
+        )
+        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
+        side = positive.astype(float)
     return high
 
 
-def _positive(**named: ArrayLike) -> Array:
-    return gaussian.numbers(lambda x: (x > 0) & np.isfinite(x), "a finite number above 0", **named)
+def _positive(**argument: ArrayLike) -> Array:
+    return gaussian.numbers(
+        lambda x: (x > 0) & np.isfinite(x), "a finite number above 0", **argument
+    )
 
 
 def _powers(power: ArrayLike) -> Array:

@@ -1,8 +1,8 @@
 """Composition of (epsilon, delta)-DP releases (Kairouz, Oh & Viswanath, IEEE Trans. IT 63, 2017).
 
-What k releases together guarantee, by their Theorem 3.4, or exactly for the worst of such releases
-by their Theorem 3.3; and what each of them may be. Results are rounded to the side that promises
-less privacy.
+The guarantee of k releases together by Theorem 3.4, or exactly for the worst such releases by
+Theorem 3.3; and the guarantee that each of them may have. Results are rounded to the side that
+promises less privacy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Mask = NDArray[np.bool_]
 SHARES = np.linspace(0, 0.99, 100)
 THEOREMS = ("3.3", "3.4")
 
-#: What rounding may move a number by, relatively, where nothing cancels, and in binomial tails.
+#: Relative rounding error of a number where nothing cancels, and of binomial tails.
 _ROUNDING = 1e-14
 _TAIL_ROUNDING = 1e-10
 _BISECTIONS = 60
@@ -36,7 +36,7 @@ class Guarantee(NamedTuple):
     delta: Any
 
     def item(self, index: int) -> Guarantee:
-        """Return one of many guarantees, as floats."""
+        """Return the guarantee at an index of the arrays, as floats."""
         return Guarantee(float(self.epsilon[index]), float(self.delta[index]))
 
 
@@ -52,11 +52,11 @@ def _kov_terms(epsilon: Array, releases: int, slack: Array) -> list[Array]:
 def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
     """Return delta of the composition of pure releases (KOV, Theorem 3.3).
 
-    It is exact for the worst of such releases, that answer truthfully with odds e^epsilon. The
-    theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
-    A release whose answer is a lie with probability 1 / (1 + e^epsilon) loses epsilon or gains it:
-    l lies of k make a loss of (k - 2 l) epsilon. With L > total for l <= m, delta is
-    P(l <= m) - e^total Q(l <= m), Q with the opposite odds.
+    It is exact for the worst such releases, randomised response with odds e^epsilon for the truth.
+    The theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
+    Each release lies with probability 1 / (1 + e^epsilon), and l lies of k make a privacy loss of
+    (k - 2 l) epsilon. If the loss exceeds the total for l <= m, delta is
+    P(l <= m) - e^total Q(l <= m), where Q has the opposite odds.
     """
     most = np.ceil((releases - total / epsilon) / 2) - 1
     m = np.clip(most, 0, releases - 1)
@@ -69,12 +69,12 @@ def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
 
 
 def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4") -> Guarantee:
-    """Return what each of k releases may be, so that together they are (epsilon, delta)-DP.
+    """Return guarantees for each of k releases that are together (epsilon, delta)-DP.
 
-    The slack of KOV's theorem, ``3.4``, or ``3.3`` for the exact composition, takes one of
-    ``SHARES`` of delta, and the releases share the rest: the more slack, the larger their epsilon
-    and the smaller their delta. Which is best depends on the mechanism: all are returned, arrays of
-    the shape of ``SHARES``.
+    The slack of KOV's theorem takes one of ``SHARES`` of delta, and the releases share the rest.
+    The theorem is ``3.4``, or ``3.3`` for the exact composition. More slack gives the releases a
+    larger epsilon and a smaller delta. The best split depends on the mechanism; all splits are
+    returned, as arrays of the shape of ``SHARES``.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)
@@ -89,12 +89,12 @@ def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4")
         while not too_large(upper).all():
             upper = np.where(too_large(upper), upper, 2 * upper)
         lower = _bisect(too_large, lower, upper)
-    each = -np.expm1((np.log1p(-delta) - np.log1p(-slack)) / k)
-    return Guarantee(lower * (1 - _ROUNDING), each * (1 - _ROUNDING))
+    delta_each = -np.expm1((np.log1p(-delta) - np.log1p(-slack)) / k)
+    return Guarantee(lower * (1 - _ROUNDING), delta_each * (1 - _ROUNDING))
 
 
 def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
-    """Return the largest epsilon of one release: of the roots of the three terms, the largest."""
+    """Return the largest epsilon of one release: the largest root of the three terms."""
     none = np.zeros_like(slack)
     roots = [np.full_like(slack, epsilon / releases)]
     for index in range(2):
@@ -109,7 +109,7 @@ def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
 
 
 def _bisect(too_large: Callable[[Array], Mask], lower: Array, upper: Array) -> Array:
-    """Return the largest values that are not too large, from below, elementwise."""
+    """Return the largest values that are not too large, rounded down, elementwise."""
     for _ in range(_BISECTIONS):
         middle = (lower + upper) / 2
         over = too_large(middle)
@@ -120,8 +120,8 @@ def _bisect(too_large: Callable[[Array], Mask], lower: Array, upper: Array) -> A
 def simple_split(epsilon: float, delta: float, releases: int) -> Guarantee:
     """Return a split in closed form: eps / (2 sqrt(k ln(e + eps / delta))), delta / (2 k) each.
 
-    KOV's corollary of Theorem 3.4: private for epsilon up to 10 or so, and NOT for large ones; at
-    epsilon = 100 the delta of 10,000 releases is thousands of times too large.
+    KOV's corollary of Theorem 3.4 is private for epsilon up to about 10, and NOT for larger ones.
+    At epsilon = 100 the delta of 10,000 releases is thousands of times too large.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)

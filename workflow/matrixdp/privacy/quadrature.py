@@ -1,4 +1,4 @@
-"""Curves of mechanisms once more, by numerical integration, to check them."""
+"""Privacy curves by numerical integration, as independent checks of the closed forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def integrated_delta(epsilon: float, mu: float) -> float:
     start = epsilon / mu + mu / 2
 
     def gain(x: float) -> float:
-        # Densities in the form phi(x) = phi(start) e^(...), to leave no digits in their difference.
+        # Densities in the form phi(x) = phi(start) e^(...), so that no digits cancel.
         return float(-np.expm1(-mu * x) * np.exp(-x * x / 2 - (start - mu) * x))
 
     from scipy import integrate
@@ -28,7 +28,7 @@ def integrated_radial_delta(epsilon: float, scale: float, power: float, dimensio
 
     nodes, weights = np.polynomial.legendre.leggauss(200)
     k, half = dimension / power, (dimension - 1) / 2
-    # Radii by their size, a root of which is smooth where few radii are short.
+    # Integrate over a root of the radius: the integrand is then smooth near 0.
     ends = special.gammaincinv(k, 1e-30), special.gammainccinv(k, 1e-30)
     pieces = np.linspace(ends[0] ** 0.5, ends[1] ** 0.5, 33)
     width = np.diff(pieces)[:, None] / 2

@@ -1,7 +1,7 @@
 """Amplification of a guarantee by Poisson sampling.
 
-Every record is in a lot with a probability, its ``rate``, independently in every step, and
-neighbours differ by one record added or removed.
+In every step each record is in the lot independently, with probability ``rate``. Neighbours differ
+by one record added or removed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.privacy.kov import Guarantee
 
-#: What rounding may move a number by, relatively, where nothing cancels.
+#: Relative rounding error of a number where nothing cancels.
 _ROUNDING = 1e-14
 
 
@@ -31,7 +31,7 @@ def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
 
 
 def before_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
-    """Return what a release on a Poisson lot may be, for this guarantee: ``amplified`` inverted.
+    """Return the guarantee before sampling that becomes this one: the inverse of ``amplified``.
 
     Arguments and errors are those of :func:`amplified`; delta stays below 1.
     """
@@ -43,19 +43,19 @@ def before_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
 
 
 def linear_before_sampling_wrong(guarantee: Guarantee, rate: float) -> Guarantee:
-    """Return (epsilon / q, delta / q), which is NOT private: the limit of small epsilon / q only.
+    """Return (epsilon / q, delta / q), which is NOT private: only the limit of small epsilon / q.
 
-    IMGM's paper states amplification so (section 5.1). The right inverse is
-    :func:`before_sampling`, which allows less by far where epsilon / q is large.
+    IMGM's paper states amplification like this (section 5.1). The correct inverse is
+    :func:`before_sampling`, which is far smaller where epsilon / q is large.
     """
     q = sampling_rate(rate=rate)
     return Guarantee(float(guarantee.epsilon) / q, min(float(guarantee.delta) / q, 1 - 1e-9))
 
 
-def sampling_rate(**named: object) -> float:
+def sampling_rate(**argument: object) -> float:
     """Return the value if it is a probability above 0."""
-    ((name, value),) = named.items()
-    rate = checks.positive(**named)
+    ((name, value),) = argument.items()
+    rate = checks.positive(**argument)
     if rate > 1:
         raise InputError(
             f"{name} is {value}; a sampling rate is at most 1, so a lot must not be larger than "

@@ -1,4 +1,4 @@
-"""What one record can change in the value of a query, from public bounds alone.
+"""The largest change of a query's value by one record, from public bounds alone.
 
 A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
@@ -15,8 +15,8 @@ M_2's for f_2(X), f_2(X') given any output of M_1. Every composition theorem app
 too. Nothing follows for data sets of n - 1 records: the relation is not that of adding or removing.
 
 For Gaussian noise the guarantee depends on ``mu``, the supremum over neighbours of the whitened
-shift (Dong, Roth & Su 2022), taken here over the *structured* set of shifts that neighbours can
-really cause. Neither query's set is a Frobenius ball, which is why directional noise can help.
+shift (Dong, Roth & Su 2022). The supremum is over the *structured* set of shifts that neighbours
+can cause. No query's set is a Frobenius ball, which is why directional noise can help.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
 ADJACENCIES = ("replace", "zero_out")
 
-#: Computed norms and moments may pass their bounds by this factor; bounds of entries are exact.
+#: Factor by which computed norms and moments may exceed their bounds; bounds of entries are exact.
 ROUNDING = 1 + 1e-9
 
 
@@ -47,10 +47,10 @@ class Mu(NamedTuple):
 
 @dataclass(frozen=True)
 class _Query:
-    """A query, and what neighbouring data sets can change in its value.
+    """A query and the largest changes of its value between neighbouring data sets.
 
-    Each query has a ``name``, what a noisy value ``yields`` (in the words of ``Release.yields``),
-    the ``shape`` of its value, and:
+    Each query has a ``name``, the kind of output that it ``yields`` (as ``Release.yields``), the
+    ``shape`` of its value, and:
 
     - ``sides``: half-widths (m,) of the box over which the privacy of directional noise is decided;
       for the identity query it holds the shift of the record that differs, for second moments the
@@ -61,9 +61,9 @@ class _Query:
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
       variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
       standard basis;
-    - ``check(value)``: the value as an array; InputError if it is not in the public bounds;
+    - ``check(value)``: the value as an array; InputError if it is outside the public bounds;
     - ``value(records)``: the exact value on a data matrix (..., m, n). A ball is enforced: longer
-      records are first clipped to it. A box is declared: ``check`` refuses what lies outside.
+      records are first clipped to it. A box is declared: ``check`` refuses values outside.
 
     Args:
         domain: public bounds of one record.
@@ -86,7 +86,7 @@ class _Query:
 
     @property
     def l2_exact(self) -> bool:
-        """Whether some neighbours really cause a change of ``l2``, else an upper bound."""
+        """Whether some neighbours attain ``l2``; otherwise it is an upper bound."""
         return True
 
     def _clipped(self, records: Array) -> Array:
@@ -94,18 +94,18 @@ class _Query:
 
 
 class _ShiftQuery(_Query):
-    """A query of which one record shifts a column, by itself over ``divisor``."""
+    """A query in which one record shifts a column by its values over ``divisor``."""
 
     yields = "matrix"
 
     @property
     def divisor(self) -> int:
-        """1, or for a mean the number of records."""
+        """The number of records for a mean, 1 otherwise."""
         return 1
 
     @property
     def shape(self) -> tuple[int, int]:
-        """m x n, or for a mean m x 1."""
+        """m x 1 for a mean, m x n otherwise."""
         return self.features, self.records // self.divisor
 
     @property
@@ -136,11 +136,11 @@ class _ShiftQuery(_Query):
         return self.l2
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
-        """Return mu of Z = W diag(sqrt(t)) N: one column changes, by a vector of the box or ball.
+        """Return mu of Z = W diag(sqrt(t)) N: one column changes by a vector of the box or ball.
 
-        A convex function of the change is largest at a vertex: without directions the supremum
-        is sqrt(sum_i w_i^2 / t_i); with directions all sign vectors are tried up to
-        ``ENUMERABLE`` features, and beyond that the value is a safe upper bound.
+        A convex function of the change is largest at a vertex. Without directions the supremum is
+        sqrt(sum_i w_i^2 / t_i). With directions all sign vectors are tried up to ``ENUMERABLE``
+        features; beyond that the value is a safe upper bound.
         """
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
@@ -151,18 +151,18 @@ class _ShiftQuery(_Query):
         return Mu(float(np.sqrt(square)), exact and attained)
 
     def check(self, value: ArrayLike) -> Array:
-        """Return the value, or a stack of such, if every column lies in the public domain."""
+        """Return the value, or a stack of values, if every column lies in the public domain."""
         matrix = checks.array(value=value, shape=self.shape)
         if isinstance(self.domain, Ball):
             norms = np.linalg.norm(matrix, axis=-2)
-            _bounded("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
+            _check_bounds("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
-            # A mean is rounded, records are not.
+            # A mean has rounding errors, records do not.
             slack = (ROUNDING - 1) * self.domain.magnitudes * (self.divisor > 1)
             lower, upper = self.domain.lower - slack, self.domain.upper + slack
             axes = tuple(axis for axis in range(matrix.ndim) if axis != matrix.ndim - 2)
-            _bounded("the smallest value of a feature", matrix.min(axis=axes), lower, upper)
-            _bounded("the largest value of a feature", matrix.max(axis=axes), lower, upper)
+            _check_bounds("the smallest value of a feature", matrix.min(axis=axes), lower, upper)
+            _check_bounds("the largest value of a feature", matrix.max(axis=axes), lower, upper)
         return matrix
 
 
@@ -186,7 +186,7 @@ class IdentityQuery(_ShiftQuery):
 
 
 class MeanQuery(_ShiftQuery):
-    """The mean of the records, shape m x 1: a record shifts it by a part in n.
+    """The mean of the records, shape m x 1: a record shifts it by 1 / n of its values.
 
     >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400).l2
     0.005
@@ -241,11 +241,12 @@ class SecondMomentQuery(_Query):
 
     @property
     def l1(self) -> float:
-        """Over all entries: (sum_i c_i)^2 / n in a box, with x' = 0 the worst neighbour.
+        """L1 sensitivity over all entries: (sum_i c_i)^2 / n in a box, m times l2 in a ball.
 
-        With u = x + x' and v = x - x', x x^T - x' x'^T is the symmetric part of u v^T and
-        |u_i| + |v_i| <= 2 c_i, so that its l1 norm is at most |u|_1 |v|_1 <= (sum_i c_i)^2.
-        In a ball m times l2, by the inequality of Cauchy and Schwarz over m^2 entries.
+        In a box x' = 0 is the worst neighbour. With u = x + x' and v = x - x', x x^T - x' x'^T is
+        the symmetric part of u v^T and |u_i| + |v_i| <= 2 c_i. Its l1 norm is therefore at most
+        |u|_1 |v|_1 <= (sum_i c_i)^2. In a ball the Cauchy-Schwarz inequality over m^2 entries
+        gives the bound.
         """
         if isinstance(self.domain, Ball):
             return self.features * self.l2
@@ -253,33 +254,33 @@ class SecondMomentQuery(_Query):
 
     @property
     def l1_upper(self) -> float:
-        """Over the upper triangle with the diagonal: half of l1 and of the diagonal's l1 norm.
+        """L1 sensitivity of the upper triangle with the diagonal: half of l1 plus the diagonal's.
 
-        The diagonal changes by sum_i c_i^2 / n at most in a box. In a ball two records count.
+        In a box the diagonal changes by at most sum_i c_i^2 / n. In a ball both records count.
         """
         diagonal = float((self.domain.magnitudes**2).sum())
         if isinstance(self.domain, Ball):
-            both = self.adjacency == "replace" and not self._one_sided
-            diagonal = (2 if both else 1) * self.gamma
+            two_sided = self.adjacency == "replace" and not self._one_sided
+            diagonal = (2 if two_sided else 1) * self.gamma
         return (self.l1 + diagonal / self.records) / 2
 
     @property
     def l2(self) -> float:
-        """Frobenius sensitivity: R^2 / n for zeroing a record, R the largest norm of one.
+        """Frobenius sensitivity: R^2 / n for zeroing out a record of largest norm R.
 
-        Replacing one gives at most sqrt(2) R^2 / n, reached by two orthogonal records of full
-        norm: in a ball, and in [-c, c]^m for even m. In [0, c]^m x' = 0 stays the worst.
+        Replacing a record gives at most sqrt(2) R^2 / n. Two orthogonal records of full norm attain
+        it: in a ball, and in [-c, c]^m for even m. In [0, c]^m x' = 0 stays the worst.
         """
-        return self._plain.value
+        return self._isotropic_mu.value
 
     @property
     def l2_exact(self) -> bool:
-        """Whether some neighbours really cause a change of ``l2``, else an upper bound."""
-        return self._plain.exact
+        """Whether some neighbours attain ``l2``; otherwise it is an upper bound."""
+        return self._isotropic_mu.exact
 
     @property
-    def _plain(self) -> Mu:
-        # Noise of variance 1 whitens nothing.
+    def _isotropic_mu(self) -> Mu:
+        # With unit variances mu is the Frobenius norm of the change.
         return self.directional_mu(np.ones(self.features))
 
     @property
@@ -287,9 +288,9 @@ class SecondMomentQuery(_Query):
         """L2 sensitivity of the upper triangle with the diagonal.
 
         Its square is half of |D|_F^2 + |diag D|^2 for a change D. Without the cross term
-        -2 (x . x')^2 that is convex in the squares of the entries, and at most 2 R^4 / n^2 at the
-        vertices of their box: replacing a record changes R^2 / n at most. In [-c, c]^m the two
-        sign vectors of ``l2`` are the worst again (for m = 3 by search alone).
+        -2 (x . x')^2 this is convex in the squares of the entries, and at most 2 R^4 / n^2 at the
+        vertices of their box. Replacing a record therefore changes at most R^2 / n. In [-c, c]^m
+        the two sign vectors of ``l2`` are the worst again (for m = 3 by search alone).
         """
         if isinstance(self.domain, Ball):
             return self.l2
@@ -303,9 +304,9 @@ class SecondMomentQuery(_Query):
 
     @property
     def l2_upper_exact(self) -> bool:
-        """Whether some neighbours really cause a change of ``l2_upper``, else an upper bound.
+        """Whether some neighbours attain ``l2_upper``; otherwise it is an upper bound.
 
-        The sign vectors of an ``l2`` change the diagonal by nothing, and so this by l2 / sqrt(2).
+        The sign vectors of ``l2`` leave the diagonal unchanged, which gives l2 / sqrt(2) here.
         """
         if isinstance(self.domain, Ball) or self.adjacency == "zero_out" or self._one_sided:
             return self.l2_exact
@@ -324,14 +325,14 @@ class SecondMomentQuery(_Query):
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of the equi-modal noise Z = U N U^T, U = W diag(sqrt(t)), symmetrised or not.
 
-        The variances t are those of the factor: in the basis W, entry (i, j) of Z has standard
-        deviation sqrt(t_i t_j). With y = U^-1 x, mu^2 n^2 = sup |y|^4 + |y'|^4 - 2 (y . y')^2,
-        which is S^2 for ``zero_out`` and at most 2 S^2 for ``replace``, S = sup |y|^2. Without
+        The variances t belong to the factor: in the basis W, entry (i, j) of Z has standard
+        deviation sqrt(t_i t_j). With y = U^-1 x, mu^2 n^2 = sup |y|^4 + |y'|^4 - 2 (y . y')^2. This
+        is S^2 for ``zero_out`` and at most 2 S^2 for ``replace``, where S = sup |y|^2. Without
         directions ``replace`` has the supremum over [-c, c] (see
-        :func:`~matrixdp.privacy.quadratic.largest_difference`), which a smaller box may not reach.
+        :func:`~matrixdp.privacy.quadratic.largest_difference`), which a smaller box may not attain.
 
-        In a ball the changes of ``replace`` are the hull of R^2 (p p^T - q q^T), p and q
-        orthonormal, and the supremum is R^4 (u_1^2 + u_2^2) for the two largest u = 1 / t.
+        In a ball the changes under ``replace`` are the convex hull of R^2 (p p^T - q q^T) for
+        orthonormal p and q. The supremum is R^4 (u_1^2 + u_2^2) for the two largest u = 1 / t.
         """
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
@@ -352,14 +353,14 @@ class SecondMomentQuery(_Query):
         return second_moments(self._clipped(records))
 
     def check(self, value: ArrayLike) -> Array:
-        """Return X X^T / n, or a stack of such, if it is symmetric and in the public bounds."""
+        """Return X X^T / n, or a stack of them, if it is symmetric and in the public bounds."""
         moments = checks.array(value=value, shape=self.shape)
         bound = np.outer(self.domain.magnitudes, self.domain.magnitudes)
         if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * bound.max():
             raise InputError("value is not symmetric; second moments X X^T / n must be")
-        _bounded("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
+        _check_bounds("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)
-        _bounded("the mean squared norm of records", trace, 0.0, self.gamma * ROUNDING)
+        _check_bounds("the mean squared norm of records", trace, 0.0, self.gamma * ROUNDING)
         return moments
 
 
@@ -367,7 +368,7 @@ class SecondMomentQuery(_Query):
 class NormalEquations(SecondMomentQuery):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
-    ``target`` is the index of y among the features, of which there are others.
+    ``target`` is the index of y among at least two features.
     """
 
     target: int = 0
@@ -400,31 +401,31 @@ class NormalEquations(SecondMomentQuery):
     def l2_target(self) -> float:
         """L2 sensitivity of sum_j x_j y_j / n.
 
-        One record gives |x| |y|, in a ball R^2 / 2 at most; replacing it by one of the opposite
-        sign twice as much, unless nothing can be below 0.
+        One record adds at most |x| |y|, in a ball R^2 / 2. Replacing it by a record of the opposite
+        sign changes twice as much, unless all features are nonnegative.
         """
         if isinstance(self.domain, Ball):
-            one = self.domain.radius**2 / 2
+            change = self.domain.radius**2 / 2
         else:
-            one = self.explaining.domain.radius * float(self.domain.magnitudes[self.target])
-        both = self.adjacency == "replace" and not self.domain.nonnegative
-        return (2 if both else 1) * one / self.records
+            change = self.explaining.domain.radius * float(self.domain.magnitudes[self.target])
+        two_sided = self.adjacency == "replace" and not self.domain.nonnegative
+        return (2 if two_sided else 1) * change / self.records
 
     @property
     def l2_eigenvalue(self) -> float:
-        """Largest change of the smallest eigenvalue of X X^T / n: R^2 / n, R that of x.
+        """Largest change of the smallest eigenvalue of X X^T / n: R^2 / n for |x| <= R.
 
-        By Weyl's inequality: x x^T - x' x'^T lies between -R^2 and R^2 as a quadratic form.
+        It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
         return self.explaining.gamma / self.records
 
 
-#: Every query that there is; a mechanism states which of these types it serves.
+#: All queries; a mechanism states which of these types it supports.
 Query = IdentityQuery | MeanQuery | SecondMomentQuery | NormalEquations
 
 
 def second_moments(matrix: Array) -> Array:
-    """Return X X^T / n of a matrix, or of each of a stack."""
+    """Return X X^T / n of a matrix, or of each matrix of a stack."""
     return matrix @ np.swapaxes(matrix, -1, -2) / matrix.shape[-1]
 
 
@@ -435,11 +436,12 @@ def _precisions(variances: ArrayLike, features: int) -> Array:
     return 1 / t
 
 
-def _bounded(what: str, found: Array, lower: ArrayLike, upper: ArrayLike) -> None:
-    lower, upper = np.broadcast_to(lower, found.shape), np.broadcast_to(upper, found.shape)
-    for index in np.argwhere((found < lower) | (found > upper)):
+def _check_bounds(label: str, values: Array, lower: ArrayLike, upper: ArrayLike) -> None:
+    lower, upper = np.broadcast_to(lower, values.shape), np.broadcast_to(upper, values.shape)
+    for index in np.argwhere((values < lower) | (values > upper)):
         i = tuple(index)
         raise InputError(
-            f"{what} is {found[i]} at index {tuple(int(k) for k in i)}, outside its public bounds "
-            f"[{lower[i]}, {upper[i]}]; clip the data or widen the declared bounds first"
+            f"{label} is {values[i]} at index {tuple(int(k) for k in i)}, "
+            f"outside its public bounds [{lower[i]}, {upper[i]}]; "
+            "clip the data or widen the declared bounds first"
         )

@@ -1,23 +1,23 @@
 """The exact privacy of publishing Gaussian combinations of records.
 
 A sketch of a data matrix X (m features by n records) is r independent draws from N(0, G) with
-G = X X^T + w^2 I. All that matters for privacy is the regularised *leverage* x^T G^-1 x of the
-record that differs. A record of norm at most R has leverage at most s = R^2 / (w^2 + R^2), which
-it attains where no other record points its way. Three exact curves follow from s alone, all
-expectations over C ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
+G = X X^T + w^2 I. Privacy depends only on the regularised *leverage* x^T G^-1 x of the record that
+differs. A record of norm at most R has leverage at most s = R^2 / (w^2 + R^2), which it attains if
+it is orthogonal to all other records. Three exact curves follow from s alone. All are expectations
+over C ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
 
-* One record more: G grows by the factor 1 / (1 - s) along one direction, so that
+* Add a record: G grows by the factor 1 / (1 - s) along one direction, so that
   L = (r ln(1 - s) + C s / (1 - s)) / 2 under the larger data set.
-* One record less, the same pair the other way round: L = -(r ln(1 - s) + C s) / 2.
-* One record replaced: two records that are orthogonal (after whitening by what the data sets
-  share) and of full norm. Given the combinations' coordinates along the bisector of the two, those
-  along the other one are Gaussian, with a mean whose sign is what differs. The sketch is thus a
+* Remove a record, the same pair in reverse: L = -(r ln(1 - s) + C s) / 2.
+* Replace a record: two records of full norm that are orthogonal, after whitening by the common
+  records. Condition on the combinations' coordinates along the bisector of the two. The coordinates
+  along the other axis are then Gaussian, with a mean whose sign differs. The sketch is thus a
   Gaussian mechanism of random mu^2 = C s^2 / (1 - s).
 
-That pair is the worst: any replacement changes N(0, I) to N(0, diag(a, b)) with 1 <= a <=
-1 / (1 - s) and 1 - s <= b <= 1 along some axes, and y -> c y + sqrt(1 - c^2) N(0, 1), which keeps
-N(0, 1), makes every such pair of laws from the extreme one by post-processing. The same argument
-makes all three curves increase with s.
+That pair is the worst. Any replacement changes N(0, I) to N(0, diag(a, b)) with 1 <= a <=
+1 / (1 - s) and 1 - s <= b <= 1 along some axes. The map y -> c y + sqrt(1 - c^2) N(0, 1) preserves
+N(0, 1) and makes every such pair from the extreme one by post-processing. The same argument shows
+that all three curves increase with s.
 
 The add-or-remove curve in chi-square tails, and as an integral for replacement, is that of the
 normal distributions' indistinguishability spectrum (Wu et al., arXiv 2309.01243). The expectations
@@ -39,17 +39,17 @@ from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import ADJACENCIES
 
-#: Points of the trapezoid rule, and how often its window is narrowed to where the integrand lives.
+#: Points of the trapezoid rule, and number of times that its window is narrowed to the integrand.
 NODES, ROUNDS = 256, 5
 
-#: The integrand counts down to exp(-45) of its peak, beyond float64's precision.
+#: The window reaches down to exp(-45) of the integrand's peak, beyond float64's precision.
 DEPTH = 45.0
 
-#: Where the largest leverage is looked for, in logits: from practically 0 to 1 - 2.3e-6. Above that
-#: the lift is less than R / 660, not needed at any epsilon of use, and rounding would show.
+#: Range of the search for the largest leverage, in logits: from practically 0 to 1 - 2.3e-6. Above
+#: that w is less than R / 660, which no useful epsilon needs, and rounding matters.
 LOWEST, HIGHEST = -80.0, 13.0
 
-#: Share of delta that solvers give away, so that rounding ends on the private side.
+#: Share of delta that solvers give up, so that rounding ends on the private side.
 SLACK = 2e-10
 
 
@@ -120,22 +120,24 @@ def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace"
 
 
 def _excess(epsilon: float, share: float, rows: int, adjacency: str, delta: float) -> float:
-    """Return ln(real delta / allowed delta), kept finite for the root finder."""
-    real = _log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
-    return max(float(real), -1e4) - float(np.log(delta))
+    """Return ln(actual delta / allowed delta), clipped to be finite for the root finder."""
+    log_delta = _log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
+    return max(float(log_delta), -1e4) - float(np.log(delta))
 
 
 def _log_delta(epsilon: Array, share: Array, rows: Array, adjacency: str) -> Array:
     """Return ln delta for arrays of one shape."""
     if adjacency == "replace":
-        log_delta = _replaced(epsilon, share, rows)
+        log_delta = _log_delta_replace(epsilon, share, rows)
     else:
-        log_delta = np.maximum(_added(epsilon, share, rows), _removed(epsilon, share, rows))
+        log_delta = np.maximum(
+            _log_delta_add(epsilon, share, rows), _log_delta_remove(epsilon, share, rows)
+        )
     return np.minimum(log_delta, 0.0)
 
 
-def _added(epsilon: Array, share: Array, rows: Array) -> Array:
-    """L exceeds epsilon where x = edge + v, v > 0, and then by v s / (2 (1 - s))."""
+def _log_delta_add(epsilon: Array, share: Array, rows: Array) -> Array:
+    """Return ln delta of adding: L exceeds epsilon by v s / (2 (1 - s)) at x = edge + v, v > 0."""
     slope = share / (1 - share) / 2
     edge = (epsilon - rows / 2 * log1p(-share)) / slope
 
@@ -146,8 +148,11 @@ def _added(epsilon: Array, share: Array, rows: Array) -> Array:
     return _log_integral(log_integrand, np.log(rows) + 6)
 
 
-def _removed(epsilon: Array, share: Array, rows: Array) -> Array:
-    """L exceeds epsilon where x = edge - v, v > 0, and then by v s / 2; nowhere if edge <= 0."""
+def _log_delta_remove(epsilon: Array, share: Array, rows: Array) -> Array:
+    """Return ln delta of removing: L exceeds epsilon by v s / 2 at x = edge - v, v > 0.
+
+    It exceeds epsilon nowhere if edge <= 0.
+    """
     edge = -(rows * log1p(-share) + 2 * epsilon) / share
     possible = edge > 0
     edge = np.where(possible, edge, 1.0)
@@ -160,8 +165,8 @@ def _removed(epsilon: Array, share: Array, rows: Array) -> Array:
     return np.where(possible, log_delta, -np.inf)
 
 
-def _replaced(epsilon: Array, share: Array, rows: Array) -> Array:
-    """Return the mean of the Gaussian mechanism's delta over its random mu."""
+def _log_delta_replace(epsilon: Array, share: Array, rows: Array) -> Array:
+    """Return ln delta of replacing: the Gaussian mechanism's mean delta over its random mu."""
 
     def log_integrand(u: Array) -> Array:
         mu = share * np.exp(u / 2) / np.sqrt(1 - share)
@@ -194,8 +199,8 @@ def _log_integral(log_integrand: Callable[[Array], Array], high: Array) -> Array
         u = low + (high - low) * steps
         with np.errstate(divide="ignore"):
             values = log_integrand(u)
-        alive = values > values.max(axis=0) - DEPTH
-        first = np.maximum(alive.argmax(axis=0) - 1, 0)
-        final = NODES - np.maximum(alive[::-1].argmax(axis=0), 1)
+        significant = values > values.max(axis=0) - DEPTH
+        first = np.maximum(significant.argmax(axis=0) - 1, 0)
+        final = NODES - np.maximum(significant[::-1].argmax(axis=0), 1)
         low, high = (np.take_along_axis(u, i[None], axis=0)[0] for i in (first, final))
     return logsumexp(values, axis=0) + np.log((u[-1] - u[0]) / (NODES - 1))

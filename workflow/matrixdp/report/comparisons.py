@@ -1,6 +1,7 @@
 """Which rows of an experiment differ: every pair that a reader may compare, by its shared trials.
 
-What tables, captions and advice say of two rows is read from here; nobody else compares means.
+The column ``verdict`` is the one judgement of a pair. Tables, figures, captions, prices, advice and
+the page read it, and correct nothing again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pandas as pd
 
 from matrixdp import catalogue, files
 from matrixdp.report import summary
-from matrixdp.report.statistics import LEVEL, holm, mean_of
+from matrixdp.report.statistics import ENOUGH, LEVEL, holm, mean_of, price, price_interval
 
 #: What tells one row of an experiment from another.
 ROW = ["mechanism", "direction", "variant", "epsilon"]
@@ -22,13 +23,16 @@ AGAINST = ["against", "against_direction", "against_variant"]
 COLUMNS = [
     *("experiment", "metric", "epsilon", *ROW[:-1], *AGAINST, "kind"),
     *("mean", "mean_against", "difference", "low", "high", "p", "n_trials", "same_law"),
+    *("p_corrected", "verdict"),
 ]
 
-#: Two rows as tables show them; a direction against direction a; a variant against the base one.
-PAIR, DIRECTION, VARIANT = ("row", "direction", "variant")
+#: Two rows as tables show them; a value of a parameter that is fixed in public against baselines;
+#: a direction against direction a; a variant against the base one; the price of privacy of a
+#: mechanism (see :func:`_prices`).
+PAIR, FIXED, DIRECTION, VARIANT, PRICE = ("row", "fixed", "direction", "variant", "price")
 
-#: How a row stands to a guess that uses no record.
-BETTER, WORSE, EVEN = "better", "worse", "at chance"
+#: How a row stands to the one that it is held against.
+BETTER, WORSE, EVEN = "better", "worse", "even"
 
 #: Parameter -> the value that the others are compared with, if it was run (else the middle one).
 BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
@@ -40,7 +44,7 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     ``difference`` is the mean over the shared trials of a row minus ``against``, ``low`` and
     ``high`` its 95 % interval after Student, ``p`` two-sided; ``same_law`` says that the two are
     one law of noise under two names, which chance alone tells apart. References have no epsilon,
-    and stand in pairs at every one.
+    and stand in pairs at every one. For ``p_corrected`` and ``verdict`` see :func:`judged`.
 
     Args:
         trial_files: of one experiment, all or more than those behind its summary.
@@ -66,9 +70,81 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
         for kind, *names in compared[["kind", "mechanism", "against"]].itertuples(index=False)
     ]
     first = results.iloc[0]
-    return compared.assign(
+    compared = compared.assign(
         experiment=first["experiment"], metric=results["metric"].max(), same_law=same
-    )[COLUMNS]
+    )
+    return pd.concat([judged(compared), _prices(results, values)], ignore_index=True)[COLUMNS]
+
+
+def judged(compared: pd.DataFrame) -> pd.DataFrame:
+    """Add ``p_corrected`` and ``verdict`` to pairs of one experiment.
+
+    ``verdict`` is ``BETTER`` or ``WORSE`` where the corrected p-value is below ``LEVEL``, else
+    ``EVEN``; it is empty below ``ENOUGH`` trials, which order nothing. Two names of one noise
+    distribution are even, and count as no test.
+
+    Holm's correction is over families: at each epsilon all rows against one baseline, and all
+    pairs of mechanisms; the baselines among each other; all directions, or all values of a
+    parameter, of one mechanism.
+    """
+    baseline = compared["against"].where(compared["against"].isin(catalogue.REFERENCES), "")
+    pair = compared["kind"].isin([PAIR, FIXED])
+    place = compared["epsilon"].astype(str).where(pair, compared["mechanism"])
+    family = [compared["kind"], place, baseline.where(compared["epsilon"].ne(""), "")]
+    tested = compared["p"].notna() & ~compared["same_law"].astype(bool)
+    p = compared["p"].where(tested)
+    corrected = p[tested].groupby([one[tested] for one in family]).transform(holm)
+    corrected = corrected.reindex(compared.index)
+    larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
+    wins = compared["difference"].gt(0) == larger
+    verdict = wins.map({True: BETTER, False: WORSE}).where(corrected.lt(LEVEL), EVEN)
+    verdict = verdict.where(compared["n_trials"].ge(ENOUGH), "")
+    return compared.assign(p_corrected=corrected, verdict=verdict)
+
+
+def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the prices of privacy: ``difference``, with the ends of an interval ``low``, ``high``.
+
+    The interval is a percentile bootstrap over trials, in which a row, the baseline and the result
+    without privacy have the same trials. There is none below ``ENOUGH`` trials.
+    """
+    shown = summary.shown(results)
+    baseline, free = summary.trivial(shown), catalogue.NONPRIVATE
+    if not baseline or not shown["mechanism"].eq(free).any():
+        return pd.DataFrame(columns=COLUMNS)
+    ends = [values.loc[(name, "", "", "")].to_numpy() for name in (free, baseline)]
+    rows = []
+    for name, own in promised(shown).groupby("mechanism", sort=False):
+        curve = values.loc[pd.MultiIndex.from_frame(own[ROW])].to_numpy()
+        trials = np.isfinite([*ends, *curve]).all(axis=0)
+        count = int(trials.sum())
+        low = high = float("nan")
+        if count >= ENOUGH:
+            stack = np.stack([*ends, *curve])[:, trials]
+            low, high = price_interval(own["promised"], stack)
+        best, guess, *means = np.stack([*ends, *curve])[:, trials].mean(axis=1)
+        cost = price(own["promised"], (np.array(means) - best) / (guess - best))
+        rows.append(
+            {"mechanism": name, "difference": cost, "low": low, "high": high, "n_trials": count}
+        )
+    first = results.iloc[0]
+    of = {"experiment": first["experiment"], "metric": results["metric"].max(), "epsilon": ""}
+    blank = dict.fromkeys(("direction", "variant", "against_direction", "against_variant"), "")
+    table = pd.DataFrame(rows, columns=["mechanism", "difference", "low", "high", "n_trials"])
+    table = table.assign(**of, **blank, kind=PRICE, against=baseline, same_law=False, verdict="")
+    return table.reindex(columns=COLUMNS)
+
+
+def promised(shown: pd.DataFrame) -> pd.DataFrame:
+    """Return the private rows with a mean, and the epsilon that each keeps, ``promised``.
+
+    That is the nominal one, or the true one where that is larger.
+    """
+    own = shown[shown["mean"].notna() & ~shown["mechanism"].isin(catalogue.REFERENCES)]
+    nominal = pd.to_numeric(own["epsilon"], errors="coerce")
+    found = pd.concat([nominal, own["epsilon_actual"]], axis=1).max(axis=1)
+    own = own.assign(promised=found)
+    return own[np.isfinite(own["promised"])]
 
 
 def write(
@@ -87,38 +163,28 @@ def write(
 
 
 def oriented(compared: pd.DataFrame, kind: str = PAIR) -> pd.DataFrame:
-    """Return the pairs of a kind in both orders, epsilon a number, with ``clear`` and ``better``.
-
-    ``clear``: the interval excludes 0, and the two are not one law. ``better``: it is clear, and
-    the row has the better metric than the one that it is held against.
-    """
+    """Return the pairs of a kind in both orders, epsilon a number, the verdict of each order."""
     compared = compared[compared["kind"].eq(kind)]
     compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
-    text = ["direction", "variant", "against_direction", "against_variant"]
+    text = ["direction", "variant", "against_direction", "against_variant", "verdict"]
     compared = compared.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
     ends = [*ROW[:-1], "mean"], [*AGAINST, "mean_against"]
     names = dict(zip(ends[0] + ends[1], ends[1] + ends[0], strict=True))
     turned = compared.rename(columns=names | {"low": "high", "high": "low"})
     signed = ["difference", "low", "high"]
     turned[signed] = -turned[signed]
-    both = pd.concat([compared, turned[compared.columns]], ignore_index=True)
-    clear = both["p"].lt(LEVEL) & ~both["same_law"].astype(bool)
-    larger = both["metric"].map(lambda name: catalogue.metric(name).larger)
-    wins = both["difference"].where(larger.astype(bool), -both["difference"]).gt(0)
-    return both.assign(clear=clear, better=clear & wins)
+    turned["verdict"] = turned["verdict"].replace({BETTER: WORSE, WORSE: BETTER})
+    return pd.concat([compared, turned[compared.columns]], ignore_index=True)
 
 
-def against_chance(compared: pd.DataFrame, chance: str) -> pd.DataFrame:
-    """Return rows that are held against the guess ``chance``: ``ROW`` and ``stands``.
+def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Return the rows that are held against a baseline: ``ROW`` and ``verdict``.
 
-    Epsilon is a number, NaN for reference rows. ``stands`` is ``BETTER`` or ``WORSE`` where that is
-    clear after Holm's correction over all rows of one epsilon, else ``EVEN``.
+    Epsilon is a number, NaN for reference rows.
     """
-    rows = oriented(compared)
-    rows = rows[rows["against"].eq(chance) & rows["p"].notna()]
-    p = rows.groupby("epsilon", dropna=False)["p"].transform(holm)
-    words = rows["better"].map({True: BETTER, False: WORSE})
-    return rows[ROW].assign(stands=words.where(rows["clear"] & p.lt(LEVEL), EVEN))
+    rows = pd.concat([oriented(compared), oriented(compared, FIXED)])
+    rows = rows[rows["against"].eq(baseline) & rows["p"].notna()]
+    return rows[[*ROW, "verdict"]]
 
 
 def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
@@ -140,6 +206,26 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
     }
 
 
+def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
+    rows = twins(rows, table)
+    return rows[~rows["_twin"]].drop(columns="_twin")
+
+
+def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
+
+    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
+    """
+    laws = same_laws(table[table["reading"].eq(summary.DEFAULT)])
+    others: dict[str, list[str]] = {}
+    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
+        first = next((one for one in others if frozenset((one, name)) in laws), name)
+        others.setdefault(first, []).extend([name] * (first != name))
+    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
+    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
+
+
 def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield kind, rows and those that they are held against, one frame of ``ROW`` each."""
     rows = results[ROW]
@@ -155,6 +241,13 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
         yield PAIR, shown_at, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
+    own = rows[~free & summary.in_first_direction(results)]
+    if len(own):
+        is_base = own["variant"].ne("") & own["variant"].eq(_bases(own, "variant"))
+        fixed = own[is_base & ~own.index.isin(rows.index[shown])]
+        both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
+        against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
+        yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
     for kind, some, keys in (
         (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
         (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),

@@ -10,8 +10,6 @@ import contextlib
 import dataclasses
 import functools
 import os
-import re
-import string
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -35,14 +33,10 @@ class Entry:
 
     Attributes:
         title: its topic.
-        words: from the frame to what is put into its finding and its caption in the catalogue.
-            Where nothing is known (None, or no words at all) there is no finding, and the caption
-            says that there is nothing.
-        told: its name in the catalogue; by default its own, without what is in braces.
-        finding: in place of the catalogue's, from the frame to one short sentence, what one finds
-            in it; empty for nothing. No finding is of rows of too few trials (see
-            :data:`matrixdp.report.statistics.ENOUGH`).
-        caption: in place of the catalogue's, plain sentences or a function of the frame.
+        caption: fixed plain sentences, at most 60 words; a function of the frame where it names the
+            setting, such as how many trials there are.
+        finding: from the frame to its headline, one sentence of at most 90 characters; empty for
+            none. Rows of too few trials (:data:`matrixdp.report.statistics.ENOUGH`) have none.
         inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, one that holds
             ``{experiment}`` stands for those of all the run's experiments on releases, one that
             holds ``{training}`` for those of all its trainings.
@@ -60,10 +54,8 @@ class Entry:
     data: Callable[..., pd.DataFrame]
     optional: tuple[str, ...] = ()
     each: str = ""
-    told: str = ""
-    words: Callable[[pd.DataFrame], Mapping[str, Any]] | None = None
+    caption: str | Callable[[pd.DataFrame], str]
     finding: Callable[[pd.DataFrame], str] | None = None
-    caption: str | Callable[[pd.DataFrame], str] = ""
 
     def collect(
         self, results: str | os.PathLike, reading: str = "default"
@@ -104,7 +96,6 @@ class Entry:
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
         text = self.caption(frame) if callable(self.caption) else self.caption
-        text = text or self._filled("captions", frame) or catalogue.caption("nothing")
         file = frame.attrs.get("file", "")
         return f"{file}: {text}" if file else text
 
@@ -116,17 +107,7 @@ class Entry:
             frame = frame[~frame["n_trials"].between(1, ENOUGH - 1)]
             if not frame["n_trials"].ge(ENOUGH).any():
                 return self.title
-        find = self.finding or functools.partial(self._filled, "findings")
-        return find(frame) or self.title
-
-    def _filled(self, section: str, frame: pd.DataFrame) -> str:
-        text = str(catalogue.section(section).get(self.told, ""))
-        if self.words is None:
-            return text
-        words = self.words(frame)
-        asked = (re.split(r"\W", str(name))[0] for _, name, *_ in string.Formatter().parse(text))
-        unknown = not words or any(words.get(name, "") is None for name in asked)
-        return "" if unknown else text.format(**words)
+        return (self.finding and self.finding(frame)) or self.title
 
 
 E = TypeVar("E", bound=Entry)
@@ -142,7 +123,6 @@ def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, 
             optional=one.fill(entry.optional),
             data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
             each="",
-            told=entry.told or re.sub("_?{.*?}", "", name),
         )
         for name, entry in found.items()
         for one in exhibits.fill(name, entry.each, entry.inputs, experiments)

@@ -36,6 +36,9 @@ ROUNDING = 1e-12
 #: How a mean lies to a published one that the two intervals do not tell it from.
 WITHIN = "within"
 
+#: How often trials are drawn anew for an interval by the bootstrap.
+RESAMPLES = 1000
+
 #: The smallest p-value there is: corrections divide by it.
 SMALLEST = 1e-300
 
@@ -73,6 +76,15 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
     if covers(mean - published, margin, ci95):
         return WITHIN
     return "higher" if mean > published else "lower"
+
+
+def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]:
+    """Return mean / base and half its 95 % interval, for means that share no trials.
+
+    By the delta method. Trials that are shared make the true interval shorter.
+    """
+    ratio = mean / base
+    return ratio, np.hypot(ci95, ratio * base_ci95) / np.abs(base)
 
 
 def exceeds(actual: Any, nominal: Any) -> Any:
@@ -119,6 +131,25 @@ def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
         return np.inf
     part = (y[last] - share) / (y[last] - y[last + 1])
     return float(np.exp(np.log(x[last]) + part * np.log(x[last + 1] / x[last])))
+
+
+def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]:
+    """Return the 95 % interval of a price, by the percentile bootstrap over shared trials.
+
+    ``values`` are of shape (2 + k, trials): without privacy, by a baseline, then at each of the k
+    values of ``epsilon``. The resamples are the same in every run.
+    """
+    values = np.asarray(values, dtype=float)
+    trials = values.shape[1]
+    share = np.full(trials, 1 / trials)
+    counts = np.random.default_rng(0).multinomial(trials, share, size=RESAMPLES)
+    free, baseline, *means = values @ counts.T / trials
+    losses = (np.stack(means) - free) / (baseline - free)
+    prices = np.sort([price(epsilon, loss) for loss in losses.T])
+    # Prices beyond the grid are infinite, so that no quantile may lie between two of them.
+    ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
+    low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
+    return float(low), float(high)
 
 
 @dataclass(frozen=True)

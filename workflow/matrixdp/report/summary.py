@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from matrixdp import files
+from matrixdp import catalogue, files
 from matrixdp.checks import InputError
 from matrixdp.report import statistics
+from matrixdp.trials import CONTROL
 
 #: What tells one summary row from another.
 KEYS = (
@@ -33,7 +34,7 @@ DEFAULT = "default"
 
 #: Claims are judged by trials of a phase of their own too, which continue those reported.
 CLAIMS = "claims"
-PHASES = ("report", "select", CLAIMS)
+PHASES = ("report", "select", CLAIMS, CONTROL)
 SIMULATED = "simulated"
 
 #: What the notes of rows without trials begin with: pairs of mechanism and task that make no sense,
@@ -51,7 +52,8 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials; ``select_mean`` is over
     the select trials. ``chosen`` marks the variant with the smallest ``select_mean`` of its
     mechanism, direction, reading and epsilon, and a variant that stands alone. A row without trials
-    keeps its reason in ``note``. Trials that claims alone are judged by do not count.
+    keeps its reason in ``note``. Trials that claims alone are judged by, and those of a control, do
+    not count.
 
     Args:
         trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -71,7 +73,7 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
             "simulated data never mix, run all of them on one"
         )
     _no_trial_twice(rows)
-    rows = rows[rows["phase"].ne(CLAIMS)]
+    rows = rows[~rows["phase"].isin([CLAIMS, CONTROL])]
     # Sums in the order of the trials do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
     table = rows.groupby([*KEYS], sort=False).agg(
@@ -161,6 +163,19 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     refused = table["note"].str.startswith(NO_GUARANTEE)
     kept = table[in_first_direction(table) & (table["chosen"] | refused)]
     return kept.drop_duplicates(["mechanism", "epsilon"])
+
+
+def trivial(rows: pd.DataFrame) -> str:
+    """Return the baseline that costs no privacy and predicts best; empty for none.
+
+    ``rows`` are of one experiment and reading, with ``mechanism``, ``metric`` and ``mean``.
+    """
+    baselines = rows[rows["mechanism"].isin(catalogue.GUESSES) & rows["mean"].notna()]
+    if baselines.empty:
+        return ""
+    larger = catalogue.metric(str(baselines["metric"].iloc[0])).larger
+    means = baselines.set_index("mechanism")["mean"]
+    return str(means.idxmax() if larger else means.idxmin())
 
 
 def default(table: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -39,6 +40,29 @@ def collect(folder: str | os.PathLike) -> pd.DataFrame:
         ],
         axis=1,
     ).reset_index()
+
+
+def elapsed(folder: str | os.PathLike) -> float:
+    """Return the seconds in which at least one job ran: jobs side by side count once.
+
+    A job ends when its benchmark file is written.
+    """
+    spans = []
+    for path in Path(folder).rglob("*.tsv"):
+        end = path.stat().st_mtime
+        took = _job(path, path.relative_to(folder))["wall_s"].sum()
+        spans.append((end - took, end))
+    total, last = 0.0, 0.0
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, last))
+        last = max(last, end)
+    return total
+
+
+def finished(folder: str | os.PathLike) -> datetime:
+    """Return when the last job of a run ended, in UTC."""
+    last = max(path.stat().st_mtime for path in Path(folder).rglob("*.tsv"))
+    return datetime.fromtimestamp(last, UTC)
 
 
 def _job(path: Path, place: Path) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The papers' theory as numbers: every file's ``THEORY`` is found here.
+"""The papers' theory as numbers: this package collects the ``THEORY`` of every file.
 
 Each entry is a function of a seed that returns one tidy frame, the data of a figure. It computes
 with the same mechanisms and samplers that the experiments run.
@@ -15,7 +15,7 @@ from matrixdp import discovery, files
 def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
     """Write the table of one computation to the CSV ``out``.
 
-    The same seed gives the same bytes, but for ``sampler_times``, which measures this machine.
+    The same seed gives the same bytes, except for ``sampler_times``, which measures this machine.
     """
     table = discovery.find(sys.modules[__name__], "THEORY", theory=name)(seed)
     # Twelve digits: the last ones depend on the processor.

@@ -11,16 +11,16 @@ from matrixdp.privacy.published import MOVEMENT
 
 EPSILON, DELTA = 1.0, 1e-5
 RANKS = range(1, 31)
-#: s2 / gamma; it is at most sqrt(2) for positive semi-definite queries, and 2 for any.
+#: s2 / gamma, which is at most sqrt(2) for positive semi-definite queries and 2 for all queries.
 RATIOS = np.sort([*np.geomspace(1e-4, 0.1, 31), *np.linspace(0.12, 2, 48), np.sqrt(2)])
 
 
 def bounds(_seed: int) -> pd.DataFrame:
     """Return the coefficients and the upper bounds phi of both theorems for r x r queries.
 
-    One row per r and ``ratio``, s2 / gamma, in units of gamma, which changes no comparison:
-    ``harmonic`` is H_r, ``root_harmonic`` H_r,1/2. The cases are ``grid``, ``experiment II`` and
-    ``kernel matrix`` (of r records, the paper's Example 2).
+    There is one row per r and ``ratio``, s2 / gamma. The unit is gamma, which changes no
+    comparison. ``harmonic`` is H_r, ``root_harmonic`` H_r,1/2. The cases are ``grid``,
+    ``experiment II`` and ``kernel matrix`` (of r records, the paper's Example 2).
     """
     movement = MOVEMENT.paper_l2 / MOVEMENT.gamma
     # Entries within [-c, c]: gamma = r c, and replacing a record changes 2 r - 1 of them by 2 c.
@@ -33,13 +33,13 @@ def bounds(_seed: int) -> pd.DataFrame:
 def _bounds(case: str, r: int, ratio: Array | float, delta: float) -> pd.DataFrame:
     ratios = np.atleast_1d(ratio)
     harmonic, root_harmonic = harmonic_numbers(r)
-    found = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
+    constants = coefficients((r, r), gamma=1.0, s2=ratios, delta=delta)
     return pd.DataFrame(
         {"case": case, "r": r, "ratio": ratios}
         | {"harmonic": harmonic, "root_harmonic": root_harmonic, "epsilon": EPSILON, "delta": delta}
-        | found._asdict()
-        | {"phi_thm2": largest_phi(found.alpha, found.beta, EPSILON)}
-        | {"phi_thm3": largest_phi(found.omega, found.beta, EPSILON)}
+        | constants._asdict()
+        | {"phi_thm2": largest_phi(constants.alpha, constants.beta, EPSILON)}
+        | {"phi_thm3": largest_phi(constants.omega, constants.beta, EPSILON)}
     )
 
 

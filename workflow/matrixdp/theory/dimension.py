@@ -11,8 +11,8 @@ from matrixdp.privacy import gaussian
 from matrixdp.theory.published_settings import SETTINGS
 
 EPSILON, DELTA = 1.0, 1e-5
-#: The sensitivity is fixed, as the paper says; so is gamma, the largest norm of the value, which
-#: must be at least s2 / 2, and is s2 where a record's gradient is added or removed.
+#: The sensitivity is fixed, as in the paper, and so is gamma, the largest norm of the value. Gamma
+#: is at least s2 / 2, and equals s2 where neighbours add or remove a record's gradient.
 S2 = GAMMA = 1.0
 #: Square matrices of up to 10^7 entries.
 SIDES = np.unique(np.rint(np.geomspace(1, 3162, 36)).astype(int))
@@ -22,10 +22,10 @@ EPSILONS = np.geomspace(1e-8, 10, 46)
 def dimension(_seed: int) -> pd.DataFrame:
     """Return the standard deviation of i.i.d. MVG noise (Theorem 2) and of IMGM noise.
 
-    The paper's Theta((m n)^(5/4)) for beta, up to the harmonic number, is of the ``literal`` zeta;
-    with the root that MVG's proof needs it is (m n)^(3/4). The standard deviation of MVG's i.i.d.
-    noise is (m n)^(1/4) / phi, that of IMGM s2 / B whatever the shape. The cases are ``entries``
-    (square matrices at epsilon 1) and ``epsilon`` (IMDB's block); ``harmonic`` is H_r.
+    The paper's Theta((m n)^(5/4)) for beta, up to the harmonic number, holds for the ``literal``
+    zeta. With the root that MVG's proof needs beta grows as (m n)^(3/4). The standard deviation is
+    (m n)^(1/4) / phi for MVG's i.i.d. noise, and s2 / B for IMGM at any shape. The cases are
+    ``entries`` (square matrices at epsilon 1) and ``epsilon`` (IMDB's block); ``harmonic`` is H_r.
     """
     shape = SETTINGS["imdb"].features
     assert shape

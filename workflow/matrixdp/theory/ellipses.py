@@ -17,14 +17,14 @@ from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 
 ANGLE = np.radians(35)
-#: Along the direction that matters, and across it.
+#: The important direction, and the one across it.
 DIRECTIONS = np.array([[np.cos(ANGLE), -np.sin(ANGLE)], [np.sin(ANGLE), np.cos(ANGLE)]])
 #: Nearly all precision along the first direction; the same for both.
 DIRECTIONAL, EQUAL = Binary((0,), 0.95), Binary()
 
 EPSILON = 1.0
 DRAWS = 100_000
-#: Draws that are kept, to be drawn as points.
+#: Number of draws that the figure shows as points.
 POINTS = 300
 #: Share of the noise inside a contour.
 INSIDE = 0.95
@@ -34,11 +34,11 @@ MOMENTS = SecondMomentQuery(Box.cube(2, -1, 1), 100)
 
 
 def ellipses(seed: int) -> pd.DataFrame:
-    """Return what the three panels of Figure 3 show, taken from samples of mechanisms.
+    """Return the data of the three panels of Figure 3, from samples of mechanisms.
 
-    ``left`` has directional MVG noise on records of two features; ``middle`` sets it against
-    i.i.d. MVG noise of the same guarantee; ``right`` has the noise on second moments by Theorems 2
-    and 3, at the same guarantee. Exactly calibrated noise of the same shares stands beside them.
+    ``left`` has directional MVG noise on records of two features. ``middle`` compares it with
+    i.i.d. MVG noise of the same guarantee. ``right`` has the noise on second moments by Theorems 2
+    and 3, at the same guarantee. ``middle`` and ``right`` also have exactly calibrated noise.
 
     Returns:
         Points of each noise, of these kinds:
@@ -46,13 +46,13 @@ def ellipses(seed: int) -> pd.DataFrame:
         - ``sample``: ``POINTS`` of the draws;
         - ``covariance``: the two rows of their covariance;
         - ``axis``: one standard deviation along the principal axes, the longer first;
-        - ``contour``: closed curve of equal density with 95 % of a normal law inside.
+        - ``contour``: closed curve of equal density with 95 % of a normal distribution inside.
 
         Noise ``none`` has the ``utility`` direction, a unit vector.
     """
     mvg = MVG(theorem=2, allocation=DIRECTIONAL, directions=DIRECTIONS)
     exact = DirectionalGaussian(DIRECTIONAL, None, DIRECTIONS)
-    shown: list[tuple[str, str, Query, Mechanism]] = [
+    panels: list[tuple[str, str, Query, Mechanism]] = [
         ("left", "mvg_directional", DATA, mvg),
         ("middle", "mvg_iid", DATA, MVG(allocation=EQUAL)),
         ("middle", "mvg_directional", DATA, mvg),
@@ -62,30 +62,30 @@ def ellipses(seed: int) -> pd.DataFrame:
         ("right", "mvg_thm3", MOMENTS, replace(mvg, theorem=3)),
         ("right", "exact_directional", MOMENTS, exact),
     ]
-    parts = [
-        _described(_noise(query, mechanism, seed, panel, name)).assign(panel=panel, noise=name)
-        for panel, name, query, mechanism in shown
+    tables = [
+        _shape_rows(_noise(query, mechanism, seed, panel, name)).assign(panel=panel, noise=name)
+        for panel, name, query, mechanism in panels
     ]
     for panel in ("middle", "right"):
         utility = _rows("utility", DIRECTIONS[:, :1].T)
-        parts.append(utility.assign(panel=panel, noise="none"))
-    return pd.concat(parts, ignore_index=True)[["panel", "noise", "kind", "x", "y"]]
+        tables.append(utility.assign(panel=panel, noise="none"))
+    return pd.concat(tables, ignore_index=True)[["panel", "noise", "kind", "x", "y"]]
 
 
 def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     """Return ``DRAWS`` noise vectors, columns of releases, shape (draws, 2).
 
-    All columns where records are released, which get independent noise, and the first of second
-    moments, whose covariance is a multiple of Sigma.
+    Released records have independent noise, and all their columns count. Of second moments only the
+    first column counts, whose covariance is a multiple of Sigma.
     """
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
-    kept = query.records if isinstance(query, IdentityQuery) else 1
+    columns = query.records if isinstance(query, IdentityQuery) else 1
     (stream,) = seeds.streams(seed, "theory", "ellipses", *key, trials=[0])
-    drawn = release.sample(np.zeros(query.shape), [stream] * (DRAWS // kept))
-    return np.swapaxes(drawn, 1, 2)[:, :kept].reshape(DRAWS, 2)
+    noise = release.sample(np.zeros(query.shape), [stream] * (DRAWS // columns))
+    return np.swapaxes(noise, 1, 2)[:, :columns].reshape(DRAWS, 2)
 
 
-def _described(points: Array) -> pd.DataFrame:
+def _shape_rows(points: Array) -> pd.DataFrame:
     covariance = points.T @ points / len(points)
     variances, axes = np.linalg.eigh(covariance)
     deviations = axes[:, ::-1] * np.sqrt(variances[::-1])
@@ -97,7 +97,7 @@ def _described(points: Array) -> pd.DataFrame:
         "axis": deviations.T,
         "contour": contour @ deviations.T,
     }
-    return pd.concat([_rows(kind, found) for kind, found in parts.items()])
+    return pd.concat([_rows(kind, rows) for kind, rows in parts.items()])
 
 
 def _rows(kind: str, points: Array) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Exact claims of the papers, and errors in them, as numbers that the ledger of claims rests on."""
+"""Exact claims of the papers and their errors, as numbers for the ledger of claims."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ COLUMNS = ("check", "statistic", "value", "relation", "expected", "tolerance", "
 def exact(seed: int) -> pd.DataFrame:
     """Return the numbers of every check, one row each.
 
-    ``check`` is its name, which claims and errata refer to; see :class:`Number` for the rest.
-    Checks of packages that are not installed are left out.
+    ``check`` is the name by which claims and errata refer to it; see :class:`Number` for the rest.
+    Checks of packages that are not installed are omitted.
     """
     checks = CHECKS | (exact_errata.PEERS if exact_errata.installed() else {})
     return pd.concat([evaluate(name, check, seed) for name, check in checks.items()])
 
 
 def controls(seed: int) -> pd.DataFrame:
-    """Return what altered statements change in the checks (see :class:`Check`), one row each.
+    """Return the effect of altered statements on the checks (see :class:`Check`), one row each.
 
-    ``changed`` of the ``numbers`` no longer hold, or do so now; ``holds``: whether all do.
+    ``changed`` counts the ``numbers`` whose verdict differs; ``holds``: whether all of them hold.
     """
     rows = []
     for name, check in CHECKS.items():
-        plain = check(_stream(name, seed))
+        numbers = check(_stream(name, seed))
         for altered in check.altered:
-            found = check(_stream(name, seed), altered)
-            pairs = zip(plain, found, strict=True)
-            changed = sum(one.holds != other.holds for one, other in pairs)
-            rows.append((name, altered, changed, len(plain), all(one.holds for one in found)))
+            altered_numbers = check(_stream(name, seed), altered)
+            pairs = zip(numbers, altered_numbers, strict=True)
+            changed = sum(before.holds != after.holds for before, after in pairs)
+            all_hold = all(number.holds for number in altered_numbers)
+            rows.append((name, altered, changed, len(numbers), all_hold))
     return pd.DataFrame(rows, columns=["check", "altered", "changed", "numbers", "holds"])
 
 
@@ -53,7 +54,7 @@ def evaluate(name: str, check: Check, seed: int) -> pd.DataFrame:
 
 
 def names() -> list[str]:
-    """Return the names of all checks, those of packages that may be missing too."""
+    """Return the names of all checks, including those of packages that may be missing."""
     return [*CHECKS, *exact_errata.PEERS]
 
 

@@ -1,7 +1,7 @@
 """Errors in the papers, each as numbers that show it.
 
-A number here is what the printed text would need to be right; an erratum is shown where it lies
-elsewhere, and its alteration is the correction. What only repeats a claim's check is not repeated.
+``expected`` is the number for which the printed text would be right. A different value shows the
+erratum; its alteration is the correction. Errata that a claim's check covers are not repeated here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from matrixdp.bingham import Bingham
+from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.mechanisms.mvg import MVG, coefficients, largest_phi
 from matrixdp.privacy import gaussian
@@ -23,7 +24,7 @@ from matrixdp.theory.exact_imgm import DELTA, EPSILON
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
 CHECKS, check = register()
-#: The same of other people's package diffprivlib, which may be missing.
+#: The same for the package diffprivlib, which may be missing.
 PEERS, peer = register()
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.
@@ -32,12 +33,17 @@ LOT, BATCH = 1024, 64
 
 @check("zeta_without_root", {"the root": {"zeta": "sqrt"}})
 def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
-    """Table 1 prints the bound on the squared norm where the bound on the norm is meant."""
-    printed, root = (
-        MVG(zeta=meant).calibrate(LIVER, epsilon=EPSILON, delta=1 / 248).noise_std
-        for meant in (zeta, "sqrt")
+    """Table 1 prints the bound on the squared norm in place of the bound on the norm."""
+    literal_noise, root_noise = (
+        MVG(zeta=option).calibrate(LIVER, epsilon=EPSILON, delta=1 / 248).noise_std
+        for option in (zeta, "sqrt")
     )
-    yield Number("noise as printed over noise with the root, experiment I", printed / root, "=", 1)
+    yield Number(
+        "noise as printed over noise with the root, experiment I",
+        literal_noise / root_noise,
+        "=",
+        1,
+    )
 
 
 @check("needless_gamma", {"f(X1)": {"needed": False}})
@@ -46,10 +52,10 @@ def needless_gamma(_stream: Stream, *, needed: bool = True) -> Numbers:
     for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
         delta, s2 = 1 / query.records, query.paper_l2
         # omega is 4 H_r gamma s2.
-        found = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
-        without = largest_phi(found.omega, found.beta, EPSILON)
-        printed = MVG().precision_budget(query, epsilon=EPSILON, delta=delta)
-        gain = without / (printed if needed else without)
+        constants = coefficients(query.shape, gamma=s2 / 4, s2=s2, delta=delta)
+        phi_without_gamma = largest_phi(constants.omega, constants.beta, EPSILON)
+        phi = MVG().precision_budget(query, epsilon=EPSILON, delta=delta)
+        gain = phi_without_gamma / (phi if needed else phi_without_gamma)
         yield Number(f"phi without gamma over phi of Theorem 2, experiment {name}", gain, "=", 1)
 
 
@@ -67,9 +73,11 @@ def missing_square(_stream: Stream, *, power: int = 1) -> Numbers:
 @check("negative_denominator", {"plus": {"sign": 1}})
 def negative_denominator(_stream: Stream, *, sign: int = -1) -> Numbers:
     """Eqs. (18) and (19) bound phi >= 0 by a number that must not be negative."""
-    found = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2, delta=1 / 248)
-    bottom = float(found.beta + sign * np.sqrt(found.beta**2 + 8 * found.alpha * EPSILON))
-    yield Number("denominator of (18), experiment I", bottom, ">=", 0)
+    constants = coefficients(LIVER.shape, gamma=LIVER.gamma, s2=LIVER.l2, delta=1 / 248)
+    denominator = float(
+        constants.beta + sign * np.sqrt(constants.beta**2 + 8 * constants.alpha * EPSILON)
+    )
+    yield Number("denominator of (18), experiment I", denominator, ">=", 0)
 
 
 @check("root_of_two", {"sqrt(2) gamma": {"power": 1}})
@@ -82,9 +90,9 @@ def root_of_two(_stream: Stream, *, power: float = 0.5) -> Numbers:
 
 @check("data_dependent_noise", {"public data": {"of_the_data": False}})
 def data_dependent_noise(stream: Stream, *, of_the_data: bool = True) -> Numbers:
-    """Theorem 7 with the spectrum of the data: at experiment I's budget one direction is released.
+    """Theorem 7 with the spectrum of the data releases one direction at experiment I's budget.
 
-    If it comes from the data it differs between neighbours, whose releases then never agree.
+    A direction from the data differs between neighbours, so that their releases never agree.
     """
     data = stream.uniform(-1, 1, size=(6, 248))
     other = data.copy()
@@ -104,16 +112,18 @@ def loose_sensitivity(_stream: Stream, *, root: float = 1) -> Numbers:
 
 @check("swapped_exponents", {"not exchanged": {"swapped": False}})
 def swapped_exponents(stream: Stream, *, swapped: bool = True) -> Numbers:
-    """Definition 2's determinants: the right law has |Sigma_1|^(n / 2) |Sigma_2|^(m / 2)."""
+    """Definition 2's determinants; the right density has |Sigma_1|^(n / 2) |Sigma_2|^(m / 2)."""
     m, n = 2, 5
     sigma, psi = 4.0 * np.eye(m), 9.0 * np.eye(n)
     x = stream.standard_normal((m, n))
     exponent = -np.trace(np.linalg.inv(psi) @ x.T @ np.linalg.inv(sigma) @ x) / 2
     logs = [np.linalg.slogdet(part)[1] for part in (sigma, psi)]
     powers = (m, n) if swapped else (n, m)
-    printed = exponent - m * n / 2 * np.log(2 * np.pi) - np.dot(powers, logs) / 2
-    apart = printed - stats.matrix_normal.logpdf(x, rowcov=sigma, colcov=psi)
-    yield Number("log of the printed density minus log of the law's, 2 x 5", apart, "=", 0, 1e-9)
+    log_density = exponent - m * n / 2 * np.log(2 * np.pi) - np.dot(powers, logs) / 2
+    difference = log_density - stats.matrix_normal.logpdf(x, rowcov=sigma, colcov=psi)
+    yield Number(
+        "log of the printed density minus log of the law's, 2 x 5", difference, "=", 0, 1e-9
+    )
 
 
 @check("ordered_pair", {"the other way round": {"same": False}})
@@ -121,11 +131,13 @@ def ordered_pair(_stream: Stream, *, same: bool = True) -> Numbers:
     """Eq. (4) for a coin of 0.9 and a fair one, against the largest P(S) - e^epsilon Q(S)."""
     p, q, bound = np.array([0.9, 0.1]), np.array([0.5, 0.5]), np.exp(0.3)
     loss = np.log(p / q)
-    # The loss of the pair the other way round is -loss, under q.
-    second = p[loss <= -0.3].sum() if same else q[-loss <= -0.3].sum()
-    found = p[loss >= 0.3].sum() - bound * second
-    right = np.maximum(p - bound * q, 0).sum()
-    yield Number("left side of (4) over the least delta, two coins", found / right, "=", 1, 1e-9)
+    # The loss of the reversed pair is -loss, under q.
+    reverse = p[loss <= -0.3].sum() if same else q[-loss <= -0.3].sum()
+    left_side = p[loss >= 0.3].sum() - bound * reverse
+    least_delta = np.maximum(p - bound * q, 0).sum()
+    yield Number(
+        "left side of (4) over the least delta, two coins", left_side / least_delta, "=", 1, 1e-9
+    )
 
 
 @check("not_an_equality", {"at most": {"relation": "<="}})
@@ -133,8 +145,10 @@ def not_an_equality(stream: Stream, *, relation: str = "=") -> Numbers:
     """Eq. (35): |U S V E|_F^2 is at most |S E|_F^2, not equal to it."""
     u, v = (np.linalg.qr(stream.standard_normal((5, 5)))[0] for _ in range(2))
     values = np.diag([5.0, 4.0, 3.0, 2.0, 1.0])
-    kept = np.diag([1.0, 1.0, 0.0, 0.0, 0.0])
-    left, right = (np.linalg.norm(side) ** 2 for side in (u @ values @ v @ kept, values @ kept))
+    projection = np.diag([1.0, 1.0, 0.0, 0.0, 0.0])
+    left, right = (
+        np.linalg.norm(side) ** 2 for side in (u @ values @ v @ projection, values @ projection)
+    )
     yield Number("left side of (35) over the right side", float(left / right), relation, 1, 1e-9)
 
 
@@ -147,23 +161,23 @@ def stray_t(_stream: Stream, *, count: int = 10) -> Numbers:
         return float(first - np.exp(EPSILON) * stats.norm.cdf(-np.sqrt(EPSILON * (u + 2))) - DELTA)
 
     u = brentq(excess, 1e-6, 1e4)
-    found = np.sqrt(2 * EPSILON) / (np.sqrt(1 + u / 2) + np.sqrt(u / 2))
-    ratio = float(found / gaussian.mu(EPSILON, DELTA))
+    limit = np.sqrt(2 * EPSILON) / (np.sqrt(1 + u / 2) + np.sqrt(u / 2))
+    ratio = float(limit / gaussian.mu(EPSILON, DELTA))
     yield Number("B of Algorithm 2 as printed over B, T = 10", ratio, "=", 1, 1e-6)
 
 
-@check("growth_of_beta", {"3 / 4": {"printed": 0.75}})
-def growth_of_beta(_stream: Stream, *, printed: float = 1.25) -> Numbers:
+@check("growth_of_beta", {"3 / 4": {"claim": 0.75}})
+def growth_of_beta(_stream: Stream, *, claim: float = 1.25) -> Numbers:
     """Section 4.2: the power of m n by which beta grows, with the root that zeta needs."""
     sizes = np.array([10**4, 10**6])
     beta = [coefficients((1, int(n)), gamma=1.0, s2=1.0, delta=DELTA).beta for n in sizes]
     power = float(np.diff(np.log(beta))[0] / np.diff(np.log(sizes))[0])
-    yield Number("power of m n in beta, r = 1", power, "=", printed, 0.02)
+    yield Number("power of m n in beta, r = 1", power, "=", claim, 0.02)
 
 
 @check("one_mechanism", {"the classical constant": {"calibration": "2014"}})
 def one_mechanism(_stream: Stream, *, calibration: str = "analytic") -> Numbers:
-    """Figure 1 shows a gap between two mechanisms that are one."""
+    """Figure 1 shows a gap between two identical mechanisms."""
     imgm, other = (
         kind.calibrate(LIVER, epsilon=EPSILON, delta=DELTA).noise_std
         for kind in (IMGM(), Gaussian(calibration))
@@ -189,17 +203,17 @@ def clipping(stream: Stream, *, constant: float = 1, average: bool = True) -> Nu
 
 @check("clipped_nodes", {"no neighbours": {"leaves": 0}})
 def clipped_nodes(_stream: Stream, *, leaves: int = 10) -> Numbers:
-    """Cora: one node changes the clipped gradients of its neighbours too, here those of a star.
+    """Cora: one node also changes the clipped gradients of its neighbours, here in a star.
 
-    A graph convolution with one weight, 0, under the logistic loss; the features of the node in
-    the middle change sign. Clipping node by node allows 2 C, C being 1.
+    The model is a graph convolution with one weight, 0, under the logistic loss. The features of
+    the middle node change sign. Clipping node by node allows a change of 2 C, with C = 1.
     """
     features = np.zeros(leaves + 1)
     features[0] = 10.0
     graph = np.eye(leaves + 1)
     graph[0] = graph[:, 0] = 1
     graph /= graph.sum(axis=1, keepdims=True)
-    # Labels are 1, of which the model gives each the chance 1 / 2.
+    # All labels are 1, and the model gives each the probability 1 / 2.
     sums = [np.clip(-0.5 * graph @ x, -1, 1).sum() for x in (features, -features)]
     share = float(abs(sums[0] - sums[1]) / 2)
     what = "change of the sum of clipped gradients over 2 C, a node with ten neighbours"
@@ -225,9 +239,19 @@ def variance_for_root(_stream: Stream, *, power: float = 1) -> Numbers:
 
 @check("local_change", {"removing": {"change": 1}})
 def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
-    """DP-Forward's code: noise for a change of 1, where any input of norm 1 may take the place."""
+    """DP-Forward's code: noise for a change of 1, where any input of norm 1 is a neighbour."""
     real = gaussian.epsilon(DELTA, change * gaussian.mu(EPSILON, DELTA))
     yield Number("true epsilon at nominal 1", real, "<=", EPSILON, 1e-9)
+
+
+@check("wishart_support", {"the other way round": {"removed": False}})
+def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
+    """A release of the Wishart mechanism is nowhere below the value of the larger neighbour.
+
+    After a record is removed the release is below that value with positive probability.
+    """
+    probability = wishart.revealed(EPSILON) if removed else 0.0
+    yield Number("probability of what the neighbour cannot release", probability, "=", 0, 1e-9)
 
 
 @peer("bingham_law")
@@ -237,9 +261,9 @@ def bingham_law(stream: Stream) -> Numbers:
     form, draws = np.diag([1.0, 0.2]), 2000
     seed = int(stream.integers(2**31))
     mechanism = module.Bingham(epsilon=20.0, sensitivity=1.0, random_state=seed)
-    found = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
-    right = Bingham(20.0 / 4 * form).draws(stream, draws)[:, 1] ** 2
-    p_value = float(stats.ks_2samp(found, right).pvalue)
+    peer_squares = np.array([mechanism.randomise(form) for _ in range(draws)])[:, 1] ** 2
+    exact_squares = Bingham(20.0 / 4 * form).draws(stream, draws)[:, 1] ** 2
+    p_value = float(stats.ks_2samp(peer_squares, exact_squares).pvalue)
     yield Number("p-value against exact draws of the same law", p_value, ">=", 1e-3)
 
 

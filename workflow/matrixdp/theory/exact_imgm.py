@@ -1,6 +1,6 @@
 """Exact claims of the IMGM paper (Yang et al., arXiv 2104.14808) and of the note on vectors.
 
-The parameters of a check by name are what its controls alter in the statement (see ``CHECKS``).
+The keyword parameters of a check are the parts of the statement that its controls alter.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ OFF = {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"fa
 
 @check("I1", OFF)
 def lemma_3(_stream: Stream, *, factor: float = 1) -> Numbers:
-    """The condition of Balle and Wang is the same as |Delta'|_F <= B; ``factor`` is one of B."""
+    """The condition of Balle and Wang equals |Delta'|_F <= B; ``factor`` multiplies B."""
     for epsilon, delta in BUDGETS:
         limit = factor * gaussian.mu(epsilon, delta)
-        at, above = (integrated_delta(epsilon, limit * more) / delta for more in (1.0, 1.001))
-        where = f"epsilon {epsilon:g}, delta {delta:.3g}"
-        yield Number(f"integrated delta at B over delta, {where}", at, "=", 1, 1e-6)
-        yield Number(f"the same at 1.001 B, {where}", above, ">=", 1 + 1e-4)
+        ratio_at, ratio_above = (
+            integrated_delta(epsilon, limit * scale) / delta for scale in (1.0, 1.001)
+        )
+        case = f"epsilon {epsilon:g}, delta {delta:.3g}"
+        yield Number(f"integrated delta at B over delta, {case}", ratio_at, "=", 1, 1e-6)
+        yield Number(f"the same at 1.001 B, {case}", ratio_above, ">=", 1 + 1e-4)
 
 
 @check("I2", {"singular values not ordered alike": {"order": -1}})
@@ -67,13 +69,13 @@ def lemma_4(stream: Stream, *, order: int = 1) -> Numbers:
 def _deltas(
     stream: Stream, noise: float, value: Callable[[Any], float], box: bool = False
 ) -> list[float]:
-    """Return delta over the allowed one for noise with random factors, by integration.
+    """Return delta over the allowed delta for noise with random factors, by integration.
 
-    ``stream`` is for the factors, and for changes beside those along the smallest singular vectors;
-    ``noise`` a factor of the noise that meets (12) with equality, ``value`` which of the singular
-    values (12) is about. In a ``box`` only one column changes, by a corner, and not in any way.
+    ``stream`` draws the factors, and changes besides those along the smallest singular vectors.
+    ``noise`` multiplies the noise that meets (12) with equality; ``value`` selects the singular
+    value of (12). In a ``box`` only one column changes, and only to a corner.
     """
-    found = []
+    ratios = []
     for (m, n), (epsilon, delta) in itertools.product(((4, 5), (3, 3), (2, 9)), BUDGETS):
         rows, columns = (stream.standard_normal((k, k)) + 4 * np.eye(k) for k in (m, n))
         # s2 is 1.
@@ -86,8 +88,8 @@ def _deltas(
         changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
         whitened = np.linalg.solve(rows, changes) @ np.linalg.inv(columns).T
         mu = float(np.linalg.norm(whitened, axis=(1, 2)).max())
-        found.append(integrated_delta(epsilon, mu) / delta)
-    return found
+        ratios.append(integrated_delta(epsilon, mu) / delta)
+    return ratios
 
 
 LESS = {"a hundredth less noise": {"noise": 0.99}}
@@ -97,7 +99,7 @@ LESS = {"a hundredth less noise": {"noise": 0.99}}
 def sufficient(
     stream: Stream, *, noise: float = 1, value: Callable[[Any], float] = np.min
 ) -> Numbers:
-    """Theorem 2: noise that meets (12) with equality is private, whatever changes."""
+    """Theorem 2: noise that meets (12) with equality is private for every change."""
     largest = max(_deltas(stream, noise, value))
     yield Number("largest delta over the allowed one, random factors", largest, "<=", 1, 1e-6)
 
@@ -120,7 +122,7 @@ def necessary(_stream: Stream, *, query: Query = BOX) -> Numbers:
 
 @check("I3_ball", {"records in a box": {"box": True}, "enough noise": {"noise": 1.0}})
 def necessary_in_ball(stream: Stream, *, noise: float = 0.99, box: bool = False) -> Numbers:
-    """The same where a change can be any of its norm: a hundredth less noise is never private."""
+    """The same for all changes of one norm: a hundredth less noise is never private."""
     least = min(_deltas(stream, noise, np.min, box))
     what = "least delta over the allowed one, a hundredth less noise than (12)"
     yield Number(what, least, ">=", 1 + 1e-3)
@@ -148,7 +150,7 @@ def equal_noise(_stream: Stream, *, queries: Mapping[str, Query]) -> Numbers:
 
 @check("I4_any", {"Gaussian noise": {"power": 2.0}})
 def any_noise(_stream: Stream, *, power: float = 1.25) -> Numbers:
-    """The same of all noise, as Section 4.1 puts it, in experiment I; power 2 is Gaussian noise."""
+    """The same for all noise (Section 4.1), in experiment I; power 2 is Gaussian noise."""
     delta = 1 / LIVER.records
     other = SphericalGamma(power).calibrate(LIVER, epsilon=EPSILON, delta=delta)
     plain = IMGM().calibrate(LIVER, epsilon=EPSILON, delta=delta)
@@ -162,17 +164,17 @@ def composition(_stream: Stream, *, power: float = 0.5) -> Numbers:
     """Theorem 4: noise T^power s2 / B per release makes T releases exactly private."""
     for count in (4, 16):
         mu = gaussian.mu(EPSILON, DELTA) / count**power
-        # Losses of one release on a grid, T of which add up.
+        # Losses of one release on a grid; the losses of T releases add up.
         step = mu / 400
         losses = mu**2 / 2 + step * np.arange(-4000, 4001)
         edges = np.append(losses, losses[-1] + step) - step / 2
-        once = np.diff(stats.norm.cdf(edges, mu**2 / 2, mu))
+        single = np.diff(stats.norm.cdf(edges, mu**2 / 2, mu))
         total, start = np.ones(1), 0.0
         for _ in range(count):
-            total, start = signal.fftconvolve(total, once), start + losses[0]
+            total, start = signal.fftconvolve(total, single), start + losses[0]
         loss = start + step * np.arange(len(total))
-        found = (np.maximum(-np.expm1(EPSILON - loss), 0) @ total) / DELTA
-        yield Number(f"delta of {count} releases over the allowed delta", found, "=", 1, 1e-3)
+        ratio = (np.maximum(-np.expm1(EPSILON - loss), 0) @ total) / DELTA
+        yield Number(f"delta of {count} releases over the allowed delta", ratio, "=", 1, 1e-3)
 
 
 def _fixed(n: float) -> Query:
@@ -192,15 +194,15 @@ MOVING = {"s2 that grows with m": {"query": _rising}, "s2 that falls with n": {"
 
 @check("I6", MOVING)
 def growth(_stream: Stream, *, query: Callable[[float], Query] = _fixed) -> Numbers:
-    """Section 4.2: at the same s2 MVG's noise grows without bound with m n, that of IMGM does not.
+    """Section 4.2: at the same s2 MVG's noise grows without bound with m n, IMGM's does not.
 
-    ``query`` of a number of records: the condition that s2 is fixed can be dropped.
+    ``query`` maps a number of records to a query; it can drop the condition that s2 is fixed.
     """
     counts = np.array([1e2, 1e3, 1e4])
 
     def power(mechanism: Mechanism) -> float:
         releases = [mechanism.calibrate(query(n), epsilon=EPSILON, delta=DELTA) for n in counts]
-        return np.polyfit(np.log(counts), np.log([one.noise_std for one in releases]), 1)[0]
+        return np.polyfit(np.log(counts), np.log([release.noise_std for release in releases]), 1)[0]
 
     yield Number("power of m n by which MVG's standard deviation grows", power(MVG()), ">=", 0.5)
     yield Number("the same of IMGM", power(IMGM()), "=", 0, 1e-9)
@@ -220,7 +222,7 @@ def no_budget(_stream: Stream, *, mechanism: Mechanism | None = None, factor: fl
 
 
 def renyi(order: float, mu: float) -> float:
-    """Return the Renyi divergence of unit normals that are mu apart, by quadrature."""
+    """Return the Renyi divergence of unit normals at distance mu, by quadrature."""
     x = np.linspace(-40, 40, 200_001) + order * mu
     log_ratio = mu * x - mu**2 / 2
     moment = np.exp(order * log_ratio + stats.norm.logpdf(x)).sum() * (x[1] - x[0])
@@ -228,54 +230,68 @@ def renyi(order: float, mu: float) -> float:
 
 
 def renyi_as_printed(order: float, eta: float) -> float:
-    """Return what (52) prints for the divergence, eta being half of mu^2."""
+    """Return the divergence as printed in (52), for eta = mu^2 / 2."""
     return float((2 * order + 1) * eta / (order - 1) * np.exp(eta * (order**2 + order)))
 
 
 def renyi_right(order: float, eta: float) -> float:
-    """Return the divergence, eta being half of mu^2."""
+    """Return the divergence for eta = mu^2 / 2."""
     return order * eta
 
 
-@check("I10", {"the right expression, with B for B^2": {"expression": renyi_right}})
-def renyi_bound(
+def renyi_twice(order: float, eta: float) -> float:
+    """Return twice the divergence."""
+    return 2 * renyi_right(order, eta)
+
+
+@check("I10", {"twice the divergence": {"expression": renyi_twice}})
+def renyi_expression(
     _stream: Stream, *, expression: Callable[[float, float], float] = renyi_as_printed
 ) -> Numbers:
-    """(52): the divergence is the printed expression, which with B for B^2 bounds it.
-
-    The divergence at mu = B is order B^2 / 2. The printed bound over it is least at the order
-    1 + sqrt(3) and B = 2 / (order^2 + order).
-    """
+    """(52): the divergence is the printed expression."""
     for order, mu in ((2.0, 0.5), (4.0, 1.0)):
         ratio = renyi(order, mu) / expression(order, mu**2 / 2)
         what = f"divergence over the printed expression, order {order:g}, mu {mu:g}"
         yield Number(what, ratio, "=", 1, 1e-6)
 
+
+@check("I10_bound", {"the right expression, with B for B^2": {"expression": renyi_right}})
+def final_renyi_bound(
+    _stream: Stream, *, expression: Callable[[float, float], float] = renyi_as_printed
+) -> Numbers:
+    """(52): the printed expression with B for B^2 bounds the divergence.
+
+    The divergence at mu = B is order B^2 / 2. The ratio of the printed bound to it is least at the
+    order 1 + sqrt(3) and B = 2 / (order^2 + order).
+    """
+
     def share(logs: Array) -> float:
         order, limit = 1 + np.exp(logs[0]), np.exp(logs[1])
         return float(np.log(expression(order, limit / 2) / renyi_right(order, limit**2 / 2)))
 
-    # Orders up to 21, and B up to e: by far most of what is used.
-    found = optimize.minimize(share, [0.0, 0.0], bounds=[(-5, 3), (-10, 1)], tol=1e-12)
-    order, limit = 1 + np.exp(found.x[0]), np.exp(found.x[1])
+    # Orders up to 21 and B up to e cover nearly all uses.
+    minimum = optimize.minimize(share, [0.0, 0.0], bounds=[(-5, 3), (-10, 1)], tol=1e-12)
+    order, limit = 1 + np.exp(minimum.x[0]), np.exp(minimum.x[1])
     what = f"least final bound over the divergence, at order {order:.3g} and B {limit:.3g}"
-    yield Number(what, float(np.exp(found.fun)), ">=", 1)
+    yield Number(what, float(np.exp(minimum.fun)), ">=", 1)
 
 
 @check("I11", {"without the share q": {"rate": 1.0}})
 def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
-    """Type II: noise for (epsilon / q, delta / q) gives epsilon, all features being released."""
+    """Type II: noise for (epsilon / q, delta / q) gives epsilon when all features are released."""
     for epsilon in (0.1, 1.0):
         mu = gaussian.mu(epsilon / rate, DELTA / rate)
-        real = gaussian.epsilon(DELTA, mu)
-        yield Number(f"true epsilon at nominal {epsilon:g}, IMDB", real, "<=", epsilon, 1e-9)
+        tight_epsilon = gaussian.epsilon(DELTA, mu)
+        yield Number(
+            f"true epsilon at nominal {epsilon:g}, IMDB", tight_epsilon, "<=", epsilon, 1e-9
+        )
 
 
 @check("I13", {"a hundredth less noise": {"noise": 0.99}})
 def algorithm_1(_stream: Stream, *, noise: float = 1) -> Numbers:
-    """Theorem 3: the law of Algorithm 1's noise hides any record; ``noise`` multiplies it.
+    """Theorem 3: Algorithm 1's noise hides any record; ``noise`` multiplies it.
 
-    By integration, for a record that moves from one corner of its domain to the opposite one.
+    By integration, for a record that moves from one corner of its domain to the opposite corner.
     """
     for name, query in (("box [-1, 1]^6", LIVER), ("box [0, 1]^21", CTG), ("ball", BALL)):
         if isinstance(query.domain, Ball):
@@ -293,7 +309,7 @@ def algorithm_1(_stream: Stream, *, noise: float = 1) -> Numbers:
 
 @check("I16", {"the root of c": {"power": 0.5}})
 def trade(_stream: Stream, *, power: float = 1) -> Numbers:
-    """Section 4.1: row factors c I and column factors I / c^power have the same law for any c."""
+    """Section 4.1: row factors c I and column factors I / c^power give the same noise for any c."""
     variances = [c**2 * (1 / c**power) ** 2 for c in (0.01, 1.0, 100.0)]
     change = float(np.abs(np.array(variances) - 1).max())
     yield Number("largest relative change of the variance of an entry", change, "=", 0, 1e-12)
@@ -310,7 +326,8 @@ def noise_along_directions(
     for name, query, important in zip(("I", "III"), queries, ((2, 5), (0, 7, 9)), strict=True):
         mechanisms = DirectionalGaussian(Binary(important, 0.75)), IMGM()
         directional, plain = (
-            one.calibrate(query, epsilon=EPSILON, delta=1 / query.records) for one in mechanisms
+            mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
+            for mechanism in mechanisms
         )
         ratio = smallest_last(directional)[-1] / plain.noise_std
         what = f"noise of important directions over i.i.d., experiment {name}"
@@ -323,30 +340,31 @@ def vector_noise_is_private(
 ) -> Numbers:
     """The note: density exp(-lambda |z|) with lambda = n epsilon / sqrt(d) is epsilon-DP.
 
-    ``degrees`` are those of the radius' gamma law, d if None; ``root`` is the power of d in lambda.
+    ``degrees`` are those of the radius' gamma distribution, d if None; ``root`` is the power of d
+    in lambda.
     """
     draws = 2000
     for d in radii.DIMENSIONS:
         radius = np.linalg.norm(radii.vectors(d, draws, stream), axis=0)
         # Lambda for a sum, from draws: the mean radius is d / lambda.
         rate = d / radius.mean() * d**root / radii.EPSILON
-        real = float(radii.delta(1.0, d, degrees or d))
-        yield Number(f"delta at epsilon 1, d = {d}", real, "<=", 0, 1e-12)
+        tight_delta = float(radii.delta(1.0, d, degrees or d))
+        yield Number(f"delta at epsilon 1, d = {d}", tight_delta, "<=", 0, 1e-12)
         what = f"lambda of draws over the stated one, d = {d}"
         yield Number(what, rate, "=", 1, 5 / (draws * d) ** 0.5)
 
 
 @check("B2", {"the right radius": {"exponential": False}})
 def exponential_radius(_stream: Stream, *, exponential: bool = True) -> Numbers:
-    """The note: with an exponential radius it is not: delta at epsilon 1 is not 0."""
+    """The note: with an exponential radius it is not epsilon-DP: delta at epsilon 1 is above 0."""
     for d in radii.DIMENSIONS:
-        real = float(radii.delta(1.0, d, 1 if exponential else d))
-        yield Number(f"delta at epsilon 1, d = {d}", real, ">=", 0.1)
+        tight_delta = float(radii.delta(1.0, d, 1 if exponential else d))
+        yield Number(f"delta at epsilon 1, d = {d}", tight_delta, ">=", 0.1)
 
 
 @check("B3", {"the laws exchanged": {"exponential": True}})
 def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
-    """The note: the radius follows an Erlang law with d degrees, and no exponential one."""
+    """The note: the radius has an Erlang distribution with d degrees, not an exponential one."""
     for d in (2, 6, 24):
         radius = np.linalg.norm(radii.vectors(d, radii.DRAWS, stream), axis=0)
         radius *= radii.EPSILON / np.sqrt(d)

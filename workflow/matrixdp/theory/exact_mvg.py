@@ -1,6 +1,6 @@
 """Exact claims of the MVG paper (Chanyaswad et al., CCS 2018), each as numbers that decide it.
 
-The parameters of a check by name are what its controls alter in the statement (see ``CHECKS``).
+The keyword parameters of a check are the parts of the statement that its controls alter.
 """
 
 from __future__ import annotations
@@ -66,18 +66,24 @@ def tail_bound(_stream: Stream, *, size: float = 1, cross: float = 2, log: float
     yield Number("smallest zeta, so that zeta <= zeta^2", float(zeta.min()), ">=", 1)
 
 
-def _first(found: Coefficients, theorem: int) -> float:
-    return float(found.alpha if theorem == 2 else found.omega)
+def _quadratic_coefficient(constants: Coefficients, theorem: int) -> float:
+    return float(constants.alpha if theorem == 2 else constants.omega)
 
 
 def _phi(
-    theorem: int, found: Coefficients, epsilon: float, budget: float = 1, linear: float = 1
+    theorem: int, constants: Coefficients, epsilon: float, budget: float = 1, linear: float = 1
 ) -> float:
     """Return the largest phi of a theorem; the last two multiply its epsilon and beta."""
-    return float(largest_phi(_first(found, theorem), linear * found.beta, budget * epsilon))
+    return float(
+        largest_phi(
+            _quadratic_coefficient(constants, theorem), linear * constants.beta, budget * epsilon
+        )
+    )
 
 
-def _released(theorem: int, queries: Sequence[Query], altered: dict[str, float]) -> Iterator[float]:
+def _mu_ratios(
+    theorem: int, queries: Sequence[Query], altered: dict[str, float]
+) -> Iterator[float]:
     """Yield mu / B of MVG releases over budgets and allocations; private: <= 1."""
     for query in queries:
         binary = [Binary((0,), tau) for tau in (0.5, 0.999) if query.features > 1]
@@ -85,18 +91,18 @@ def _released(theorem: int, queries: Sequence[Query], altered: dict[str, float])
             mechanism = MVG(theorem=theorem, allocation=allocation)
             release = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
             # mu is proportional to phi.
-            found = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
-            phi = _phi(theorem, found, epsilon, **altered)
-            used = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
+            constants = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
+            phi = _phi(theorem, constants, epsilon, **altered)
+            phi_release = mechanism.precision_budget(query, epsilon=epsilon, delta=delta)
             assert release.mu is not None
-            yield release.mu / gaussian.mu(release.epsilon, release.delta) * phi / used
+            yield release.mu / gaussian.mu(release.epsilon, release.delta) * phi / phi_release
 
 
 def largest_abstract_share(theorem: int, **altered: float) -> float:
-    """Return the largest s2 phi / B over sizes and budgets, s2 being 1.
+    """Return the largest s2 phi / B over sizes and budgets, for s2 = 1.
 
-    The loss of any release that meets the theorem's condition has mu <= s2 phi, whatever the
-    query: nothing here is symmetric or positive. gamma can be as small as s2 / 2.
+    Every release that meets the theorem's condition has mu <= s2 phi, for any query: neither
+    symmetry nor positivity is assumed. gamma can be as small as s2 / 2.
     """
     budgets = [*itertools.product(EPSILONS, DELTAS)]
     allowed = {budget: gaussian.mu(*budget) for budget in budgets}
@@ -111,19 +117,21 @@ def largest_abstract_share(theorem: int, **altered: float) -> float:
 @check("M2", {"four times epsilon": {"budget": 4}} | _WITHOUT_BETA)
 def theorem_2(_stream: Stream, **altered: float) -> Numbers:
     """Every release by Theorem 2 spends at most the mu that (epsilon, delta) allows."""
-    return _spent(2, QUERIES, "releases", altered)
+    return _largest_ratios(2, QUERIES, "releases", altered)
 
 
 @check("M3", {"eight times epsilon": {"budget": 8}} | _WITHOUT_BETA)
 def theorem_3(_stream: Stream, **altered: float) -> Numbers:
-    """The same by Theorem 3, on second moments, and for queries of any kind."""
+    """The same for Theorem 3, on second moments and on queries of any kind."""
     moments = [query for query in QUERIES if isinstance(query, SecondMomentQuery)]
-    return _spent(3, moments, "second moments", altered)
+    return _largest_ratios(3, moments, "second moments", altered)
 
 
-def _spent(theorem: int, queries: Sequence[Query], what: str, altered: dict[str, float]) -> Numbers:
+def _largest_ratios(
+    theorem: int, queries: Sequence[Query], what: str, altered: dict[str, float]
+) -> Numbers:
     abstract = largest_abstract_share(theorem, **altered)
-    share = max(_released(theorem, queries, altered))
+    share = max(_mu_ratios(theorem, queries, altered))
     yield Number(f"largest mu over the allowed mu, {what}", share, "<=", 1)
     yield Number("largest s2 phi over the allowed mu, any query", abstract, "<=", 1)
 
@@ -135,8 +143,8 @@ def theorem_4(_stream: Stream, *, ratio: float = 1, rank: int = 12) -> Numbers:
     gain = table["phi_thm3"] / table["phi_thm2"]
     # A positive semi-definite query cannot have s2 above sqrt(2) gamma.
     many = (table["r"] > rank) & (table["ratio"] <= np.sqrt(2))
-    for where, rows in (("s2 <= gamma", table["ratio"] <= ratio), ("r > 12", many)):
-        what = f"smallest phi of Theorem 3 over that of Theorem 2, {where}"
+    for condition, rows in (("s2 <= gamma", table["ratio"] <= ratio), ("r > 12", many)):
+        what = f"smallest phi of Theorem 3 over that of Theorem 2, {condition}"
         yield Number(what, gain[rows].min(), ">=", 1, 1e-12)
 
 
@@ -155,8 +163,8 @@ def example_1(_stream: Stream, *, gamma: float = 1, s2: float = 2) -> Numbers:
     m, n = MOVEMENT.features, MOVEMENT.records
     ones = np.ones((m, n))
     attained = float(np.linalg.norm(ones @ ones.T / n))
-    for what, found in (("attained", attained), ("calibrated to", MOVEMENT.gamma)):
-        yield Number(f"gamma / (m c^2), {what}", found / (gamma * m), "=", 1, 1e-12)
+    for what, gamma_value in (("attained", attained), ("calibrated to", MOVEMENT.gamma)):
+        yield Number(f"gamma / (m c^2), {what}", gamma_value / (gamma * m), "=", 1, 1e-12)
     yield Number("exact s2 / (2 m c^2 / n)", MOVEMENT.l2 / (s2 * m / n), "<=", 1)
 
 
@@ -196,10 +204,10 @@ OBLIQUE = {"directions that are not orthogonal": {"orthogonal": False}}
 def singular_values(
     stream: Stream, *, orthogonal: bool = True, worst: Callable[[Array], float] = over_ball
 ) -> Numbers:
-    """Turning the noise keeps what (1) limits, and the largest mu over any change of the value."""
+    """Rotating the noise preserves the left side of (1) and the largest mu over all changes."""
     deviations = np.arange(1.0, 7.0)
 
-    def told(basis: Array) -> tuple[float, float]:
+    def measure(basis: Array) -> tuple[float, float]:
         factor = basis * deviations
         return float(np.linalg.norm(np.linalg.inv(factor @ factor.T))), worst(factor)
 
@@ -207,29 +215,29 @@ def singular_values(
     bases /= np.linalg.norm(bases, axis=1, keepdims=True)
     if orthogonal:
         bases = np.linalg.qr(bases)[0]
-    plain = told(np.eye(6))
-    changes = np.abs(np.array([told(basis) for basis in bases]) / plain - 1).max(axis=0)
+    baseline = measure(np.eye(6))
+    changes = np.abs(np.array([measure(basis) for basis in bases]) / baseline - 1).max(axis=0)
     names = "left side of (1)", "largest mu over any change of the value"
     for name, change in zip(names, changes.tolist(), strict=True):
         yield Number(f"largest relative change, 20 bases: {name}", change, "=", 0, 1e-9)
 
 
 def noise_of(release: Release) -> MatrixNormal:
-    """Return the law of additive noise of a release that is a matrix normal."""
+    """Return the matrix normal noise distribution of an additive release."""
     assert isinstance(release, Additive)
     assert isinstance(release.noise, MatrixNormal)
     return release.noise
 
 
 def smallest_last(release: Release) -> Array:
-    """Return the singular values of the row factor of such noise, descending."""
-    given = np.asarray(noise_of(release).row_factor, dtype=float)
-    return np.linalg.svd(np.diag(given) if given.ndim == 1 else given, compute_uv=False)
+    """Return the singular values of the row factor of matrix normal noise, descending."""
+    factor = np.asarray(noise_of(release).row_factor, dtype=float)
+    return np.linalg.svd(np.diag(factor) if factor.ndim == 1 else factor, compute_uv=False)
 
 
 @check("M9", {"Sigma and Psi exchanged": {"exchanged": True}})
 def same_law(stream: Stream, *, exchanged: bool = False) -> Numbers:
-    """The samplers of Lemmas 6 and 7 draw the law of the definition, and tests would tell."""
+    """The samplers of Lemmas 6 and 7 draw from the defined distribution; tests reject others."""
     table = samplers.samplers(int(stream.integers(2**31)), exchanged=exchanged)
     tests = table[table["kind"] == "test"].groupby("sampler")["p_value"]
     smallest, wrong = tests.min(), tests.max()["wrong_order"]
@@ -240,7 +248,7 @@ def same_law(stream: Stream, *, exchanged: bool = False) -> Numbers:
 
 #: A number of operations by m and n.
 Cost = Callable[[float, float], float]
-#: Orders of one draw: ``least`` is what section 6.4 gives.
+#: Orders of the cost of one draw: ``least`` is that of section 6.4.
 ORDERS: dict[str, Cost] = {
     "fixed": lambda m, n: 1.0,
     "squared": lambda m, n: (m * n) ** 2,
@@ -253,7 +261,7 @@ _FIXED = {"a fixed number": {"limit": ORDERS["fixed"]}}
 
 @check("M10", {"(mn)^3 operations": {"limit": ORDERS["cube"]}} | _FIXED)
 def cost_of_samplers(_stream: Stream, *, limit: Cost | None = None) -> Numbers:
-    """Section 6.4: the cheaper sampler of any Sigma and Psi, each by its own cost, Algorithm 1."""
+    """Section 6.4: the costs of the cheaper sampler, of each sampler and of Algorithm 1."""
 
     def cheaper(m: float, n: float) -> float:
         return min(samplers.affine(m, n), samplers.kronecker(m, n))
@@ -268,12 +276,12 @@ def cost_of_samplers(_stream: Stream, *, limit: Cost | None = None) -> Numbers:
 def cost_along_directions(
     _stream: Stream, *, cost: Cost = samplers.unimodal, limit: Cost = ORDERS["least"]
 ) -> Numbers:
-    """Section 6.4 for Algorithm 1, where Psi = I and the directions of Sigma are given."""
+    """Section 6.4 for Algorithm 1 with Psi = I and fixed directions of Sigma."""
     return _powers("Algorithm 1 along given directions", cost, limit)
 
 
 def _powers(name: str, cost: Cost, limit: Cost) -> Numbers:
-    """Yield the power of the growing side in a number of operations, beside that in its limit."""
+    """Yield the power of the growing side in a number of operations and in its limit."""
     ends = 1e6, 1e8
     shapes = {
         "m = 6": [(6.0, end) for end in ends],
@@ -281,9 +289,9 @@ def _powers(name: str, cost: Cost, limit: Cost) -> Numbers:
         "m = n": [(end, end) for end in ends],
     }
     for shape, sizes in shapes.items():
-        logs = (np.log([one(*size) for size in sizes]) for one in (cost, limit))
-        power, printed = (float(np.diff(log)[0] / np.log(ends[1] / ends[0])) for log in logs)
-        yield Number(f"power in the operations, {name}, {shape}", power, "<=", printed, 1e-3)
+        logs = (np.log([operations(*size) for size in sizes]) for operations in (cost, limit))
+        power, power_limit = (float(np.diff(log)[0] / np.log(ends[1] / ends[0])) for log in logs)
+        yield Number(f"power in the operations, {name}, {shape}", power, "<=", power_limit, 1e-3)
 
 
 def _equal_precisions(eigenvalues: Array, budget: float) -> Array:
@@ -293,8 +301,8 @@ def _equal_precisions(eigenvalues: Array, budget: float) -> Array:
 @check("M11", {"a budget that fills all directions": {"budget": 10.0}})
 def printed_optimum(_stream: Stream, *, budget: float | None = None) -> Numbers:
     """Eq. (25) with its closed form for c must give positive precisions: here experiment I."""
-    given = _liver_budget() if budget is None else budget
-    u = filling.printed_formula(filling.SPECTRUM, np.array(given))
+    precision_sum = _liver_budget() if budget is None else budget
+    u = filling.printed_formula(filling.SPECTRUM, np.array(precision_sum))
     yield Number("smallest precision of Eq. (25), experiment I", float(u.min()), ">=", 0)
 
 
@@ -321,21 +329,21 @@ def _liver_budget() -> float:
 def information(_stream: Stream, *, records: int | None = None, power: float = 1) -> Numbers:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information.
 
-    For ``records`` see :func:`matrixdp.theory.leakage.information`; ``power`` is one of the ratio.
+    For ``records`` see :func:`matrixdp.theory.leakage.information`; ``power`` is that of the ratio.
     """
     for budget in (0.1, 1.0, 10.0):
         u = filling.water_filling(filling.SPECTRUM, budget)
         gain = power * float(filling.gain(filling.SPECTRUM, u))
         ratios = filling.SPECTRUM * u
         parts = (leakage.normal(1 / ratio) for ratio in ratios[ratios > 0])
-        found = sum(leakage.information(part, records) for part in parts)
+        total_information = sum(leakage.information(part, records) for part in parts)
         what = f"ln PNR / (2 mutual information), budget {budget:g}"
-        yield Number(what, gain / (2 * found), "=", 1, 1e-4)
+        yield Number(what, gain / (2 * total_information), "=", 1, 1e-4)
 
 
 @check("M24", {"many records": {"records": None}})
 def least_leakage_of_few(_stream: Stream, *, records: int | None = 0) -> Numbers:
-    """Theorem 9 as stated, for any law of the data: here one record of two values, or two."""
+    """Theorem 9 as stated, for any data distribution: here one or two records of two values."""
     for count, name in ((1, "one record"), (2, "two records")):
         yield _lattice(count, count if records == 0 else records, f"{name} of two values")
 
@@ -365,24 +373,26 @@ def _lattice(count: int, records: int | None, of: str) -> Number:
 
 @check("M25", {"half of the budget": {"share": 0.5}})
 def budgets(_stream: Stream, *, share: float = 1) -> Numbers:
-    """Theorems 5 and 6: what the precisions of calibrated releases sum to."""
+    """Theorems 5 and 6: the sum of the squared precisions of calibrated releases."""
     for query, theorem in ((LIVER, 2), (CTG, 2), (MOVEMENT, 2), (MOVEMENT, 3)):
         delta = 1 / query.records
         release = MVG(theorem=theorem).calibrate(query, epsilon=EPSILON, delta=delta)
-        found = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
-        first = _first(found, theorem)
-        root = (-found.beta + np.sqrt(found.beta**2 + 8 * first * EPSILON)) / (2 * first)
+        constants = coefficients(query.shape, gamma=query.gamma, s2=query.paper_l2, delta=delta)
+        quadratic = _quadratic_coefficient(constants, theorem)
+        root = (-constants.beta + np.sqrt(constants.beta**2 + 8 * quadratic * EPSILON)) / (
+            2 * quadratic
+        )
         unimodal = isinstance(query, IdentityQuery)
-        printed = share * (root**4 / query.records if unimodal else root**2)
-        spent = float(((smallest_last(release) ** 2) ** -2.0).sum() / printed)
+        precision_sum = share * (root**4 / query.records if unimodal else root**2)
+        ratio = float(((smallest_last(release) ** 2) ** -2.0).sum() / precision_sum)
         what = f"{query.name} {query.shape[0]} x {query.shape[1]}, Theorem {theorem}"
-        yield Number(f"sum of squared precisions / budget, {what}", spent, "=", 1, 1e-8)
+        yield Number(f"sum of squared precisions / budget, {what}", ratio, "=", 1, 1e-8)
 
 
 @check("M30_many_records", {"few records": {"counts": (1, 2)}}, counts=(16, 256))
 @check("M30", {"many records": {"counts": (256,)}})
 def sum_of_records(_stream: Stream, *, counts: Sequence[int] = (1,)) -> Numbers:
-    """Theorem 8: a sum over records, of any number as stated, has the largest information."""
+    """Theorem 8: a sum over any number of records has the largest information."""
     for count in counts:
         share = leakage.information(leakage.normal(1.0), count) / leakage.gaussian(1.0)
         what = f"information over the largest possible, {count} record(s)"

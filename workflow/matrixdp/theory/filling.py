@@ -1,7 +1,7 @@
-"""The allocation of highest precision-to-noise ratio (MVG, Theorem 7 and Lemma 10).
+"""The allocation with the highest power-to-noise ratio (MVG, Theorem 7 and Lemma 10).
 
-The limit is on the precisions of the m directions of unimodal noise: sum u <= d (Problem 2, with
-Psi = I), where u_k is the precision of direction k and the gain is sum_k ln(1 + lambda_k u_k).
+The constraint limits the precisions of the m directions of unimodal noise: sum u <= d (Problem 2
+with Psi = I). u_k is the precision of direction k, and the gain is sum_k ln(1 + lambda_k u_k).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SPECTRUM = np.array([20.2, 14.6, 7.98, 5.42, 2.88, 1.61])
 EPSILON = 1.0
 
 BUDGETS = np.logspace(-9, 2, 133)
-#: Budgets at which mutual information is also estimated from draws.
+#: Budgets for which mutual information is also estimated from draws.
 SAMPLED = (0.05, 0.5, 5.0, 50.0)
 DRAWS = 20_000
 
@@ -40,7 +40,7 @@ def filling(seed: int) -> pd.DataFrame:
           ``numerical`` optimum;
         - ``gain``: of these, of ``equal`` precisions, and of ``quadratic`` filling (|u|_2 = d);
           NaN where a precision is negative;
-        - ``residual``: how far water filling is from its optimality conditions, relative;
+        - ``residual``: relative violation of the optimality conditions by water filling;
         - ``information``: twice the mutual information of a Gaussian answer and its release, from
           the ``determinants`` of their joint law, and ``sampled``;
         - ``mark``: budgets of MVG (``mvg``) and of exactly calibrated noise (``exact``) at epsilon
@@ -50,9 +50,9 @@ def filling(seed: int) -> pd.DataFrame:
         np.stack([fill(SPECTRUM, budget) for budget in BUDGETS])
         for fill in (water_filling, quadratic_filling, numerical_optimum)
     )
-    printed = printed_formula(SPECTRUM, BUDGETS[:, None])
+    closed_form = printed_formula(SPECTRUM, BUDGETS[:, None])
     equal = np.repeat(BUDGETS[:, None] / len(SPECTRUM), len(SPECTRUM), axis=1)
-    precisions = {"water": water, "printed": printed, "numerical": numerical}
+    precisions = {"water": water, "printed": closed_form, "numerical": numerical}
     gains = precisions | {"equal": equal, "quadratic": quadratic}
     information = np.array([joint_information(SPECTRUM, u) for u in water])
     (stream,) = seeds.streams(seed, "theory", "filling", trials=[0])
@@ -79,11 +79,11 @@ def gain(eigenvalues: Array, u: Array) -> Array:
 def numerical_optimum(eigenvalues: Array, budget: float) -> Array:
     """Return u >= 0 that maximises the gain at sum u = budget, by sequential programming.
 
-    Shares of the budget are exact to 1e-6 or so, and rounded to 1e-9.
+    Shares of the budget are exact to about 1e-6 and rounded to 1e-9.
     """
-    # With a gain of order 1 small budgets do not drown.
+    # Scale the gain to order 1, so that small budgets also converge.
     scale = np.log1p(eigenvalues[0] * budget)
-    found = minimize(
+    optimum = minimize(
         lambda share: -np.log1p(eigenvalues * budget * share).sum() / scale,
         np.full(len(eigenvalues), 1 / len(eigenvalues)),
         jac=lambda share: -eigenvalues * budget / (1 + eigenvalues * budget * share) / scale,
@@ -92,12 +92,12 @@ def numerical_optimum(eigenvalues: Array, budget: float) -> Array:
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 500},
     )
-    return budget * np.maximum(found.x.round(9), 0)
+    return budget * np.maximum(optimum.x.round(9), 0)
 
 
 def optimality_residual(eigenvalues: Array, u: Array) -> Array:
     """Return the largest relative violation of the conditions of Karush, Kuhn and Tucker, (...)."""
-    # Those of filled directions must be equal, and those of the others not above them.
+    # Slopes of filled directions must be equal, and slopes of the others at most as large.
     slopes = eigenvalues / (1 + eigenvalues * u)
     filled = u > 0
     level = np.where(filled, slopes, 0).max(axis=-1, keepdims=True)
@@ -122,13 +122,13 @@ def sampled_information(
 ) -> tuple[float, float]:
     """Return an estimate of 2 I(S; S + Z) for water-filled Z, and its standard error."""
     u = water_filling(eigenvalues, budget)
-    kept = u > 0
-    signal, added = eigenvalues[kept], 1 / u[kept]
+    active = u > 0
+    signal, noise = eigenvalues[active], 1 / u[active]
     answers, noises = (
         MatrixNormal((len(variances), DRAWS), np.sqrt(variances)).sample([stream])[0].T
-        for variances in (signal, added)
+        for variances in (signal, noise)
     )
-    loss = _log_density(noises, added) - _log_density(answers + noises, signal + added)
+    loss = _log_density(noises, noise) - _log_density(answers + noises, signal + noise)
     return float(2 * loss.mean()), float(2 * loss.std() / np.sqrt(DRAWS))
 
 
@@ -156,8 +156,8 @@ def _precisions(allocation: str, u: Array) -> pd.DataFrame:
 def _rows(
     kind: str, allocation: str, budget: ArrayLike, value: ArrayLike, error: ArrayLike = np.nan
 ) -> pd.DataFrame:
-    named = {"kind": kind, "allocation": allocation, "budget": budget, "direction": pd.NA}
-    return pd.DataFrame({**named, "value": value, "standard_error": error})
+    labels = {"kind": kind, "allocation": allocation, "budget": budget, "direction": pd.NA}
+    return pd.DataFrame({**labels, "value": value, "standard_error": error})
 
 
 THEORY = {"filling": filling}

@@ -1,6 +1,6 @@
 """Mutual information of one number and its noisy release, in nats (MVG, Theorems 8 and 9).
 
-No law but the Gaussian has a closed form: densities are put on a grid and integrated there.
+Only the Gaussian has a closed form; other densities are integrated on a grid.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from scipy.special import ndtr
 
 from matrixdp.checks import Array
 
-#: Points of the grid, and its half-width in standard deviations of what is released.
+#: Points of the grid, and its half-width in standard deviations of the release.
 POINTS, WIDTH = 2**14 + 1, 12.0
 #: Share of the variance of lattice noise that is not on the lattice.
 SPREAD = 0.02
 
 
 class Law(Protocol):
-    """A law of noise with mean 0, such as a frozen one of scipy."""
+    """A noise distribution with mean 0, such as a frozen distribution of scipy."""
 
     def cdf(self, x: Array) -> Array:
         """Return the distribution function."""
@@ -30,9 +30,9 @@ class Law(Protocol):
 
 
 class Lattice(NamedTuple):
-    """Noise on the points -spacing, 0 and spacing, each of them smoothed by a narrow normal law.
+    """Noise on the points -spacing, 0 and spacing, each smoothed by a narrow normal distribution.
 
-    Where an answer has that spacing the noise mixes its values up, and moves none of them far. The
+    It mixes up the values of an answer with the same spacing and moves none of them far. The
     variance is at most spacing^2.
     """
 
@@ -57,13 +57,13 @@ def gaussian(variance: float) -> float:
 
 
 def normal(variance: float) -> Law:
-    """Return the normal law with mean 0."""
+    """Return the normal distribution with mean 0 and this variance."""
     law: Law = stats.norm(scale=np.sqrt(variance))
     return law
 
 
 def laws(variance: float) -> dict[str, Law]:
-    """Return other laws of noise with mean 0 and this variance, by name."""
+    """Return other noise distributions with mean 0 and this variance, by name."""
     std = np.sqrt(variance)
     return {
         "Laplace": stats.laplace(scale=std / np.sqrt(2)),
@@ -75,26 +75,26 @@ def laws(variance: float) -> dict[str, Law]:
 def information(noise: Law, records: int | None = None) -> float:
     """Return I(S; S + Z) for noise Z and an answer S of mean 0 and variance 1.
 
-    S is the scaled sum of so many independent signs, which is a query of the form sum_i g_i(x_i);
-    None stands for its limit, S ~ N(0, 1).
+    S is the scaled sum of ``records`` independent signs, a query of the form sum_i g_i(x_i). None
+    stands for its limit, S ~ N(0, 1).
     """
     z = WIDTH * np.sqrt(1 + noise.var()) * np.linspace(-1, 1, POINTS)
     step = z[1] - z[0]
     edges = np.append(z - step / 2, z[-1] + step / 2)
-    # The probabilities of cells, as some densities jump.
-    alone = np.diff(noise.cdf(edges))
+    # Probabilities of cells, because some densities jump.
+    noise_cells = np.diff(noise.cdf(edges))
     if records is None:
-        released = signal.fftconvolve(alone, stats.norm.pdf(z) * step, mode="same")
+        output_cells = signal.fftconvolve(noise_cells, stats.norm.pdf(z) * step, mode="same")
     else:
         heads = np.arange(records + 1)
-        chances = stats.binom.pmf(heads, records, 0.5)
+        probabilities = stats.binom.pmf(heads, records, 0.5)
         places = (2 * heads - records) / np.sqrt(records)
         cells = np.diff([noise.cdf(edges - place) for place in places])
-        released = chances @ cells
-    return _entropy(released / step, step) - _entropy(alone / step, step)
+        output_cells = probabilities @ cells
+    return _entropy(output_cells / step, step) - _entropy(noise_cells / step, step)
 
 
 def _entropy(density: Array, step: float) -> float:
-    """Return the entropy of a density on a grid, whose ends it does not reach."""
+    """Return the entropy of a density on a grid that covers its support."""
     positive = density[density > 1e-300]
     return float(-(positive * np.log(positive)).sum() * step)

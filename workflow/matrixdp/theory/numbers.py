@@ -1,4 +1,4 @@
-"""Numbers that decide an exact claim, and statements that they must decide the other way."""
+"""Numbers that decide an exact claim, with altered statements as negative controls."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 
 class Number(NamedTuple):
-    """One number of a check, in words (``statistic``) and as it was computed (``value``).
+    """One number of a check: its description (``statistic``) and its ``value``.
 
-    Its ``relation`` to what the claim says, ``expected``, is ``=``, ``<=`` or ``>=``, which may be
-    missed by ``tolerance``, in the units of ``value``.
+    Its ``relation`` to the claim's number, ``expected``, is ``=``, ``<=`` or ``>=``. It holds
+    within ``tolerance``, in the units of ``value``.
     """
 
     statistic: str
@@ -33,8 +33,8 @@ class Number(NamedTuple):
         return bool(signs[self.relation] <= self.tolerance)
 
 
-#: Computes numbers from one stream, and from what is to be altered in the statement, by name. The
-#: same stream gives the same numbers.
+#: Computes numbers from a stream and from alterations of the statement, by name. The same stream
+#: gives the same numbers.
 Numbers = Iterator[Number]
 Statement = Callable[..., Numbers]
 Stream = np.random.Generator
@@ -44,9 +44,9 @@ Stream = np.random.Generator
 class Check:
     """A statement of a paper as numbers, with its negative controls.
 
-    ``altered`` has what the statement takes under each alteration, in words (a constant halved, a
-    condition dropped). Every number must come out the other way under one of them: a number that
-    nothing can change proves nothing.
+    ``altered`` has the arguments of the statement under each alteration, by its description (a
+    constant halved, a condition dropped). Every number must change its verdict under one of them: a
+    number that nothing can change proves nothing.
     """
 
     statement: Statement
@@ -59,17 +59,17 @@ class Check:
 
 
 def register() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
-    """Return an empty table of checks, and what enters the statement below it into the table.
+    """Return an empty table of checks, and a decorator that enters a statement into the table.
 
-    That takes the check's name, its ``altered`` if any, and by name what the statement is given.
+    The decorator takes the check's name, its ``altered`` if any, and arguments of the statement.
     """
     checks: dict[str, Check] = {}
 
-    def enter(name: str, altered: Any = (), **given: Any) -> Callable[[Statement], Statement]:
-        def entered(statement: Statement) -> Statement:
-            checks[name] = Check(partial(statement, **given), dict(altered))
+    def enter(name: str, altered: Any = (), **parameters: Any) -> Callable[[Statement], Statement]:
+        def enter_statement(statement: Statement) -> Statement:
+            checks[name] = Check(partial(statement, **parameters), dict(altered))
             return statement
 
-        return entered
+        return enter_statement
 
     return checks, enter

@@ -1,4 +1,4 @@
-"""The true epsilon of every setting of the IMGM paper's experiments (Table 1)."""
+"""The tight epsilon of every setting of the IMGM paper's experiments (Table 1)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,20 @@ EPSILONS = {
     "features": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
 }
 SCHEMES = ("imgm", "imgm_amplified")
-#: By counting lots or batches for steps.
+#: Schemes of the authors' code that count lots, or batches, as steps.
 CODE = ("imgm_code", "imgm_code_batch_steps")
-#: The data sets of the authors' public code, and the batches that it sets for one or the other.
+#: The data sets of the authors' public code, and the batch sizes that it sets.
 CODED, BATCHES = ("mnist", "cifar10", "adult", "svhn"), (64, 128, 256)
+#: The records, lot and batch that the code itself sets in commit 2b7b36e, and its epochs.
+CODE_SETTINGS = {
+    "mnist": {"records": 60_000, "lot": 128, "batch": 128},
+    "cifar10": {"records": 50_000, "lot": 256, "batch": 64},
+    "svhn": {"records": 73_257, "lot": 256, "batch": 64},
+    "adult": {"records": 32_561, "lot": 256, "batch": 256},
+}
+CODE_EPOCHS = 60
+#: Whose lots and epochs a row has.
+PAPER_LOTS, CODE_LOTS = "paper", "code"
 
 
 class Setting(NamedTuple):
@@ -44,17 +54,17 @@ class Setting(NamedTuple):
     features: tuple[int, int] | None
 
     def plans(self) -> dict[str, Plan]:
-        """Return what is released, by kind."""
-        found: dict[str, Plan] = {}
+        """Return the plans of the releases, by kind."""
+        result: dict[str, Plan] = {}
         if self.epochs and self.gradient:
             shapes = {"largest": self.gradient}
-            found["gradients"] = Gradients(
+            result["gradients"] = Gradients(
                 records=self.records, lot=self.lot, epochs=self.epochs, clip=1.0, shapes=shapes
             )
         if self.features:
             block, size = self.features
-            found["features"] = Features(features=size, records=self.records, lot=block)
-        return found
+            result["features"] = Features(features=size, records=self.records, lot=block)
+        return result
 
 
 #: By the name of the data set in this project.
@@ -69,22 +79,24 @@ SETTINGS = {
 
 
 def settings(_seed: int) -> pd.DataFrame:
-    """Return noise and true epsilon of IMGM in every published setting, run here or not.
+    """Return noise and tight epsilon of IMGM in every published setting, run here or not.
 
     Returns:
         One row per data set, kind (``gradients``: Type I, ``features``: Type II), scheme
-        (``imgm``: as its theorems say; ``imgm_amplified``: with the paper's amplification;
-        ``imgm_code`` and ``imgm_code_batch_steps``: as in the authors' code, on the data sets that
-        it has, for every batch that it sets) and nominal epsilon; ``lot`` and ``batch`` are
-        records, the batch missing where nothing depends on it.
+        (``imgm``: by its theorems; ``imgm_amplified``: with the paper's amplification;
+        ``imgm_code`` and ``imgm_code_batch_steps``: by the authors' code, on its data sets, for
+        every batch size that it sets), ``lots`` and claimed epsilon. ``lots`` says whether lots and
+        epochs are those of the ``paper`` or of the ``code``. Both are taken for Poisson samples,
+        which the code does not draw: it shuffles. ``lot`` and ``batch`` count records; the batch is
+        missing where nothing depends on it.
     """
     rows = []
     for dataset, setting in SETTINGS.items():
-        for kind, scheme, plan in _cases(dataset, setting):
+        for kind, scheme, lots, plan in _cases(dataset, setting):
             for epsilon in EPSILONS[kind]:
                 noise = registry(kind)[scheme].calibrate(plan, epsilon=epsilon, delta=DELTA)
                 rows.append(
-                    {"dataset": dataset, "kind": kind, "scheme": scheme}
+                    {"dataset": dataset, "kind": kind, "scheme": scheme, "lots": lots}
                     | {"epsilon": epsilon, "delta": DELTA, "batch": getattr(plan, "batch", None)}
                     | {name: getattr(plan, name) for name in ("records", "lot", "steps", "rate")}
                     | {"multiplier": 1 / noise.mu, "epsilon_actual": noise.epsilon_actual}
@@ -92,13 +104,15 @@ def settings(_seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"batch": "Int64"})
 
 
-def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, Plan]]:
-    """Yield kind, scheme and plan of everything that is shown of a setting."""
+def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, str, Plan]]:
+    """Yield kind, scheme, whose lots, and plan of every row of a setting."""
     for kind, plan in setting.plans().items():
-        yield from ((kind, scheme, plan) for scheme in SCHEMES)
+        yield from ((kind, scheme, PAPER_LOTS, plan) for scheme in SCHEMES)
         if isinstance(plan, Gradients) and dataset in CODED:
             for scheme, batch in itertools.product(CODE, BATCHES):
-                yield kind, scheme, replace(plan, batch=batch)
+                yield kind, scheme, PAPER_LOTS, replace(plan, batch=batch)
+            in_code = replace(plan, epochs=CODE_EPOCHS, **CODE_SETTINGS[dataset])
+            yield from ((kind, scheme, CODE_LOTS, in_code) for scheme in CODE)
 
 
 THEORY = {"settings": settings}

@@ -2,10 +2,10 @@
 
 The l2 vector mechanism on the mean of n vectors in [0, 1]^d has lambda = n epsilon / sqrt(d), as
 replacing one vector moves the mean by at most sqrt(d) / n. Its radius follows Gamma(d), because a
-shell at radius r has volume r^(d - 1) dr. Who draws the radius from an exponential law instead has
-the density r^(1 - d) exp(-lambda r), infinite at 0.
+shell at radius r has volume r^(d - 1) dr. An exponential radius gives instead the density
+r^(1 - d) exp(-lambda r), which is infinite at 0.
 
-Both are laws with a Gamma(k) radius, of density r^(k - d) exp(-lambda r): k = d and k = 1.
+Both distributions have a Gamma(k) radius, of density r^(k - d) exp(-lambda r): k = d and k = 1.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from matrixdp.privacy.sensitivity import Box, IdentityQuery
 
 DIMENSIONS = (2, 6, 24, 1488)
 EPSILON = 1.0
-#: Most draws, and most numbers in them.
+#: Largest number of draws, and of entries in all draws.
 DRAWS, NUMBERS = 40_000, 6_000_000
 #: Edges of the histograms of lambda times the radius, 30 a decade.
 EDGES = np.logspace(-3, 4, 211)
-#: Nominal privacy budgets at which the real delta is computed.
+#: Claimed privacy budgets at which the tight delta is computed.
 EPSILONS = np.geomspace(0.01, 300, 61)
 RECORDS = 1_000
 #: Nodes of the quadrature over the radius.
@@ -35,15 +35,15 @@ NODES = 4_000
 
 
 def radii(seed: int) -> pd.DataFrame:
-    """Return radii, real privacy and error of the right and the wrong law, in several dimensions.
+    """Return radii, tight delta and error of the right and the wrong radius in several dimensions.
 
     Returns:
         Numbers at x, by ``law`` (``gamma``, the right one, or ``exponential``), of these kinds:
 
-        - ``density`` of ln(lambda r) about x = lambda r, of draws and of the law;
+        - ``density`` of ln(lambda r) at x = lambda r, of draws and of the distribution;
         - ``quantile`` of lambda r at probability x, the same;
-        - ``delta``: at budget x, for noise of nominal epsilon 1, exact (``value`` alone);
-        - ``sampled_delta``: at x = 1, of draws, beside the exact one;
+        - ``delta``: at budget x, for noise of claimed epsilon 1, exact (``value`` alone);
+        - ``sampled_delta``: at x = 1, of draws, beside the exact value;
         - ``largest_loss``: of the draws;
         - ``error``: root mean square per coordinate of the noise on a mean of x vectors.
     """
@@ -55,8 +55,8 @@ def radii(seed: int) -> pd.DataFrame:
         # The same directions with the wrong radius.
         radius = stream.standard_exponential(draws) * np.sqrt(d) / EPSILON
         wrong = right * (radius / np.linalg.norm(right, axis=0))
-        for law, k, drawn in (("gamma", d, right), ("exponential", 1, wrong)):
-            parts.append(_described(d, k, drawn).assign(law=law, d=d))
+        for law, k, noise in (("gamma", d, right), ("exponential", 1, wrong)):
+            parts.append(_noise_rows(d, k, noise).assign(law=law, d=d))
     columns = ["kind", "law", "d", "x", "value", "expected"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -72,22 +72,23 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
 
 
 def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
-    """Return the smallest delta of noise of nominal epsilon 1 whose radius follows Gamma(k).
+    """Return the tight delta of noise of claimed epsilon 1 whose radius follows Gamma(k).
 
     With lambda = 1 the worst neighbour is a shift of length 1. For k below d, the privacy loss of z
-    is (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|; it exceeds epsilon where r' is
-    beyond a threshold, that is where the cosine of z with the shift is below one. Then delta =
-    P(loss > epsilon) - e^epsilon Q(loss > epsilon), each an average over radii of the cosine's law,
-    within 2e-4 for d = 2, where that law has poles, and 1e-5 beyond. Epsilon is at least 0, d at
-    least 2; k is d for the right law, 1 for the exponential radius.
+    is (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|. It exceeds epsilon where r' is
+    above a threshold, that is, where the cosine of z with the shift is below a threshold. Then
+    delta = P(loss > epsilon) - e^epsilon Q(loss > epsilon). Each probability is an average over
+    radii of the cosine's distribution function. The error is 2e-4 for d = 2, where the cosine's
+    density has poles, and 1e-5 for larger d. Epsilon is at least 0, d at least 2; k is d for the
+    right radius, 1 for the exponential radius.
     """
     d, k = checks.count(d=d), checks.count(k=k)
     epsilon = np.asarray(epsilon, dtype=float)
     if k == d:
-        # No distance changes by more than the shift.
+        # A distance changes by at most the shift.
         return np.where(epsilon < 1, generalized_gamma.delta(epsilon, 1.0, 1.0, d), 0.0)
     epsilon = epsilon[..., None]
-    # In the root of the radius the kinks at small radii are resolved as well.
+    # A grid of the root of the radius also resolves the kinks at small radii.
     ends = np.sqrt([gammaincinv(k, 1e-18), gammainccinv(k, 1e-18)])
     root = np.linspace(ends[0], ends[1], NODES)
     r = root**2
@@ -99,37 +100,37 @@ def delta(epsilon: ArrayLike, d: int, k: int) -> Array:
         half = np.clip(low * high / (4 * r), 0, 1)
         return betainc((d - 1) / 2, (d - 1) / 2, half) @ share
 
-    beyond, before = _moved(r, epsilon, d - k), _moved(r, -epsilon, d - k)
+    upper, lower = _shifted_radius(r, epsilon, d - k), _shifted_radius(r, -epsilon, d - k)
     # Both 1 + cosines as products, which are exactly 0 where the loss cannot exceed epsilon.
-    p = chance(r + 1 - beyond, r + 1 + beyond)
-    q = chance(before - r + 1, before + r - 1)
+    p = chance(r + 1 - upper, r + 1 + upper)
+    q = chance(lower - r + 1, lower + r - 1)
     return np.maximum(p - np.exp(epsilon[..., 0]) * q, 0)
 
 
-def _moved(r: Array, epsilon: Array, power: int) -> Array:
+def _shifted_radius(r: Array, epsilon: Array, power: int) -> Array:
     """Return the x at which power ln x + x is epsilon above its value at r."""
     # x e^(x / power) = r e^((r + epsilon) / power), solved by Lambert's function.
     return power * lambertw(r / power * np.exp((r + epsilon) / power)).real
 
 
-def _described(d: int, k: int, drawn: Array) -> pd.DataFrame:
-    """Describe noise on a sum, shape (d, draws), where lambda is epsilon / sqrt(d)."""
+def _noise_rows(d: int, k: int, noise: Array) -> pd.DataFrame:
+    """Return the rows about noise on a sum, shape (d, draws), where lambda is epsilon / sqrt(d)."""
     scale = np.sqrt(d) / EPSILON
-    radius = np.linalg.norm(drawn, axis=0) / scale
-    found, _ = np.histogram(np.log(radius), np.log(EDGES))
+    radius = np.linalg.norm(noise, axis=0) / scale
+    histogram_counts, _ = np.histogram(np.log(radius), np.log(EDGES))
     widths = np.diff(np.log(EDGES))
     histogram = _rows(
         "density",
         np.sqrt(EDGES[1:] * EDGES[:-1]),
-        found / len(radius) / widths,
+        histogram_counts / len(radius) / widths,
         np.diff(gammainc(k, EDGES)) / widths,
     )
     shares = (np.arange(20) + 0.5) / 20
-    # The neighbour whose vector is 1 instead of 0 in every coordinate.
-    other = np.linalg.norm(drawn - 1, axis=0) / scale
-    loss = (d - k) * np.log(other / radius) + other - radius
+    # The neighbour's vector is 1 instead of 0 in every coordinate.
+    neighbour_radius = np.linalg.norm(noise - 1, axis=0) / scale
+    loss = (d - k) * np.log(neighbour_radius / radius) + neighbour_radius - radius
     sampled = np.maximum(-np.expm1(EPSILON - loss), 0).mean()
-    error = np.sqrt((drawn**2).mean()) / RECORDS
+    error = np.sqrt((noise**2).mean()) / RECORDS
     return pd.concat(
         [
             histogram[histogram["expected"] > 1e-9],

@@ -1,4 +1,4 @@
-"""What the rank-one Gaussian mechanism R1SMG really delivers, over the dimension."""
+"""The tight delta of the rank-one Gaussian mechanism R1SMG, over the dimension."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ EPSILON, DELTA = 1.0, 1e-5
 DIMENSIONS = np.unique(np.rint(np.geomspace(3, 10_000, 41)).astype(int))
 CLAIMED = (1e-2, 1e-5, 1e-10)
 
-#: Logarithms of radii over sigma, and angles within so many standard deviations of a right one.
+#: Logarithms of radii over sigma; number of angles, and their range around a right angle in
+#: standard deviations.
 _RADII = np.linspace(np.log(1e-16), np.log(9), 900)
 _ANGLES, _WIDEST = 300, 9.0
 
 
 def true_delta(epsilon: float, delta: float, dimension: int) -> float:
-    """Return delta(epsilon) of noise for a claimed (epsilon, delta), to about 1e-3 of it.
+    """Return the tight delta(epsilon) of noise for a claimed (epsilon, delta), within 1e-3.
 
-    The mean of max(0, 1 - e^(epsilon - loss)) over the radius and over the angle to the shift.
+    It is the mean of max(0, 1 - e^(epsilon - loss)) over the radius and the angle to the shift. The
+    error is relative.
     """
     law = NonPrivateRankOne((dimension, 1), deviation(epsilon, delta, dimension))
     radius = law.sigma * np.exp(_RADII)[:, None]
@@ -41,7 +43,7 @@ def true_delta(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def rank_one(_seed: int) -> pd.DataFrame:
-    """Return the true ``delta`` of noise for ``claimed`` ones, and sigma, over the dimension M.
+    """Return the tight ``delta`` of noise for ``claimed`` deltas, and sigma, over the dimension M.
 
     A ``case`` is ``claimed``, or a query of the MVG paper.
     """

@@ -1,4 +1,4 @@
-"""The two samplers of matrix normals: whether they agree, and what they cost (MVG, 6.3 and 6.4)."""
+"""The two samplers of matrix normals: their agreement and their cost (MVG, 6.3 and 6.4)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SIGMA = linalg.toeplitz(0.8 ** np.arange(4)) * np.outer([1, 2, 3, 4], [1, 2, 3, 
 PSI = linalg.toeplitz((-0.6) ** np.arange(3))
 QUANTILES = (np.arange(100) + 0.5) / 100
 
-#: Sizes n that are timed: of square noise, and of noise on 6 features.
+#: Sizes n for timing: of square noise, and of noise on 6 features.
 SQUARE, WIDE = "m = n", "m = 6"
 SIZES = {
     SQUARE: (8, 16, 24, 32, 48, 64, 128, 256, 512, 1024),
     WIDE: (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
 }
-#: Largest mn of a Kronecker product, and largest n of a dense covariance, that are timed.
+#: Largest mn of a Kronecker product, and largest n of a dense covariance, for timing.
 LARGEST_PRODUCT, LARGEST_DENSE = 3072, 2048
 #: Slopes are fitted to this many of the largest sizes, where fixed costs count least.
 FITTED = 3
@@ -33,7 +33,7 @@ REPEATS, PATIENCE = 9, 0.15
 
 
 def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
-    """Return how far samples are from the law that they should have, or the ``exchanged`` one.
+    """Return the deviations of samples from their distribution, or from the ``exchanged`` one.
 
     The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``, the
     second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
@@ -53,53 +53,53 @@ def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
     draw: dict[str, Callable[[laws.Streams], Array]] = {
         "affine": laws.MatrixNormal((m, n), *factors).sample,
-        "kronecker": lambda given: kronecker_normal(given, SIGMA, PSI),
-        "wrong_order": lambda given: kronecker_normal(given, PSI, SIGMA).reshape(-1, m, n),
+        "kronecker": lambda streams: kronecker_normal(streams, SIGMA, PSI),
+        "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }
     parts = []
     for name, sampler in draw.items():
-        given = seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
-        parts.append(compare(sampler(given), exchanged=exchanged).assign(sampler=name))
+        streams = seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
+        parts.append(compare(sampler(streams), exchanged=exchanged).assign(sampler=name))
     columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
     return pd.concat(parts, ignore_index=True)[columns]
 
 
 def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
     """Return draws (trials, m, n) through the mn x mn covariance, in (mn)^3 operations."""
-    # Sigma comes first because matrices are flattened by rows; by columns Psi would.
+    # Sigma comes first because matrices are flattened by rows.
     root = np.linalg.cholesky(np.kron(sigma, psi))
     flat = laws.normals(streams, (len(root),)) @ root.T
     return flat.reshape(-1, len(sigma), len(psi))
 
 
 def compare(stack: Array, *, exchanged: bool = False) -> pd.DataFrame:
-    """Compare draws (draws, m, n) with the law of SIGMA (rows) and PSI, or exchanged."""
+    """Compare draws (draws, m, n) with the matrix normal of SIGMA (rows) and PSI, or exchanged."""
     draws, m, n = stack.shape
     size = m * n
     flat = stack.reshape(draws, size)
     # From the definition E z_ij z_kl = Sigma_ik Psi_jl, without a Kronecker product.
     first, second = (PSI, SIGMA) if exchanged else (SIGMA, PSI)
     law = np.einsum("ik,jl->ijkl", first, second).reshape(size, size)
-    found = flat.T @ flat / draws
+    covariance = flat.T @ flat / draws
     variances = np.diag(law)
     error = np.sqrt((np.outer(variances, variances) + law**2) / draws)
     names = np.array([f"{i + 1},{j + 1}" for i in range(m) for j in range(n)])
-    one, other = np.triu_indices(size)
+    row, column = np.triu_indices(size)
     white = linalg.solve_triangular(np.linalg.cholesky(law), flat.T, lower=True)
     squares = (white**2).sum(axis=0)
-    apart = white @ white.T / draws - np.eye(size)
-    scores = np.sort((apart * np.sqrt(draws / (1 + np.eye(size))))[one, other])
+    deviation = white @ white.T / draws - np.eye(size)
+    scores = np.sort((deviation * np.sqrt(draws / (1 + np.eye(size))))[row, column])
     below = stats.chi2.cdf(squares.sum(), draws * size)
     tests = {
         "scale": 2 * min(below, 1 - below),
-        "shape": stats.chi2.sf(draws / 2 * (apart**2).sum(), len(scores)),
+        "shape": stats.chi2.sf(draws / 2 * (deviation**2).sum(), len(scores)),
         "distances": stats.kstest(squares, stats.chi2(size).cdf).pvalue,
     }
-    pairs = names[one] + " with " + names[other]
+    pairs = names[row] + " with " + names[column]
     normal = stats.norm.ppf((np.arange(len(scores)) + 0.5) / len(scores))
     levels = [f"{p:g}" for p in QUANTILES], stats.chi2.ppf(QUANTILES, size)
     parts = {
-        "covariance": (pairs, law[one, other], found[one, other], error[one, other]),
+        "covariance": (pairs, law[row, column], covariance[row, column], error[row, column]),
         "error": ("", normal, scores),
         "quantile": (*levels, np.quantile(squares, QUANTILES)),
     }
@@ -108,17 +108,17 @@ def compare(stack: Array, *, exchanged: bool = False) -> pd.DataFrame:
         pd.DataFrame(dict(zip(columns, part, strict=False))).assign(kind=kind)
         for kind, part in parts.items()
     ]
-    found_by = {"name": tests.keys(), "p_value": tests.values(), "kind": "test"}
-    return pd.concat([*tables, pd.DataFrame(found_by)])
+    test_rows = {"name": tests.keys(), "p_value": tests.values(), "kind": "test"}
+    return pd.concat([*tables, pd.DataFrame(test_rows)])
 
 
 def unimodal(m: float, n: float) -> float:
-    """Return the multiplications of W diag(sqrt(t)) N, shape m x n: Algorithm 1, given W."""
+    """Return the multiplications of W diag(sqrt(t)) N, shape m x n: Algorithm 1 for a fixed W."""
     return m**2 + m**2 * n
 
 
 def algorithm_1(m: float, n: float) -> float:
-    """Return those of Algorithm 1 as written, which forms Sigma in step 5 and factors it again."""
+    """Return the multiplications of Algorithm 1, which forms Sigma in step 5 and refactors it."""
     return m**3 + m**2 + _cholesky(m) + m**2 * n
 
 
@@ -128,7 +128,7 @@ def affine(m: float, n: float) -> float:
 
 
 def kronecker(m: float, n: float) -> float:
-    """Return those of a draw from N(0, Psi kron Sigma): the product, its factor, and the map."""
+    """Return the multiplications of a draw from N(0, Psi kron Sigma): product, factor and map."""
     return (m * n) ** 2 + _cholesky(m * n) + (m * n) ** 2
 
 
@@ -138,7 +138,7 @@ def _cholesky(size: float) -> float:
 
 
 def sampler_times(seed: int) -> pd.DataFrame:
-    """Return how long one draw takes, with all that it needs, on one thread of this machine.
+    """Return the time of one draw with its factorisations, on one thread of this machine.
 
     A measurement: every run gives other ``seconds`` (median). The methods are ``affine`` (Lemma 7,
     with Cholesky factors of Sigma and Psi), ``unimodal`` (the same with Psi = I, as Algorithm 1 has
@@ -182,7 +182,7 @@ def _calls(m: int, n: int, stream: np.random.Generator) -> dict[str, Callable[[]
 
 
 def median_seconds(call: Callable[[], object]) -> tuple[float, int]:
-    """Return the median time of a call after a first one, and how often it was repeated."""
+    """Return the median time of a call after a first call, and the number of repetitions."""
     call()
     seconds: list[float] = []
     while len(seconds) < 3 or (len(seconds) < REPEATS and sum(seconds) < PATIENCE):

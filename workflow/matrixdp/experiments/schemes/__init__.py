@@ -1,8 +1,8 @@
-"""Schemes: how much noise each of many releases gets, and how private that really is.
+"""Schemes: the noise of each of many releases, and its tight epsilon.
 
-A mechanism answers a query once. A scheme spends a nominal (epsilon, delta) on a whole training
+A mechanism answers a query once. A scheme spends a claimed (epsilon, delta) on an entire training
 run: the gradients of all its steps (``gradients``), or one release of all features (``features``).
-Every entry of the two files' ``SCHEMES`` is found here; to add a scheme, add an entry.
+The registry collects the ``SCHEMES`` of the two files; to add a scheme, add an entry.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ KINDS = ("gradients", "features")
 def registry(kind: str) -> dict[str, Scheme]:
     """Return the schemes for ``gradients`` or ``features`` by name, in the order of tables."""
     checks.choice(KINDS, kind=kind)
-    found: dict[str, Scheme] = importlib.import_module(f"{__name__}.{kind}").SCHEMES
-    return dict(found)
+    schemes: dict[str, Scheme] = importlib.import_module(f"{__name__}.{kind}").SCHEMES
+    return dict(schemes)

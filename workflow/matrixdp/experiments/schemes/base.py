@@ -1,4 +1,4 @@
-"""The shape of a scheme: a plan of releases and a nominal budget give the noise of each of them."""
+"""The interface of schemes: from a plan of releases and a claimed budget to their noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.gaussian import standard_deviation
 from matrixdp.privacy import gaussian, kov
 
-#: Standard deviations by name of what is released: one number for all entries, or one per row,
+#: Standard deviations by name of the released matrix: one number for all entries, or one per row,
 #: shape (m, 1).
 Deviations = Mapping[str, "float | Array"]
 
@@ -29,13 +29,12 @@ class Noise:
     """The noise of a calibrated scheme.
 
     Attributes:
-        plan: what is released, as the scheme arranges it.
-        deviations: standard deviations by name of what is released, the same in every release:
+        plan: the plan of the releases, as the scheme arranges it.
+        deviations: standard deviations by name of the released matrix, the same in every release:
             one number for all entries, or one per row, shape (m, 1). Where noise is correlated
-            over the steps, they are those of the independent draws that it is made of.
-        epsilon_actual: the epsilon really delivered at the nominal delta, over all releases: exact
-            for noise that is the same on all entries (but for 2e-5 of the accountant), else an
-            upper bound.
+            over the steps, they are those of its independent draws.
+        epsilon_actual: the epsilon that all releases deliver at the stated delta. It is tight for
+            equal noise on all entries (within the accountant's 2e-5), else an upper bound.
         mu: the Gaussian-DP parameter of one release without sampling, or an upper bound; NaN where
             noise is not Gaussian.
         noise_std: root mean square of the noise over all released entries.
@@ -50,7 +49,7 @@ class Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(abc.ABC):
-    """What is released, how often, and what one record can change in it.
+    """The released matrices, the number of releases, and the effect of one record.
 
     Args:
         records: number of training records.
@@ -70,7 +69,7 @@ class Plan(abc.ABC):
 
     @property
     def rate(self) -> float:
-        """Records of a lot over all records, q: a record's probability to be in a lot."""
+        """Records of a lot over all records, q: the probability of a record to be in a lot."""
         return self.lot / self.records
 
     @property
@@ -85,20 +84,20 @@ class Plan(abc.ABC):
 
     @abc.abstractmethod
     def mu(self, deviations: Deviations) -> float:
-        """Return mu of one release without sampling: the supremum over neighbours, or more."""
+        """Return mu of one release without sampling: the supremum over neighbours or a bound."""
 
     @abc.abstractmethod
     def epsilon(self, deviations: Deviations, delta: float) -> float:
-        """Return epsilon of all releases at delta, exact or an upper bound."""
+        """Return epsilon of all releases at delta, tight or an upper bound."""
 
     @property
     def stretch(self) -> float:
-        """The noise of a release over the deviations of its draws, root mean square: 1."""
+        """Root mean square of the noise over the deviations of its draws: 1."""
         return 1.0
 
 
 def as_planned(plan: Any, epsilon: float, delta: float) -> Any:
-    """Return the plan as it is."""
+    """Return the plan unchanged."""
     return plan
 
 
@@ -106,17 +105,17 @@ def as_planned(plan: Any, epsilon: float, delta: float) -> Any:
 class Scheme:
     """A way to spend a privacy budget.
 
-    ``deviations``, called with a plan, epsilon and delta, returns the standard deviations; before,
-    ``arrange`` returns in the same way the plan as the scheme wants it.
+    ``arrange`` maps a plan, epsilon and delta to the plan that the scheme needs. ``deviations``
+    maps the arranged plan, epsilon and delta to the standard deviations.
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
     arrange: Callable[[Any, float, float], Any] = field(default=as_planned, repr=False)
 
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> Noise:
-        """Return the noise for a plan and a nominal budget, with the privacy that it really has.
+        """Return the noise for a plan and a claimed budget, with its tight epsilon.
 
-        NoGuarantee: the scheme claims to be private, and cannot be at this budget.
+        NoGuarantee: the scheme claims to be private and cannot be private at this budget.
         """
         epsilon, delta = checks.privacy(epsilon, delta)
         plan = self.arrange(plan, epsilon, delta)
@@ -131,7 +130,7 @@ class Scheme:
 
 
 def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
-    """Return the largest mu that one of the guarantees allows Gaussian noise, and which it is."""
+    """Return the largest mu that a guarantee allows Gaussian noise, and that guarantee."""
     mu = gaussian.mu(guarantees.epsilon, guarantees.delta)
     best = int(np.argmax(mu))
     return float(mu[best]), guarantees.item(best)

@@ -1,10 +1,10 @@
 """Schemes for private features (IMGM, section 5.1, Type II).
 
 The features of all training records are released once, in blocks of one lot, each by an identity
-query on [-1, 1]^m (the paper's Table 1 has 256 x 150 for IMDB). Neighbours differ in one record
-that is replaced, and so in one block: what a block guarantees, all of them do. Every record's
-features are published, so that nothing is sampled: the paper's "amplification", (epsilon / q,
-delta / q) with the share q of a lot, has no reason here.
+query on [-1, 1]^m (the paper's Table 1 has 256 x 150 for IMDB). Neighbours differ in one replaced
+record, and so in one block: the guarantee of a block is that of all blocks. Every record's features
+are published, so that nothing is sampled. The paper's "amplification", (epsilon / q, delta / q)
+with the share q of a lot, is therefore unjustified.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Features(Plan):
 
     @property
     def query(self) -> IdentityQuery:
-        """What releases one block."""
+        """The query of one block."""
         return IdentityQuery(Box.cube(self.features, -1, 1), self.lot)
 
     @property
@@ -65,11 +65,11 @@ class Features(Plan):
 
     @property
     def released(self) -> Mapping[str, tuple[int, int]]:
-        """The one matrix, ``features``, of features by records."""
+        """The only matrix, ``features``, of features by records."""
         return {"features": (self.features, self.records)}
 
     def mu(self, deviations: Deviations) -> float:
-        """Return mu of the worst change of one record, exactly, or NaN for other noise."""
+        """Return the exact mu of the worst change of one record, or NaN for non-Gaussian noise."""
         if self.power != 2:
             return float("nan")
         variances = np.broadcast_to(np.square(deviations["features"]).ravel(), self.features)
@@ -104,7 +104,7 @@ def _amplified(spend: Spend, plan: Features, epsilon: float, delta: float) -> De
     return spend(plan, *sampling.linear_before_sampling_wrong(Guarantee(epsilon, delta), plan.rate))
 
 
-def _own_power(plan: Features, epsilon: float, delta: float) -> Features:
+def _with_power(plan: Features, epsilon: float, delta: float) -> Features:
     return replace(plan, power=_POWER)
 
 
@@ -117,7 +117,7 @@ _mvg_binary = partial(_mvg, allocation=FIRST_TWO)
 SCHEMES = {
     "analytic_gaussian": Scheme(_gaussian),
     "imgm": Scheme(_imgm),
-    "generalized_gamma": Scheme(partial(_additive, SphericalGamma(_POWER)), _own_power),
+    "generalized_gamma": Scheme(partial(_additive, SphericalGamma(_POWER)), _with_power),
     "mvg_iid": Scheme(partial(_mvg, allocation=IID)),
     "mvg_binary": Scheme(_mvg_binary),
     "analytic_gaussian_amplified": Scheme(partial(_amplified, _gaussian)),

@@ -2,12 +2,12 @@
 
 Every step draws a Poisson lot, clips each record's gradient to a joint Frobenius norm over all
 parameters, and releases the sum with Gaussian noise. Neighbours differ by one record added or
-removed, so that the sum changes by the clipping norm at most. Schemes differ in the noise alone,
-and each gets the epsilon that its noise really gives, from the privacy loss distribution.
+removed, so that the sum changes by the clipping norm at most. Schemes differ in the noise alone.
+Each reports the tight epsilon of its noise, from the privacy loss distribution.
 
 Two schemes also arrange the lots, for noise that is correlated over the steps
-(:mod:`matrixdp.privacy.banded`): in a fixed order, where neighbours differ by one record whose
-gradients are all zero, as there is no lot without it; or as Poisson samples of groups in turn.
+(:mod:`matrixdp.privacy.banded`). One takes them in a fixed order, where neighbours differ by one
+record whose gradients are all zero. The other takes Poisson samples of groups in turn.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Gradients(Plan):
         epochs: expected passes over the records.
         clip: largest joint Frobenius norm of one record's gradient.
         shapes: shape (m, n) of every parameter, by name.
-        batch: records of a batch, for schemes that go through a lot in batches and add noise to
-            each of them; None for the whole lot.
-        bands: steps over which noise is correlated. Poisson lots are then drawn from so many groups
-            in turn, of which every record joins one by chance.
-        fixed_order: whether every record is in one lot of each epoch, always the same one, in
-            place of Poisson lots.
+        batch: records of a batch, for schemes that add noise to every batch of a lot; None for the
+            entire lot.
+        bands: number of steps over which noise is correlated. Poisson lots then come from as many
+            groups in turn, and every record joins one group at random.
+        fixed_order: whether every record is in the same lot of each epoch, in place of Poisson
+            lots.
 
     Raises:
         InputError: an argument is out of range, the lot is larger than the data or smaller than
@@ -102,14 +102,14 @@ class Gradients(Plan):
 
     @property
     def participations(self) -> dict[str, Any]:
-        """How often a record takes part: ``steps`` times a chance of ``rate``, for accountants."""
+        """Participations of a record, for accountants: ``steps`` with probability ``rate``."""
         if self.fixed_order:
             return {"rate": 1.0, "steps": self.epochs}
         return {"rate": self.bands * self.rate, "steps": -(-self.steps // self.bands)}
 
     @property
     def stretch(self) -> float:
-        """The noise of a step over its draw."""
+        """Root mean square of a step's noise over the deviation of its draw."""
         return banded.step_deviation(self.bands, self.steps)
 
     @property
@@ -123,9 +123,10 @@ class Gradients(Plan):
         return self.lot / (self.batch or self.lot)
 
     def mu(self, deviations: Deviations) -> float:
-        """Return clip / smallest deviation, attained by a gradient in the quietest entries alone.
+        """Return clip / smallest deviation, an upper bound of mu.
 
-        Networks whose gradients cannot lie there have a smaller mu.
+        A gradient in the entries with the least noise attains it. Networks without such gradients
+        have a smaller mu.
         """
         return self.clip / min(float(np.min(value)) for value in deviations.values())
 
@@ -140,7 +141,7 @@ class Gradients(Plan):
 
 
 def _per_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
-    """Return what one step may be before sampling, over shares of KOV's slack."""
+    """Return guarantees of one step before sampling, over shares of KOV's slack."""
     each = kov.splits(epsilon, delta, plan.steps)
     return sampling.before_sampling(each, plan.rate)
 
@@ -183,37 +184,37 @@ def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float =
 
 
 def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
-    """Compose steps, undo sampling, and share each step between the matrices, again by KOV.
+    """Compose steps, invert sampling, and split each step between the matrices, again by KOV.
 
     All matrices of a step see the same lot, so that sampling amplifies the step and not each of
-    them. Theorem 2 wants gamma to bound the released sum, which no clipping does. With gamma =
-    clip it holds all the same: gamma >= s2 / 2 is enough, because already
-    mu^2 / 2 + mu sqrt(2 ln(1 / delta)) <= epsilon then follows from its condition.
+    them. Theorem 2 requires that gamma bounds the released sum, which clipping does not ensure.
+    With gamma = clip the theorem still holds, because gamma >= s2 / 2 is enough: its condition then
+    implies mu^2 / 2 + mu sqrt(2 ln(1 / delta)) <= epsilon.
     """
     _, step = analytic_mu(_per_step(plan, epsilon, delta))
-    _, each = analytic_mu(kov.splits(step.epsilon, step.delta, len(plan.shapes)))
+    _, guarantee = analytic_mu(kov.splits(step.epsilon, step.delta, len(plan.shapes)))
     return {
-        name: per_row(_mvg_precisions(shape, each, allocation, plan.clip, plan.clip) ** -0.5)
+        name: per_row(_mvg_precisions(shape, guarantee, allocation, plan.clip, plan.clip) ** -0.5)
         for name, shape in plan.shapes.items()
     }
 
 
 def _mvg_precisions(
-    shape: tuple[int, int], each: Guarantee, allocation: Binary, gamma: float, s2: float
+    shape: tuple[int, int], guarantee: Guarantee, allocation: Binary, gamma: float, s2: float
 ) -> Array:
-    """Return MVG's precision of each row, shape (m,), by Theorem 2, zeta with its root."""
-    alpha, _, beta = coefficients(shape, gamma=gamma, s2=s2, delta=each.delta)
-    return row_precisions(float(largest_phi(alpha, beta, each.epsilon)), shape, allocation)
+    """Return MVG's precision of each row, shape (m,), by Theorem 2, with the root of zeta."""
+    alpha, _, beta = coefficients(shape, gamma=gamma, s2=s2, delta=guarantee.delta)
+    return row_precisions(float(largest_phi(alpha, beta, guarantee.epsilon)), shape, allocation)
 
 
 def _imgm_amplified(plan: Gradients, epsilon: float, delta: float) -> Deviations:
     return _theorem_4(plan, epsilon, delta, factor=plan.rate)
 
 
-# The authors' public code (github.com/PatrickLwt/Privacy) is for images and Adult alone. It goes
-# through a lot in batches, each with fresh noise, and applies their sum, so that the noise on a lot
-# is sqrt(lot / batch) times that on a batch. Its lots are parts of a shuffled epoch; to take them
-# for Poisson samples is ours, as are the paper's lots and epochs in place of the code's.
+# The authors' public code (github.com/PatrickLwt/Privacy) is for images and Adult alone. It splits
+# a lot into batches, adds fresh noise to each, and applies their sum. The noise on a lot is
+# therefore sqrt(lot / batch) times that on a batch. Its lots are parts of a shuffled epoch. Poisson
+# samples, and the paper's lots and epochs in place of the code's, are our assumption.
 
 
 def _moments_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -222,29 +223,29 @@ def _moments_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
 
 
 def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
-    """As in commits f3b9c7a and d6f80ce: KOV's corollary, amplification by 1 / q, s2 by entry."""
+    """MVG of commits f3b9c7a and d6f80ce: KOV's corollary, amplification by 1 / q, s2 by entry."""
     each = kov.simple_split(epsilon, delta, plan.steps)
     step = sampling.linear_before_sampling_wrong(each, plan.rate)
-    found = {}
+    deviations = {}
     for name, (m, n) in plan.shapes.items():
         s2 = plan.clip * np.sqrt(m * n)
-        # The variance, as if it were the standard deviation.
-        deviations = 1 / _mvg_precisions((m, n), step, IID, s2 / 2, s2)
-        found[name] = per_row(np.sqrt(plan.batches) * deviations)
-    return found
+        # The code uses the variance as the standard deviation.
+        variances = 1 / _mvg_precisions((m, n), step, IID, s2 / 2, s2)
+        deviations[name] = per_row(np.sqrt(plan.batches) * variances)
+    return deviations
 
 
 def _imgm_code(
     plan: Gradients, epsilon: float, delta: float, *, steps_are_batches: bool = False
 ) -> Deviations:
-    """Divide by the root of the batch, and count the steps in lots, or in batches.
+    """Divide by the root of the batch, and count lots or batches as steps.
 
-    Lots: commits 25619af, f3b9c7a, d6f80ce. Batches: commits 01cf855, 2157e3f, 2b7b36e, whose noise
-    is sqrt(lot / batch) times as large.
+    Commits 25619af, f3b9c7a and d6f80ce count lots. Commits 01cf855, 2157e3f and 2b7b36e count
+    batches; their noise is sqrt(lot / batch) times as large.
     """
-    counted = plan.batches if steps_are_batches else 1.0
+    steps_per_lot = plan.batches if steps_are_batches else 1.0
     batch = plan.lot / plan.batches
-    factor = plan.rate * np.sqrt(counted * plan.batches / batch)
+    factor = plan.rate * np.sqrt(steps_per_lot * plan.batches / batch)
     return _theorem_4(plan, epsilon, delta, factor=float(factor))
 
 

@@ -20,7 +20,7 @@ from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_cons
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
-from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
+from matrixdp.trials import MEAN, NONPRIVATE, ZERO
 
 #: Bounds of the constant; they hold the zero of a record that is left out.
 _CONSTANT = (0.0, 1.0)
@@ -62,9 +62,11 @@ class _Frobenius(Instance):
         norms = np.linalg.norm(moments - self._moments, axis=(-2, -1))
         return np.asarray(norms / np.linalg.norm(self._moments))
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        moments = np.zeros_like(self._moments) if name == ZERO else self._moments
-        return np.repeat(self._error(moments[None]), len(streams))
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        return np.repeat(self._error(second_moments(records)[None]), len(streams))
+
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+        return np.repeat(self._error(np.zeros_like(self._moments)[None]), len(streams))
 
 
 class _Captured(Instance):
@@ -82,13 +84,14 @@ class _Captured(Instance):
         captured = np.einsum("ti,ij,tj->t", directions, self._covariance, directions)
         return np.asarray(1 - captured / self._largest)
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        features = len(self._covariance)
-        if name == RANDOM:
-            normals = np.stack([stream.standard_normal(features) for stream in streams])
-            return self._lost(normals / np.linalg.norm(normals, axis=1, keepdims=True))
-        top = np.linalg.eigh(self._covariance)[1][:, -1]
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        covariance = centred(second_moments(records)).covariance
+        top = np.linalg.eigh(covariance)[1][:, -1]
         return np.repeat(self._lost(top[None]), len(streams))
+
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+        normals = np.stack([stream.standard_normal(len(self._covariance)) for stream in streams])
+        return self._lost(normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -187,10 +190,12 @@ class _Line(Instance):
         lines = (coefficients[:, None, :] @ self._features)[:, 0] + intercept[:, None]
         return self._rmse(np.clip(lines, -1, 1))
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        if name == MEAN:
-            return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
-        return self._predicted(*regression(centred(second_moments(self.matrix)), 0.0))
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        return self._predicted(*regression(centred(second_moments(records)), 0.0))
+
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+        # The mean of the target: it costs no privacy in the comparison, but it is no release.
+        return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
 
 
 TASKS = {

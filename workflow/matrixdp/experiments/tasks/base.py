@@ -10,13 +10,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
-from matrixdp.trials import NONPRIVATE, RANDOM
+from matrixdp.trials import CLIPPED, NONPRIVATE
 
 Streams = Sequence[np.random.Generator]
 
 #: Results by the options that they depend on, where they are shared.
 Shared = dict[tuple, Array]
+
+
+class NoBaseline(Exception):
+    """A baseline does not follow from the public bounds; the text says why."""
 
 
 class Released(NamedTuple):
@@ -46,9 +51,25 @@ class Instance(abc.ABC):
     def _score(self, released: Released, shared: Shared) -> Array:
         """Return the metric of each trial."""
 
+    def reference(self, name: str, streams: Streams, domain: Box) -> Array:
+        """Return the metric of a reference row (see :attr:`Task.references`), shape (trials,).
+
+        ``domain`` are the public bounds. NoBaseline: the row does not follow from them.
+        """
+        if name in CLIPPED:
+            ball = Ball(float(np.sqrt(CLIPPED[name])) * domain.radius, domain.features)
+            return self.without_privacy(ball.clip(self.matrix), streams)
+        if name == NONPRIVATE:
+            return self.without_privacy(self.matrix, streams)
+        return self.guess(name, streams, domain)
+
     @abc.abstractmethod
-    def reference(self, name: str, streams: Streams) -> Array:
-        """Return the metric of a reference row (see :attr:`Task.references`), shape (trials,)."""
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        """Return the metric of exact results on records, shape (trials,)."""
+
+    @abc.abstractmethod
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+        """Return the metric of a row that uses no record, shape (trials,)."""
 
 
 class Task(abc.ABC):
@@ -59,7 +80,7 @@ class Task(abc.ABC):
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
-    references: ClassVar[tuple[str, ...]] = (NONPRIVATE, RANDOM)
+    references: ClassVar[tuple[str, ...]]
 
     @property
     @abc.abstractmethod

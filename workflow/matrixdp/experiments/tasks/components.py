@@ -9,9 +9,40 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
-from matrixdp.privacy.sensitivity import second_moments
-from matrixdp.trials import RANDOM
+from matrixdp.experiments.tasks.base import (
+    Entry,
+    Instance,
+    NoBaseline,
+    Released,
+    Shared,
+    Streams,
+    Task,
+)
+from matrixdp.privacy.sensitivity import Box, second_moments
+from matrixdp.trials import AXES, CONSTANT, OF_COMPONENTS
+
+
+def constant_basis(domain: Box) -> Array:
+    """Return an orthonormal basis that follows from public bounds alone, in columns, (m, m).
+
+    The first direction is that of the box's middle, the others are Helmert's contrasts about it:
+    the k-th one lies in the first k features. NoBaseline: the middle is zero.
+    """
+    middle = domain.middle
+    if np.allclose(middle, 0, atol=1e-12 * domain.radius):
+        raise NoBaseline("the bounds are symmetric about 0, and have no middle record")
+    m = domain.features
+    columns = np.column_stack([middle, np.eye(m)[:, ::-1]])
+    basis = np.linalg.qr(columns)[0]
+    return np.column_stack([basis[:, 0], basis[:, :0:-1]])
+
+
+def feature_axes(domain: Box) -> Array:
+    """Return the axes of the features in columns, those with the largest bounds first, (m, m)."""
+    return np.eye(domain.features)[:, np.argsort(-domain.magnitudes, kind="stable")]
+
+
+BASES = {CONSTANT: constant_basis, AXES: feature_axes}
 
 
 class _Moments(Instance):
@@ -27,15 +58,24 @@ class _Moments(Instance):
         gram = values @ np.swapaxes(values, 1, 2)
         return (gram - ridge * np.eye(gram.shape[-1])) / self.matrix.shape[1]
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        if name == RANDOM:
-            return self.guess(streams)
-        stack = np.broadcast_to(self.moments, (len(streams), *self.moments.shape))
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        moments = second_moments(records)
+        stack = np.broadcast_to(moments, (len(streams), *moments.shape))
         return self.score(stack, yields="second_moments")
 
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
+        if name not in BASES:
+            return self.random(streams)
+        basis = BASES[name](domain)
+        return self.of_basis(np.broadcast_to(basis, (len(streams), *basis.shape)))
+
     @abc.abstractmethod
-    def guess(self, streams: Streams) -> Array:
-        pass
+    def of_basis(self, basis: Array) -> Array:
+        """Return the metric of orthonormal directions in columns, (trials, m, m)."""
+
+    @abc.abstractmethod
+    def random(self, streams: Streams) -> Array:
+        """Return the metric of uniform directions."""
 
     def captured(self, directions: Array) -> Array:
         # v^T S v of each column.
@@ -56,7 +96,10 @@ class _First(_Moments):
             top = np.linalg.eigh(self.estimate(released))[1][:, :, -1:]
         return self.eigenvalues[0] - self.captured(top)[:, 0]
 
-    def guess(self, streams: Streams) -> Array:
+    def of_basis(self, basis: Array) -> Array:
+        return self.score(basis[:, :, 0], yields="direction")
+
+    def random(self, streams: Streams) -> Array:
         normals = np.stack([stream.standard_normal(len(self.moments)) for stream in streams])
         directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
         return self.score(directions, yields="direction")
@@ -69,7 +112,10 @@ class _All(_Moments):
     def _score(self, released: Released, shared: Shared) -> Array:
         return self._residual(np.linalg.eigh(self.estimate(released))[1][:, :, ::-1])
 
-    def guess(self, streams: Streams) -> Array:
+    def of_basis(self, basis: Array) -> Array:
+        return self._residual(basis)
+
+    def random(self, streams: Streams) -> Array:
         shape = self.moments.shape
         normals = np.stack([stream.standard_normal(shape) for stream in streams])
         basis, triangle = np.linalg.qr(normals)
@@ -88,6 +134,7 @@ class FirstComponent(Task):
 
     vector: str = "symmetric"
     metric = "delta_rho"
+    references = OF_COMPONENTS
     queries = ("covariance",)
     accepts = frozenset({"second_moments", "sketch", "direction"})
 
@@ -104,6 +151,7 @@ class AllComponents(Task):
     """All eigenvectors of the estimated second moments; RSS of captured variances, Eq. (29)."""
 
     metric = "rss"
+    references = OF_COMPONENTS
     queries = ("identity", "covariance")
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 

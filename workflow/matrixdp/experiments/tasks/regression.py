@@ -12,7 +12,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.experiments.tasks.base import Entry, Instance, Released, Shared, Streams, Task
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query
-from matrixdp.trials import NONPRIVATE, OF_RELEASES, ZERO
+from matrixdp.trials import OF_REGRESSION, ZERO
 
 #: Ridge penalties to choose from.
 PENALTIES = tuple(10.0**power for power in range(-4, 4))
@@ -73,7 +73,7 @@ class Regression(Task):
     clip_predictions: bool = False
     metric = "rmse"
     queries: ClassVar[tuple[str, ...]] = ("identity", "covariance", "normal_equations")
-    references: ClassVar[tuple[str, ...]] = OF_RELEASES
+    references: ClassVar[tuple[str, ...]] = OF_REGRESSION
 
     def __post_init__(self) -> None:
         checks.choice(("linear", "rbf"), kernel=self.kernel)
@@ -95,7 +95,7 @@ class Regression(Task):
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
         # Generators move on as they are drawn from: all rivals see the same splits.
         train, test = self._split(matrix, streams)
-        errors = [_Split(one, train, test).reference(NONPRIVATE, ()).mean() for one in rivals]
+        errors = [_Split(one, train, test).without_privacy(train, ()).mean() for one in rivals]
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
@@ -164,9 +164,10 @@ class _Split(Instance):
         gram = released @ np.swapaxes(released, 1, 2)
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
 
-    def reference(self, name: str, streams: Streams) -> Array:
-        if name == NONPRIVATE:
-            return self.score(self.matrix, yields="matrix")
+    def without_privacy(self, records: Array, streams: Streams) -> Array:
+        return self.score(records, yields="matrix")
+
+    def guess(self, name: str, streams: Streams, domain: Box) -> Array:
         if name == ZERO:
             return self._rmse(0.0)
         guesses = np.stack([stream.uniform(-1, 1, self._target.shape[1]) for stream in streams])

@@ -1,8 +1,8 @@
 """The neural experiments of the IMGM paper, the only part of the package that needs jax.
 
-Type I trains on private gradients (``gradients``), Type II on private features (``features``);
-every file's ``TRAININGS`` is found here. The guarantees are those of exact arithmetic: gradients
-and noise are float32.
+Type I trains on private gradients (``gradients``), Type II on private features (``features``). The
+registry collects the ``TRAININGS`` of every file. The guarantees assume exact arithmetic, whereas
+gradients and noise are float32.
 """
 
 from __future__ import annotations

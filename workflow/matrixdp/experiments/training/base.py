@@ -1,8 +1,8 @@
 """One job of a neural experiment: training under one scheme, all epsilons and trials.
 
-Trial t has the same training examples in every step and the same initial weights whatever the
-scheme and epsilon, so that differences are paired. At one epsilon all schemes scale the same normal
-draws: one law under two names gives the same accuracies.
+Trial t has the same training examples in every step and the same initial weights for all schemes
+and epsilons, so that differences are paired. At one epsilon all schemes scale the same normal
+draws: the same noise distribution under two names gives the same accuracies.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Trainer:
     """A training set up for its records.
 
     Attributes:
-        plan: what is released, for a scheme to calibrate its noise.
+        plan: the plan of the releases, for a scheme to calibrate its noise.
         labels, test_labels: classes from 0.
-        trial: makes a trial, whose examples and initial weights come from the stream.
+        trial: returns the score function of a trial, with examples and weights from the stream.
     """
 
     plan: Plan
@@ -54,13 +54,13 @@ class Trainer:
 
 @dataclass(frozen=True, kw_only=True)
 class Training(abc.ABC):
-    """How a neural experiment trains.
+    """The training of a neural experiment.
 
     Attributes:
-        kind: which schemes serve it, ``gradients`` or ``features``.
-        lot: records that a step expects (gradients) or takes (features).
+        kind: kind of its schemes, ``gradients`` or ``features``.
+        lot: expected (gradients) or exact (features) number of records of a step.
         epochs: passes over the training records.
-        records: at most so many training records, drawn at random; None for all.
+        records: largest number of training records, a random sample; None for all.
     """
 
     kind: ClassVar[str]
@@ -76,42 +76,42 @@ class Training(abc.ABC):
 def trials(
     part: Mapping[str, Any], names: Sequence[str], place: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield the name and the trial rows of schemes and reference rows; they share what they can.
+    """Yield the name and the trial rows of schemes and baselines.
 
     ``part`` has the experiment's settings in the resolved configuration: ``experiment``,
     ``dataset``, ``seed``, ``trials``; of schemes ``epsilons``, ``delta``, ``batch``; ``lot``,
-    ``epochs``, ``clip`` and ``records`` where they are not those of ``TRAININGS``. ``place`` is the
-    folder of the prepared data set, or the file of the features made of it.
+    ``epochs``, ``clip`` and ``records`` where they differ from those of ``TRAININGS``. ``place`` is
+    the folder of the prepared data set, or the file of its features.
     """
-    experiment, known = part["experiment"], training.registry()
-    chosen: Training = known[checks.choice(known, experiment=experiment)]
-    given = {
+    experiment, trainings = part["experiment"], training.registry()
+    setup: Training = trainings[checks.choice(trainings, experiment=experiment)]
+    overrides = {
         key: part[key] for key in ("lot", "epochs", "clip", "batch", "records") if part.get(key)
     }
-    data = load(place, part["dataset"], features=chosen.kind == "features")
+    data = load(place, part["dataset"], features=setup.kind == "features")
     for name in names:
-        yield name, run(replace(chosen, **given), name, data, Settings.of(part))
+        yield name, run(replace(setup, **overrides), name, data, Settings.of(part))
 
 
 def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> Rows:
-    """Return the tidy trial rows of one scheme, or of a reference row.
+    """Return the tidy trial rows of one scheme, or of a baseline.
 
-    ``nonprivate`` trains in the same way, on the same examples, without clipping and noise;
-    ``random`` guesses each test label, and ``majority`` names the class that most training records
-    have, the first of several, for every test record. A budget without a guarantee, or with noise
-    that float32 cannot hold, is one row whose ``note`` says so.
+    ``nonprivate`` trains in the same way, on the same examples, without clipping and noise.
+    ``random`` guesses each test label. ``majority`` predicts the most frequent class of the
+    training records, the first in a tie. A budget without a guarantee, or with noise beyond
+    float32, gives one row with a ``note``.
 
     InputError: a setting or the scheme's name is not valid, the lot is larger than the data, all
     labels are of one class, or training without privacy diverges.
     """
     checks.count(trials=settings.trials)
-    known = schemes.registry(chosen.kind)
-    checks.choice([*OF_TRAINING, *known], scheme=name)
+    available = schemes.registry(chosen.kind)
+    checks.choice([*OF_TRAINING, *available], scheme=name)
     trainer = _trainer(chosen, data, settings.seed, settings.experiment)
     count = classes(trainer.labels, data.name)
     rows: Rows
     if name == RANDOM:
-        guessers = _own_streams(name, settings, range(settings.trials))
+        guessers = _noise_streams(name, settings, range(settings.trials))
         guesses = (g.integers(count, size=len(trainer.test_labels)) for g in guessers)
         rows = _rows({}, [{DEFAULT: float(np.mean(g == trainer.test_labels))} for g in guesses])
     elif name == MAJORITY:
@@ -128,8 +128,8 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
         rows = _rows({}, scores)
     else:
         # One mu describes one release, not many sampled steps.
-        once = chosen.kind == "features"
-        rows = list(_scheme_rows(trainer, known[name], name, settings, once))
+        single_release = chosen.kind == "features"
+        rows = list(_scheme_rows(trainer, available[name], name, settings, single_release))
     return assigned(
         rows,
         experiment=settings.experiment,
@@ -143,8 +143,8 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
 
 @functools.cache
 def _trainer(chosen: Training, data: LearningSet, seed: int, experiment: str) -> Trainer:
-    (choosing,) = streams(seed, "split", experiment, "records", trials=[0])
-    return chosen.trainer(limited(data.arrays, chosen.records, choosing, "train"))
+    (stream,) = streams(seed, "split", experiment, "records", trials=[0])
+    return chosen.trainer(limited(data.arrays, chosen.records, stream, "train"))
 
 
 def _rows(columns: Block, scores: Sequence[Mapping[str, float]]) -> list[Block]:
@@ -165,7 +165,7 @@ def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
 
 
 def _scheme_rows(
-    trainer: Trainer, scheme: Scheme, name: str, settings: Settings, once: bool
+    trainer: Trainer, scheme: Scheme, name: str, settings: Settings, single_release: bool
 ) -> Iterator[Block]:
     noises, notes = {}, {}
     delta = checks.open_unit(delta=settings.delta)
@@ -175,8 +175,8 @@ def _scheme_rows(
         except NoGuarantee as reason:
             notes[token] = f"no guarantee: {reason}"
     scores = _scores(trainer, name, noises, settings)
-    for token, found in scores.items():
-        if not _finite(found):
+    for token, values in scores.items():
+        if not _finite(values):
             notes[token] = f"skipped: noise of {noises[token].noise_std:.2g} overflows float32"
     for token in settings.epsilons:
         columns: dict[str, Any] = {"epsilon": token, "delta": delta}
@@ -185,7 +185,7 @@ def _scheme_rows(
             continue
         noise = noises[token]
         columns |= {"epsilon_actual": noise.epsilon_actual, "noise_std": noise.noise_std}
-        if once and np.isfinite(noise.mu):
+        if single_release and np.isfinite(noise.mu):
             columns |= {"mu_actual": noise.mu, "mu_exact": True}
         yield from _rows(columns, scores[token])
 
@@ -201,19 +201,21 @@ def _scores(
         for trial, split in zip(trials, splits, strict=True):
             score = trainer.trial(split)
             for token, noise in noises.items():
-                (stream,) = _own_streams(token, settings, [trial])
+                (stream,) = _noise_streams(token, settings, [trial])
                 scores[token].append(score(noise, key(stream)))
                 advance()
     return scores
 
 
-def _own_streams(what: str, settings: Settings, trials: Iterable[int]) -> list[np.random.Generator]:
-    """Return the streams of an epsilon's noise, or of the guesses."""
+def _noise_streams(
+    what: str, settings: Settings, trials: Iterable[int]
+) -> list[np.random.Generator]:
+    """Return the streams of an epsilon's noise, or of the random guesses."""
     return streams(settings.seed, "noise", settings.experiment, what, "report", trials=trials)
 
 
 def at_least(deviation: ArrayLike) -> NDArray:
-    """Return standard deviations in float32, rounded up: less noise would be less private."""
+    """Return standard deviations in float32, rounded up to the private side."""
     exact = np.asarray(deviation, np.float64)
     with np.errstate(over="ignore"):
         near = exact.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Which training examples a step sees."""
+"""Lots and batches: the training examples of each step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def poisson(
     sizes = stream.binomial(counts, min(groups * rate, 1.0))
     lots = _blank(sizes)
     for lot, size, turn in zip(lots, sizes, turns, strict=True):
-        # Given its size, a Poisson lot is a uniform subset.
+        # Conditional on its size, a Poisson lot is a uniform subset.
         lot[:size] = stream.choice(members[turn], size, replace=False, shuffle=False)
     return lots, sizes.astype(np.int32)
 
@@ -34,10 +34,10 @@ def poisson(
 def in_turn(
     stream: np.random.Generator, records: int, lots: int, epochs: int
 ) -> tuple[NDArray, NDArray]:
-    """Return ``lots`` lots that part all records by chance, one after the other, epoch by epoch.
+    """Return a random partition of all records into ``lots`` lots, repeated in every epoch.
 
-    Every record is in one lot of each epoch, always the same one. Sizes differ by 1 at most. The
-    form is that of :func:`poisson`.
+    Every record is in the same lot of each epoch. Sizes differ by at most 1. The format is that of
+    :func:`poisson`.
     """
     parts = np.array_split(stream.permutation(records), lots)
     sizes = np.array([len(part) for part in parts])
@@ -48,14 +48,14 @@ def in_turn(
 
 
 def _blank(sizes: NDArray) -> NDArray:
-    """Return room for lots of these sizes."""
+    """Return an array of zeros for lots of these sizes."""
     return np.zeros((len(sizes), max(1, -(-sizes.max() // BLOCK)) * BLOCK), np.int32)
 
 
 def shuffled(stream: np.random.Generator, records: int, batch: int, epochs: int) -> NDArray:
     """Return batches of indices, shape (steps, batch): every epoch a new order of all records.
 
-    What is left over at the end of an epoch, less than a batch, is left out.
+    The rest of an epoch, less than a batch, is omitted.
     """
     steps = records // batch
     orders = [stream.permutation(records)[: steps * batch] for _ in range(epochs)]

@@ -1,4 +1,4 @@
-"""The records that a network learns from and is tested on."""
+"""The training and test records of a network."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from numpy.typing import NDArray
 from matrixdp.checks import InputError
 from matrixdp.data.prepared import Arrays, LearningSet, load_arrays
 
-#: What an extractor makes of the records.
-MADE = tuple(f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels"))
+#: The arrays that an extractor writes.
+FEATURE_ARRAYS = tuple(
+    f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels")
+)
 
 
 def load(place: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
-    """Return a prepared data set, or the features that ``extractor.write`` has made of it.
+    """Return a prepared data set, or its features as ``extractor.write`` writes them.
 
-    ``place`` is its folder, or the file of the features. InputError: it cannot be read, lacks
-    something, or is another data set than ``dataset``.
+    ``place`` is its folder, or the file of the features. InputError: it cannot be read, is
+    incomplete, or is another data set than ``dataset``.
     """
-    found = _features(place) if features else load_arrays(place)
-    if found.name != dataset:
-        raise InputError(f"{place} holds {found.name} data, not those of {dataset}")
-    return found
+    data = _features(place) if features else load_arrays(place)
+    if data.name != dataset:
+        raise InputError(f"{place} holds {data.name} data, not those of {dataset}")
+    return data
 
 
 def _features(file: str | os.PathLike) -> LearningSet:
     try:
         with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in (*MADE, "name", "status")}
+            arrays = {name: stored[name] for name in (*FEATURE_ARRAYS, "name", "status")}
         return LearningSet(str(arrays.pop("name")), arrays, str(arrays.pop("status")))
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise InputError(
@@ -40,9 +42,9 @@ def _features(file: str | os.PathLike) -> LearningSet:
 
 
 def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
-    """Return arrays of which those named after ``part`` keep at most so many rows, by chance.
+    """Return the arrays with at most ``most`` random rows in those whose names start with ``part``.
 
-    None keeps all; ``part`` is ``train`` or ``test``.
+    None keeps all rows; ``part`` is ``train`` or ``test``.
     """
     chosen = [name for name in arrays if name.startswith(part)]
     available = len(arrays[chosen[0]])
@@ -54,16 +56,16 @@ def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part:
 
 def classes(labels: NDArray, name: str) -> int:
     """Return the number of classes; InputError if all labels are of one class."""
-    found = np.unique(labels)
-    if len(found) < 2:
+    values = np.unique(labels)
+    if len(values) < 2:
         raise InputError(
-            f"labels of {name} are all {found.tolist()}; a classifier needs records of at least "
+            f"labels of {name} are all {values.tolist()}; a classifier needs records of at least "
             "two classes"
         )
-    return int(found.max()) + 1
+    return int(values.max()) + 1
 
 
 def accuracy(outputs: jax.Array, labels: NDArray) -> float:
-    """Return the share of rows whose largest output is that of the label; NaN after overflow."""
-    found = np.asarray(outputs)
-    return float(np.mean(found.argmax(axis=1) == labels)) if np.isfinite(found).all() else np.nan
+    """Return the share of rows whose largest output has the label's index; NaN after overflow."""
+    scores = np.asarray(outputs)
+    return float(np.mean(scores.argmax(axis=1) == labels)) if np.isfinite(scores).all() else np.nan

@@ -1,6 +1,6 @@
-"""The feature extractors of Type II: networks that are trained once, and without privacy.
+"""The feature extractors of Type II: networks that are trained once, without privacy.
 
-Every file's ``EXTRACTORS`` is found here, by the name of the experiment.
+The registry collects the ``EXTRACTORS`` of every file, by the name of the experiment.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from matrixdp.experiments.training.examples import accuracy, classes, limited, l
 from matrixdp.experiments.training.models import Params
 from matrixdp.seeds import streams
 
-#: How it is trained, and how many records pass it at a time.
+#: Learning rate of the training, and number of records per batch.
 RATE, BATCH = 1e-3, 128
 
 
 class Extractor(abc.ABC):
-    """A network of which one layer's outputs, in [-1, 1], are released in place of the inputs.
+    """A network whose outputs of one layer, in [-1, 1], are released in place of the inputs.
 
     Attributes:
-        stored: what the prepared data set calls the inputs.
+        stored: name of the inputs in the prepared data set.
     """
 
     stored: ClassVar[str]
@@ -50,7 +50,7 @@ class Extractor(abc.ABC):
 
     @abc.abstractmethod
     def outputs(self, params: Params, features: Array) -> Array:
-        """Return what the rest of the network makes of features, a column per class."""
+        """Return the outputs of the other layers for features, a column per class."""
 
 
 @partial(jax.jit, static_argnums=0)
@@ -59,8 +59,8 @@ def train(network: Extractor, params: Params, inputs: Array, labels: Array, lots
     optimiser = optax.adam(RATE)
 
     def loss(params: Params, batch: Array) -> Array:
-        found = network.outputs(params, network.features(params, inputs[batch]))
-        return cross_entropy(found, labels[batch]).mean()
+        outputs = network.outputs(params, network.features(params, inputs[batch]))
+        return cross_entropy(outputs, labels[batch]).mean()
 
     def step(state: tuple, batch: Array) -> tuple[tuple, None]:
         params, memory = state
@@ -76,8 +76,8 @@ def extract(network: Extractor, params: Params, inputs: Array) -> Array:
     """Return the features of all records, computed batch by batch."""
     padding = [(0, -len(inputs) % BATCH)] + [(0, 0)] * (inputs.ndim - 1)
     blocks = jnp.pad(inputs, padding).reshape(-1, BATCH, *inputs.shape[1:])
-    found = jax.lax.map(partial(network.features, params), blocks)
-    return found.reshape(-1, found.shape[-1])[: len(inputs)]
+    features = jax.lax.map(partial(network.features, params), blocks)
+    return features.reshape(-1, features.shape[-1])[: len(inputs)]
 
 
 def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -86,43 +86,44 @@ def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.Path
     ``part`` has the experiment's settings: ``experiment``, ``dataset``, ``seed``,
     ``extractor_epochs`` and, if not all, ``records``; ``folder`` the prepared data set.
     """
-    known = training.registry("EXTRACTORS")
-    found = run(
-        known[checks.choice(known, experiment=part["experiment"])],
+    extractors = training.registry("EXTRACTORS")
+    arrays = run(
+        extractors[checks.choice(extractors, experiment=part["experiment"])],
         load(folder, part["dataset"]),
         seed=part["seed"],
         epochs=part["extractor_epochs"],
         records=part.get("records"),
     )
-    print(f"accuracy of the extractor on the test records: {found['accuracy']:.4f}")
+    print(f"accuracy of the extractor on the test records: {arrays['accuracy']:.4f}")
     with files.replacing(out) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, allow_pickle=False, **found)
+        np.savez(stream, allow_pickle=False, **arrays)
 
 
 def run(
     network: Extractor, data: LearningSet, *, seed: int, epochs: int, records: int | None = None
 ) -> dict[str, NDArray]:
-    """Return the features of the records of a data set, and how they came about.
+    """Return the features of the records of a data set, with the settings of the extractor.
 
-    Of the training and of the test records at most ``records`` each are taken. Returned are
-    ``train_features``, ``train_labels`` and their test partners; ``accuracy``, that of the whole
-    network on the test records; ``name``, ``status``, ``seed`` and ``epochs``.
+    At most ``records`` training records and as many test records are used. The arrays are
+    ``train_features``, ``train_labels`` and their test partners; ``accuracy`` of the entire network
+    on the test records; ``name``, ``status``, ``seed`` and ``epochs``.
     """
-    stream, *choosing = streams(seed, "extractor", data.name, trials=range(3))
+    stream, *part_streams = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays
-    for part, own in zip(("train", "test"), choosing, strict=True):
-        arrays = limited(arrays, records, own, part)
+    for part, part_stream in zip(("train", "test"), part_streams, strict=True):
+        arrays = limited(arrays, records, part_stream, part)
     classes(arrays["train_labels"], data.name)
     inputs, test = (jnp.asarray(arrays[f"{part}_{network.stored}"]) for part in ("train", "test"))
     labels = jnp.asarray(arrays["train_labels"], jnp.int32)
     initial = network.initial(stream, inputs, test)
     steps = batches.shuffled(stream, len(inputs), min(BATCH, len(inputs)), epochs)
     params = train(network, initial, inputs, labels, steps)
-    found = {"train": extract(network, params, inputs), "test": extract(network, params, test)}
-    about = {"name": data.name, "status": data.status, "seed": seed, "epochs": epochs}
-    about["accuracy"] = accuracy(network.outputs(params, found["test"]), arrays["test_labels"])
+    features = {"train": extract(network, params, inputs), "test": extract(network, params, test)}
+    metadata = {"name": data.name, "status": data.status, "seed": seed, "epochs": epochs}
+    score = accuracy(network.outputs(params, features["test"]), arrays["test_labels"])
+    metadata["accuracy"] = score
     return {
-        **{f"{part}_features": np.asarray(of) for part, of in found.items()},
-        **{f"{part}_labels": arrays[f"{part}_labels"] for part in found},
-        **{name: np.asarray(value) for name, value in about.items()},
+        **{f"{part}_features": np.asarray(values) for part, values in features.items()},
+        **{f"{part}_labels": arrays[f"{part}_labels"] for part in features},
+        **{name: np.asarray(value) for name, value in metadata.items()},
     }

@@ -27,8 +27,8 @@ from matrixdp.experiments.training.examples import accuracy
 #: Learning rate.
 RATE = 0.1
 
-#: What the paper leaves open: without a bias, with one, and with one on test features that are not
-#: divided as those of the training are.
+#: Readings of the paper: without a bias, with a bias, and with a bias on test features that are not
+#: divided like the training features.
 READINGS = (DEFAULT, "classifier=bias", "classifier=bias_undivided")
 
 
@@ -44,11 +44,11 @@ def classify(
 ) -> dict[str, tuple[Array, Array]]:
     """Return weights, features x classes, and bias of linear classifiers trained on noisy features.
 
-    Training divides each noisy feature by sqrt(1 + deviation^2), so that one learning rate serves
+    Training divides each noisy feature by sqrt(1 + deviation^2), so that one learning rate suits
     any noise. The paper leaves the rest open. By default there is no bias, as in the extractor's
-    own output layer, so that it does not matter whether test features are divided too. With a bias
-    it does (see ``READINGS``): under much noise the few last SGD steps of the bias can outweigh all
-    divided features and decide the class of every test record.
+    output layer, and dividing the test features has no effect. With a bias it has (see
+    ``READINGS``): under much noise the last SGD steps of the bias can outweigh all divided features
+    and decide the class of every test record.
 
     Args:
         private: records x features, in [-1, 1].
@@ -57,10 +57,10 @@ def classify(
         deviation: standard deviation of the noise, a scalar or one per feature.
         key: of the noise, which is the same for all readings.
         radii: lengths of each record's noise, shape (records, 1), if it is not Gaussian.
-        classes: how many there are.
+        classes: number of classes.
 
     Returns:
-        For each of ``READINGS`` what is to be applied to test features that are not divided.
+        For each of ``READINGS`` the weights and bias for test features that are not divided.
     """
     scale = jnp.sqrt(1 + deviation**2)
     noise = deviation * jax.random.normal(key, private.shape)
@@ -92,8 +92,8 @@ def _radii(noise: Noise, records: int, key: Array) -> Array | None:
     if plan.power == 2:
         return None
     scale = at_least(plan.scale(float(noise.deviations["features"])))
-    own = jax.random.fold_in(key, 1)
-    sizes = jax.random.gamma(own, plan.features / plan.power, (records, 1))
+    radius_key = jax.random.fold_in(key, 1)
+    sizes = jax.random.gamma(radius_key, plan.features / plan.power, (records, 1))
     return jnp.asarray(scale) * sizes ** (1 / plan.power)
 
 
@@ -105,7 +105,7 @@ class PrivateFeatures(Training):
 
     def trainer(self, arrays: Arrays) -> Trainer:
         """Return the classifier of these features, and its plan."""
-        # What the schemes' sensitivity rests on.
+        # The schemes' sensitivity assumes features in [-1, 1].
         largest = float(np.abs(arrays["train_features"]).max())
         if not largest <= 1:
             raise InputError(
@@ -117,20 +117,20 @@ class PrivateFeatures(Training):
             np.asarray(arrays[f"{part}_labels"], np.int32) for part in ("train", "test")
         )
         records, features = private.shape
-        several = int(labels.max()) + 1
+        class_count = int(labels.max()) + 1
 
         def trial(stream: np.random.Generator) -> Score:
             lots = batches.shuffled(stream, records, self.lot, self.epochs)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
                 # One shape for all schemes, so that they share one compilation.
-                wide = noise.deviations["features"] if noise else 0
-                deviation = np.broadcast_to(np.ravel(at_least(wide)), features)
+                deviations = noise.deviations["features"] if noise else 0
+                deviation = np.broadcast_to(np.ravel(at_least(deviations)), features)
                 radii = _radii(noise, records, key) if noise else None
-                trained = classify(private, labels, lots, deviation, key, radii, several)
+                classifiers = classify(private, labels, lots, deviation, key, radii, class_count)
                 return {
                     reading: accuracy(test @ weights + bias, test_labels)
-                    for reading, (weights, bias) in trained.items()
+                    for reading, (weights, bias) in classifiers.items()
                 }
 
             return score

@@ -28,11 +28,11 @@ from matrixdp.experiments.training.examples import accuracy
 from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from matrixdp.privacy import banded
 
-#: The optimiser: where the paper is silent, what its authors' public code uses.
+#: The optimiser: as in the authors' public code where the paper is silent.
 RATE, MOMENTUM, DECAY, DECAY_STEPS = 0.1, 0.9, 0.99, 215
 
-#: Gradients are clipped to this share less than the clipping norm, more than float32 rounding can
-#: add to a norm.
+#: Gradients are clipped to this share below the clipping norm, which exceeds float32 rounding of a
+#: norm.
 MARGIN = 1e-5
 
 
@@ -78,8 +78,8 @@ def descend(
         lot, size, key = inputs
         total = clipped_sum(model, params, lot, size, clip)
         gradient, recent = {}, {}
-        for name, own in zip(total, jax.random.split(key, len(total)), strict=True):
-            noise = jax.random.normal(own, total[name].shape)
+        for name, name_key in zip(total, jax.random.split(key, len(total)), strict=True):
+            noise = jax.random.normal(name_key, total[name].shape)
             if len(bands) > 1:
                 noise = (noise - jnp.tensordot(bands[1:], past[name], 1)) / bands[0]
                 recent[name] = jnp.concatenate([noise[None], past[name][:-1]])
@@ -129,24 +129,30 @@ class PrivateGradients(Training):
         def trial(stream: np.random.Generator) -> Score:
             initial = model.initial(stream)
 
-            # The same examples for all that arrange their lots alike.
+            # The same examples for all schemes with the same arrangement of lots.
             @functools.cache
-            def drawn(bands: int, fixed_order: bool) -> tuple[NDArray, NDArray]:
-                own = copy.deepcopy(stream)
+            def draw_lots(bands: int, fixed_order: bool) -> tuple[NDArray, NDArray]:
+                lot_stream = copy.deepcopy(stream)
                 if fixed_order:
-                    return batches.in_turn(own, plan.records, plan.lots, plan.epochs)
-                return batches.poisson(own, plan.records, plan.rate, plan.steps, bands)
+                    return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
+                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps, bands)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
-                how: Gradients = noise.plan if noise else plan
+                arrangement: Gradients = noise.plan if noise else plan
                 # Always a float, so that one compilation serves with and without privacy.
                 clip = float(plan.clip if noise else np.inf)
                 deviations = {
                     name: at_least(noise.deviations[name] if noise else 0) for name in plan.shapes
                 }
-                bands = banded.coefficients(how.bands).astype(np.float32)
-                given = *drawn(how.bands, how.fixed_order), clip, how.expected, deviations, bands
-                params = descend(model, initial, *given, key)
+                bands = banded.coefficients(arrangement.bands).astype(np.float32)
+                arguments = (
+                    *draw_lots(arrangement.bands, arrangement.fixed_order),
+                    clip,
+                    arrangement.expected,
+                    deviations,
+                    bands,
+                )
+                params = descend(model, initial, *arguments, key)
                 return {DEFAULT: accuracy(model.logits(params), test_labels)}
 
             return score

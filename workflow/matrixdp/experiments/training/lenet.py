@@ -8,7 +8,7 @@ import numpy as np
 from jax import Array
 
 from matrixdp.experiments.training.extractor import Extractor
-from matrixdp.experiments.training.models import LENET, LeNet, Params, drawn, forward, shapes
+from matrixdp.experiments.training.models import LENET, LeNet, Params, draw_weights, forward, shapes
 
 #: Layers whose outputs are released, 25 places x 16 units, and the others.
 SHARED = {name: LENET[name] for name in ("first", "second")}
@@ -23,15 +23,15 @@ class Convolutions(Extractor):
 
     def initial(self, stream: np.random.Generator, *inputs: Array) -> Params:
         """Return the initial parameters of the whole network."""
-        return drawn(shapes(LENET), stream)
+        return draw_weights(shapes(LENET), stream)
 
     def features(self, params: Params, inputs: Array) -> Array:
         """Return the features of pictures of 28 x 28 points."""
-        found, _ = forward(SHARED, LeNet.activation, params, LeNet.read(inputs))
-        return LeNet.activation(found).reshape(len(inputs), -1)
+        values, _ = forward(SHARED, LeNet.activation, params, LeNet.read(inputs))
+        return LeNet.activation(values).reshape(len(inputs), -1)
 
     def outputs(self, params: Params, features: Array) -> Array:
-        """Return what layers of 120, 84 and 10 units make of features."""
+        """Return the outputs of layers of 120, 84 and 10 units for features."""
         return forward(REST, LeNet.activation, params, features)[0][:, 0]
 
 

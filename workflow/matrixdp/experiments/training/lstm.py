@@ -23,7 +23,7 @@ class LSTM(Extractor):
     stored = "tokens"
 
     def initial(self, stream: np.random.Generator, *inputs: Array) -> Params:
-        """Return initial parameters; axis 0 of what the LSTM has is the direction."""
+        """Return initial parameters; axis 0 of the LSTM's parameters is the direction."""
         vocabulary = max(int(tokens.max()) for tokens in inputs) + 1
         forget = np.zeros((2, 1, 4 * UNITS), np.float32)
         # A forget gate that starts open lets gradients through (Jozefowicz et al. 2015).
@@ -43,7 +43,7 @@ class LSTM(Extractor):
         """Return the features of reviews: tanh of a linear map of the mean LSTM state."""
         words = inputs.T
         present = (words > 0)[:, :, None]
-        # Every word's part of the gates once, not once per place where it stands.
+        # Compute the gates' part of every word once, not once per occurrence.
         gates = params["embedding"] @ params["input"] + params["bias"]
         states = [
             _states(gates[way][words], present, params["recurrent"][way], bool(way))
@@ -62,11 +62,11 @@ def _states(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Ar
 
     def step(state: tuple[Array, Array], inputs: tuple) -> tuple[tuple[Array, Array], Array]:
         hidden, cell = state
-        given, present = inputs
-        enter, forget, leave, new = jnp.split(given + hidden @ recurrent, 4, axis=1)
-        moved = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
-        shown = jax.nn.sigmoid(leave) * jnp.tanh(moved)
-        state = jnp.where(present, shown, hidden), jnp.where(present, moved, cell)
+        word_gates, present = inputs
+        enter, forget, leave, new = jnp.split(word_gates + hidden @ recurrent, 4, axis=1)
+        new_cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
+        output = jax.nn.sigmoid(leave) * jnp.tanh(new_cell)
+        state = jnp.where(present, output, hidden), jnp.where(present, new_cell, cell)
         return state, state[0]
 
     zero = jnp.zeros((gates.shape[1], UNITS))

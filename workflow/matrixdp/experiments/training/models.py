@@ -48,8 +48,8 @@ class Model(abc.ABC):
         """Return the shape of every parameter matrix."""
 
     def initial(self, stream: np.random.Generator) -> Params:
-        """Return initial parameters, as :func:`drawn`."""
-        return drawn(self.shapes, stream)
+        """Return initial parameters, as :func:`draw_weights`."""
+        return draw_weights(self.shapes, stream)
 
     @abc.abstractmethod
     def losses(self, params: Params, lot: Array) -> Array:
@@ -68,7 +68,7 @@ class Model(abc.ABC):
         """Return the outputs for the test examples, one row each."""
 
 
-def drawn(shapes: Mapping[str, tuple[int, int]], stream: np.random.Generator) -> Params:
+def draw_weights(shapes: Mapping[str, tuple[int, int]], stream: np.random.Generator) -> Params:
     """Return initial parameters: biases zero, weights uniform as in :func:`glorot`."""
     return {
         name: jnp.zeros(shape) if name.endswith("bias") else glorot(stream, shape)
@@ -98,10 +98,10 @@ class Layer(NamedTuple):
 
 def shapes(layers: Mapping[str, Layer]) -> dict[str, tuple[int, int]]:
     """Return the shapes of the weights and the bias of every layer."""
-    found: dict[str, tuple[int, int]] = {}
+    result: dict[str, tuple[int, int]] = {}
     for name, layer in layers.items():
-        found |= {name: (layer.inputs, layer.units), f"{name}_bias": (layer.units, 1)}
-    return found
+        result |= {name: (layer.inputs, layer.units), f"{name}_bias": (layer.units, 1)}
+    return result
 
 
 def forward(
@@ -240,14 +240,14 @@ class Layered(Model):
         )
 
         def weighted(weights: Array) -> Params:
-            found = {}
+            sums = {}
             for name, d in by_output.items():
                 if name in each:
-                    found[name] = jnp.tensordot(weights, each[name], 1)
+                    sums[name] = jnp.tensordot(weights, each[name], 1)
                 else:
-                    found[name] = taken[name][:, 0].T @ (weights[:, None] * d[:, 0])
-                found[f"{name}_bias"] = (weights @ d.sum(axis=1))[:, None]
-            return found
+                    sums[name] = taken[name][:, 0].T @ (weights[:, None] * d[:, 0])
+                sums[f"{name}_bias"] = (weights @ d.sum(axis=1))[:, None]
+            return sums
 
         return jnp.sqrt(jnp.asarray(squares)), weighted
 
@@ -255,9 +255,9 @@ class Layered(Model):
 def _by_weights(taken: Array, by_output: Array, inputs: int) -> Array:
     """Return the gradients by the weights of a convolution, examples x inputs x units."""
     count, _, units = by_output.shape
-    found = jnp.einsum("npk,npu->nuk", taken, by_output).swapaxes(1, 2)
-    found = jnp.einsum("pq,npr->nqr", _POOLED, found.reshape(count, 36, -1))
-    return found.reshape(count, inputs, units)
+    gradients = jnp.einsum("npk,npu->nuk", taken, by_output).swapaxes(1, 2)
+    gradients = jnp.einsum("pq,npr->nqr", _POOLED, gradients.reshape(count, 36, -1))
+    return gradients.reshape(count, inputs, units)
 
 
 def _squares(rows: Array) -> Array:
@@ -426,10 +426,10 @@ def normalised(edges: NDArray, nodes: int) -> NDArray:
 
 def pairs(rows: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Return row, l and r of every pair l <= r of columns in which that row is not zero."""
-    found = [
+    triples = [
         (owner, left, right)
         for owner, row in enumerate(rows)
         for left, right in itertools.combinations_with_replacement(np.flatnonzero(row), 2)
     ]
-    owners, lefts, rights = np.array(found, np.int32).T
+    owners, lefts, rights = np.array(triples, np.int32).T
     return owners, lefts, rights

@@ -68,7 +68,7 @@ def write(results: str | os.PathLike, out: str | os.PathLike) -> None:
         "samples": lambda: samples(frame),
         "directions": lambda: directions(frame),
         "inflation": lambda: inflation(table("effective_noise")),
-        "accuracy": lambda: accuracy(frame("figure1_imdb")),
+        "accuracy": lambda: accuracy(frame("figure1")),
         "epsilons": lambda: epsilons(frame("nominal")),
     }
     for name, draw in drawings.items():
@@ -118,7 +118,8 @@ def samples(frame: Frames) -> Drawing:
     drawing, panels = _canvas(2.3, 4)
     pairs = zip(panels[::2], panels[1::2], ("middle", "right"), strict=True)
     for contour, profile, name in pairs:
-        rows = frame(f"figure3_{name}")
+        rows = frame("figure3")
+        rows = rows[rows["panel"].eq(name)]
         for noise, part in rows[rows["noise"].isin(_NOISES)].groupby("noise", sort=False):
             label, colour, line = _NOISES[str(noise)]
             curve = part[part["kind"].eq("contour")]
@@ -193,7 +194,8 @@ def inflation(table: pd.DataFrame) -> Drawing:
 
 
 def accuracy(frame: pd.DataFrame) -> Drawing:
-    """Draw test accuracy by claimed and by tight epsilon."""
+    """Draw test accuracy on IMDB by claimed and by tight epsilon."""
+    frame = frame[frame["experiment"].eq("imdb")]
     drawing, panels = _canvas(2.6, 2, sharey=True)
     rows = frame[frame["kind"].eq("mechanism")]
     names = list(dict.fromkeys(rows["mechanism"]))

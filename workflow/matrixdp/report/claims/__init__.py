@@ -8,8 +8,9 @@ Nothing is taken as reproduced by default. The verdicts are
 - ``not reproduced``: the test says the opposite;
 - ``reproduced only under <reading>``: it fails, or is undecided, but surely holds in another
   private reading of the papers;
-- ``uninformative``: the zero predictor or a random guess meets the claim too;
-- ``undecided``: the interval covers 0, or the test was not run;
+- ``uninformative``: a baseline that costs no privacy meets the claim too; the same noise without
+  data meets it or fails it alike; or it fails in a unit that the paper hardly meant;
+- ``undecided``: the interval covers 0, there are too few trials, or the test was not run;
 - ``untestable here``: a claim about data, on simulated data.
 """
 

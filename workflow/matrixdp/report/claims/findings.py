@@ -14,12 +14,23 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import summary
-from matrixdp.report.claims.judge import EXPERIMENT, NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from matrixdp.report.claims.judge import (
+    EXPERIMENT,
+    IDENTITY,
+    NOT_REPRODUCED,
+    ONLY_UNDER,
+    REPRODUCED,
+    THEOREM,
+)
 from matrixdp.report.statistics import WITHIN
 
 #: How a sentence stands to the paper.
 AGREES, CONTRADICTS, NOTE = "agrees", "contradicts", "note"
 TONES = {REPRODUCED: AGREES, NOT_REPRODUCED: CONTRADICTS}
+
+#: Kinds of claims, and verdicts, as sentences count them.
+KINDS = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
+VERDICTS = {"hold": REPRODUCED, "narrow": ONLY_UNDER, "fail": NOT_REPRODUCED}
 
 Row = Mapping[str, Any]
 
@@ -80,21 +91,35 @@ def _judged(claim: Row) -> Finding:
 
 
 def tally(claims: pd.DataFrame) -> str:
-    """Return by paper how many claims are reproduced, claims on experiments apart from the others.
+    """Return by paper how its claims came out; theorems, identities and experiments apart.
 
-    What is reproduced only under a reading does not count. ``claims`` are rows of ``claims.csv``,
-    at least one.
+    ``claims`` are rows of ``claims.csv``, at least one.
     """
-    parts = []
-    for paper, rows in claims.groupby("paper", sort=False):
-        tried = rows["kind"].eq(EXPERIMENT)
-        counts = [
-            catalogue.caption(name, met=own["verdict"].eq(REPRODUCED).sum(), total=len(own))
-            for name, own in (("claims_proved", rows[~tried]), ("claims_tried", rows[tried]))
-            if len(own)
-        ]
-        parts.append(f"{paper}: {', '.join(counts)}")
-    return "; ".join(parts)
+    return "; ".join(
+        f"{paper}: {', '.join(count(rows, kind) for kind in KINDS if count(rows, kind))}"
+        for paper, rows in claims.groupby("paper", sort=False)
+    )
+
+
+def count(claims: pd.DataFrame, kind: str) -> str:
+    """Return how many claims of a kind hold as stated, under another reading, and fail.
+
+    Claims that the same fact decides count once. Empty without such claims.
+    """
+    own = facts(claims[claims["kind"].eq(kind)])
+    if own.empty:
+        return ""
+    verdicts = own["verdict"].map(word)
+    counts = {name: int(verdicts.eq(verdict).sum()) for name, verdict in VERDICTS.items()}
+    parts = [f"{counts['hold']} of {len(own)} {KINDS[kind]} hold as stated"]
+    parts += [f"{counts['narrow']} under a narrower reading"] * (counts["narrow"] > 0)
+    parts += [f"{counts['fail']} fail{'s' * (counts['fail'] == 1)}"] * (counts["fail"] > 0)
+    return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
+
+
+def facts(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return claims without those that the same fact decides as another one of them."""
+    return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
 def explained(claims: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ from matrixdp.report.claims.evidence import Evidence, gather
 from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.markup import short
-from matrixdp.report.statistics import LEVEL, Joint, covers, holm, jointly
+from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, covers, holm, jointly
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
@@ -32,8 +32,9 @@ COLUMNS = (
     *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
     *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
+    "same_as",
 )
-COMPARISONS = ("id", "better", "worse", "kind", "amount", *Evidence._fields[1:-2])
+COMPARISONS = ("id", "better", "worse", "kind", "amount", "epsilon", *Evidence._fields[1:-2])
 
 #: What becomes of a claim: its verdict and reason, and what else of ``COLUMNS`` there is.
 Finding = dict[str, Any]
@@ -91,10 +92,10 @@ class Judge:
         return table, pd.DataFrame(listed, columns=[*COMPARISONS])
 
     def _weigh(
-        self, claim: Claim, comparisons: Sequence[Comparison]
+        self, claim: Claim, comparisons: Sequence[Comparison], book: Trialbook | None = None
     ) -> tuple[Joint, list[Evidence]]:
         """Return the evidence for a claim's comparisons, or for others put in their place."""
-        parts = gather(claim, self._book, self._epsilon, comparisons)
+        parts = gather(claim, book or self._book, self._epsilon, comparisons)
         p_values = [one.p_for for one in parts], [one.p_against for one in parts]
         return jointly(*p_values, claim.every), parts
 
@@ -110,6 +111,20 @@ class Judge:
             told = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             reason = f"{argued}; in trials, {reason}"
             return finding | told | {"verdict": REPRODUCED, "reason": reason}
+        if min(one.n_trials for one in found.evidence) < ENOUGH:
+            reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
+            return self._otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason})
+        if finding["verdict"] == NOT_REPRODUCED and (unit := self._other_unit(claim)):
+            finding |= {"verdict": UNINFORMATIVE, "reason": f"{unit}; ours: {reason}"}
+            return self._over_readings(claim, finding)
+        if finding["verdict"] == self._without_data(claim):
+            reason = f"the same noise on records of zeros gives the same; ours: {reason}"
+            return self._over_readings(
+                claim, finding | {"verdict": UNINFORMATIVE, "reason": reason}
+            )
+        finding = self._otherwise(claim, finding)
+        if finding["verdict"].startswith(ONLY_UNDER):
+            return finding
         guesses = self._guesses(claim)
         met = (one for one in guesses if self._meets(one, claim))
         if finding["verdict"] != NOT_REPRODUCED and (guess := next(met, None)):
@@ -119,6 +134,53 @@ class Judge:
         if finding["verdict"] == UNDECIDED and (guess := next(like, None)):
             finding["reason"] += f"; nor can ours be told from the {_called(guess)}"
         return self._over_readings(claim, finding)
+
+    def _without_data(self, claim: Claim) -> str:
+        """Return what the same mechanisms come to on records of zeros; empty for neither.
+
+        What they meet or fail alike, the data have no part in. A result without privacy has data.
+        """
+        rows = {row.mechanism for row in ledger.rows(claim.comparisons)}
+        if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
+            return ""
+        try:
+            joint, parts = self._weigh(claim, self._asked(claim), self._book.control())
+        except NotRun:
+            return ""
+        if min(one.n_trials for one in parts) < ENOUGH:
+            return ""
+        met, failed = joint.p_for < LEVEL, joint.p_against < LEVEL
+        return REPRODUCED if met and not failed else NOT_REPRODUCED if failed and not met else ""
+
+    def _other_unit(self, claim: Claim) -> str:
+        """Say what an amount would be in the unit that we suspect a paper of; or nothing."""
+        factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
+        amounts = [one.amount for one in claim.comparisons if one.absolute]
+        if not amounts or len(factors) > 1 or None in factors:
+            return ""
+        (factor,) = factors
+        said = " and ".join(short(one) for one in dict.fromkeys(amounts))
+        other = " and ".join(short(one / float(factor or 1)) for one in dict.fromkeys(amounts))
+        return f"{said} in the printed unit is {other} in the one that we suspect"
+
+    def _otherwise(self, claim: Claim, finding: Finding) -> Finding:
+        """Return the finding, with the verdict of the claim's other reading where it holds."""
+        if not claim.otherwise or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
+            return finding
+        reading = claim.test["otherwise"]["reading"]
+        try:
+            joint, parts = self._weigh(claim, claim.otherwise)
+        except NotRun as reason:
+            return finding | {"reason": f"{finding['reason']}; {reading}: not run: {reason}"}
+        one = parts[joint.weakest]
+        first, second = (
+            self._name(row, claim) for row in (one.comparison.first, one.comparison.second)
+        )
+        means = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
+        finding = finding | {"reason": f"{finding['reason']}; {reading}: {means}"}
+        if one.n_trials >= ENOUGH and joint.p_for < LEVEL:
+            finding["verdict"] = f"{ONLY_UNDER} {reading}"
+        return finding
 
     def _settle(self, claim: Claim, found: Weighed) -> Finding:
         """Return the verdict of the trials alone, with the comparison that decides it."""
@@ -139,6 +201,8 @@ class Judge:
         operator = "over" if one.comparison.kind == "times" else "minus"
         ends = (first, second) if claim.larger else (second, first)
         reason = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
+        if one.comparison.epsilon:
+            reason += f" at epsilon {one.comparison.epsilon}"
         return {
             **one._asdict(),
             "test": f"{'paired' if one.paired else 'Welch'} t, Holm",

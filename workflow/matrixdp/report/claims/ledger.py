@@ -5,11 +5,14 @@ tables, figures and theory that show it) and a ``test`` of one of three kinds:
 
 - ``compare``: sentences about rows of an experiment, such as ``mvg_binary beats laplace``,
   ``mvg_binary beats laplace by 0.003``, ``mvg_binary beats laplace 1.5 times`` (the error of the
-  second over that of the first) and ``mvg_binary within 0.004 of nonprivate``. A row is
+  second over that of the first), ``mvg_binary within 0.004 of nonprivate``, and ``imgm within 5 %
+  of directional_gaussian``: the share of the gap between the best baseline and no privacy by which
+  the first may be worse. A row is
   ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. With them stand
   ``experiment``, ``metric`` (one, or a list), ``need`` (``all`` of the sentences, or ``any``) and
-  ``epsilons`` (``table``: that of the tables; ``all``, ``informative``: where all rows clearly beat
-  chance, or a list of some: the mean over these).
+  ``epsilons`` (``table``: that of the tables; ``all``, or a list of some: the mean over these;
+  ``informative``: each epsilon of an experiment at which its rows are better than chance, alone).
+  ``otherwise`` may name another ``reading`` of the claim, and what to ``compare`` in it.
   ``read_off: true`` is for an order that no sentence of the paper states: what the intervals that
   it prints do not separate is left out. ``argument`` names checks as in ``exact`` that decide the
   claim whatever the trials.
@@ -18,7 +21,8 @@ tables, figures and theory that show it) and a ``test`` of one of three kinds:
 - ``not_run``: why there is nothing to test.
 
 It may have a ``note`` for readers, and an exact claim an ``identity``: why it is a definition or an
-identity, which no altered statement could fail.
+identity, which no altered statement could fail. ``same_as`` names a claim that the same fact
+decides: it has a verdict of its own, and is not counted again.
 """
 
 from __future__ import annotations
@@ -38,19 +42,22 @@ from matrixdp.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
-PAPERS = ("MVG", "IMGM", "Note", "R1SMG")
+PAPERS = ("MVG", "IMGM", "Note", "R1SMG", "Wishart")
 KINDS = {
-    "compare": {"compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"},
+    "compare": {
+        *("compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"),
+        "otherwise",
+    },
     "exact": {"exact", "otherwise"},
     "not_run": {"not_run"},
 }
-OPTIONAL = ("note", "identity")
+OPTIONAL = ("note", "identity", "same_as")
 GRIDS = ("table", "all", "informative")
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _SENTENCE = re.compile(
     rf"(?P<first>\S+) (?:beats (?P<second>\S+)"
     rf"(?: by (?P<by>{_NUMBER})| (?P<times>{_NUMBER}) times)?"
-    rf"|within (?P<within>{_NUMBER}) of (?P<other>\S+))"
+    rf"|within (?:(?P<share>{_NUMBER}) %|(?P<within>{_NUMBER})) of (?P<other>\S+))"
 )
 
 
@@ -67,21 +74,29 @@ class Row:
 class Comparison:
     """One sentence: ``first`` beats ``second`` (by an amount, or a factor), or is within it.
 
+    ``epsilon`` is the one at which it is judged; empty for what the claim says of all.
+
     Attributes:
-        kind: ``beats``, ``by``, ``times`` or ``within``.
-        amount: 0 for ``beats``.
+        kind: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
+        amount: 0 for ``beats``, a percentage for ``share``.
     """
 
     first: Row
     second: Row
     kind: str = "beats"
     amount: float = 0.0
+    epsilon: str = ""
 
     @property
     def margin(self) -> float:
         """What the difference, or for ``times`` the ratio, must be above."""
         # Not the negative, which of 0 would be shown as -0.
         return 0 - self.amount if self.kind == "within" else self.amount
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the amount has the unit of the metric."""
+        return self.kind in ("by", "within") and self.amount > 0
 
 
 def rows(comparisons: Iterable[Comparison]) -> list[Row]:
@@ -97,6 +112,7 @@ class Claim:
         kind: which of ``KINDS`` the test is.
         test: the test as it stands in the file.
         comparisons: the sentences of ``compare``.
+        otherwise: those of another reading.
     """
 
     id: str
@@ -107,8 +123,10 @@ class Claim:
     kind: str
     test: Mapping[str, Any]
     comparisons: tuple[Comparison, ...] = ()
+    otherwise: tuple[Comparison, ...] = ()
     note: str = ""
     identity: str = ""
+    same_as: str = ""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -163,6 +181,9 @@ def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
     ids = [claim.id for claim in claims]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"claim {twice} is there twice; give each claim an id of its own")
+    for claim in claims:
+        if claim.same_as:
+            checks.choice(ids, **{f"claim {claim.id}: same_as": claim.same_as})
     return claims
 
 
@@ -184,14 +205,18 @@ def _claim(entry: Any, known: Known) -> Claim:
     for shown in entry["shown_by"]:
         checks.choice(known.shown, **{f"{who}: shown_by": shown})
     comparisons: tuple[Comparison, ...] = ()
+    other: tuple[Comparison, ...] = ()
+    otherwise = test.get("otherwise", {"reading": ""})
     if kind == "compare":
         comparisons = _comparisons(who, test, known)
-    otherwise = test.get("otherwise", {"reading": "", "exact": []})
-    for check in [*test.get("exact", ()), *otherwise["exact"], *test.get("argument", ())]:
+        if "otherwise" in test:
+            other = _comparisons(who, {**test, "compare": otherwise["compare"]}, known)
+    named = [*test.get("exact", ()), *otherwise.get("exact", ()), *test.get("argument", ())]
+    for check in named:
         checks.choice(known.checks, **{f"{who}: check": check})
     given: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
     given |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
-    return Claim(**(entry | given), kind=kind, comparisons=comparisons)
+    return Claim(**(entry | given), kind=kind, comparisons=comparisons, otherwise=other)
 
 
 def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:
@@ -207,9 +232,10 @@ def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Compa
         if parts is None:
             raise InputError(
                 f"{who}: {sentence!r} is no comparison; write 'A beats B', 'A beats B by 0.1', "
-                "'A beats B 1.5 times' or 'A within 0.1 of B'"
+                "'A beats B 1.5 times', 'A within 0.1 of B' or 'A within 5 % of B'"
             )
-        kind = next((name for name in ("by", "times", "within") if parts[name]), "beats")
+        kinds = ("by", "times", "within", "share")
+        kind = next((name for name in kinds if parts[name]), "beats")
         first = _row(who, parts["first"], test, known)
         second = _row(who, parts["second"] or parts["other"], test, known)
         amount = float(parts[kind]) if kind != "beats" else 0.0

@@ -12,6 +12,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, summary
 from matrixdp.report.claims.ledger import Row
+from matrixdp.trials import CONTROL
 
 
 class NotRun(Exception):
@@ -24,6 +25,9 @@ class Trialbook:
     def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
         self._root = Path(results)
         self._experiments = experiments
+        self._phases: tuple[str, ...] = ("report", summary.CLAIMS)
+        #: The book of the trials on data, if this is of a control.
+        self.of_data = self
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
         self._laws = functools.cache(lambda name: comparisons.same_laws(self._summary(name)))
@@ -44,14 +48,25 @@ class Trialbook:
         """Return the name of the experiment's metric."""
         return str(self._summary(experiment)["metric"].max())
 
+    def baseline(self, experiment: str) -> str:
+        """Return the name of the best baseline that uses no record."""
+        return summary.trivial(self._summary(experiment))
+
     def has(self, row: Row) -> bool:
-        """Return whether a row of an experiment that was run stands in its summary."""
-        return row.mechanism in set(self._summary(row.experiment)["mechanism"])
+        """Return whether a row of an experiment that was run has trials."""
+        table = self._summary(row.experiment)
+        return bool((table["mechanism"].eq(row.mechanism) & table["n_trials"].gt(0)).any())
 
     def epsilons(self, row: Row) -> list[str]:
         """Return the epsilons at which a row has trials; ``[""]`` for a reference."""
         found = self._rows(row)
         return found["epsilon"][found["n_trials"] > 0].tolist()
+
+    def control(self) -> Trialbook:
+        """Return the book of the same mechanisms' trials on records of zeros."""
+        book = Trialbook(self._root, self._experiments)
+        book._phases, book.of_data = (CONTROL,), self
+        return book
 
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
         """Return the mean over ``epsilons`` of each trial of a row, by trial.
@@ -72,6 +87,8 @@ class Trialbook:
             raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
         keys = ["epsilon", "direction", "variant"]
         trials = self._trials(row.experiment, row.mechanism).merge(wanted[keys], on=keys)
+        if trials.empty:
+            raise NotRun(f"{row.mechanism} has no such trials")
         found = trials.groupby("trial")["value"].agg(["mean", "size"])
         # A trial counts where it was drawn at every epsilon.
         return found["mean"][found["size"].eq(found["size"].max())]
@@ -109,6 +126,7 @@ class Trialbook:
         if not path.is_file():
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(path)
-        judged = table["phase"].isin(["report", summary.CLAIMS])
+        free = mechanism in catalogue.REFERENCES
+        judged = table["phase"].isin(["report", *self._phases] if free else self._phases)
         shown = judged & table["reading"].eq(summary.DEFAULT)
         return table[shown & table["trial"].notna()]

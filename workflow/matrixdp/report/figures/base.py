@@ -4,10 +4,10 @@ A file of this package offers its figures in a dictionary with literal keys and 
 which the workflow reads without importing anything::
 
     FIGURES = {
-        "bounds": Figure(
-            title="Two upper bounds",
-            caption="What is shown, and what one finds.",
-            inputs=("theory/bounds",),
+        "sampler_times": Figure(
+            title="What a draw costs",
+            caption="What is shown.",
+            inputs=("theory/sampler_times",),
             data=tidy,
             draw=draw,
         ),

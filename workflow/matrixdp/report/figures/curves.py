@@ -1,19 +1,24 @@
-"""Every mechanism's error against the nominal epsilon, and against the mu really delivered."""
+"""Every mechanism's error against the nominal epsilon."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.report import markup
+from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
-#: Where captions compare errors, and where the papers print them.
+#: Where headlines compare errors, and where the papers print them.
 NOMINAL = 1.0
+
+#: The family of the lower panel.
+BEYOND = "Beyond both papers"
+PAPERS = "Mechanisms of the papers, and exactly calibrated noise"
 
 #: Wide panels below each other, each with a place for the names of its curves.
 BESIDE: dict[str, Any] = {"sharex": "col", "width_ratios": (2.1, 1)}
@@ -22,106 +27,75 @@ REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "
 
 
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return the rows that a table shows at every epsilon, levels and published values."""
+    """Return the rows that a table shows at every epsilon, baselines and published values.
+
+    ``panel`` is the title of the panel that a mechanism stands in, empty for baselines.
+    """
     rows = frames.shown(tables[f"summary/{experiment}"])
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
     theirs = frames.printed(tables[f"published/{about.results}"], experiment)
     rows = frames.told(rows, tables[f"comparisons/{experiment}"])
-    rows = frames.once(rows, tables[f"summary/{experiment}"])
+    rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
-    # Levels are in every panel.
-    family = joined["mechanism"].map(catalogue.family)
-    return joined.assign(family=family.mask(joined["kind"].eq("level"), catalogue.OTHER))
-
-
-def tidy_mu(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return the shown rows that have a Gaussian-DP parameter, and levels."""
-    rows = frames.shown(tables[f"summary/{experiment}"])
-    delivered = rows["mu_actual"].notna() & rows["mean"].notna()
-    if not delivered.any():
-        return rows.iloc[:0]
-    rows = rows[delivered | rows["kind"].eq("level")]
-    return frames.once(rows, tables[f"summary/{experiment}"]).reset_index(drop=True)
+    further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
+    panel = pd.Series(np.where(further, BEYOND, PAPERS), joined.index)
+    return joined.assign(panel=panel.mask(joined["kind"].eq("level"), ""))
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw everything at a glance, then one panel per family, scaled to our own results.
+    """Draw a panel of the papers' mechanisms, and one of the others, scaled to our own results.
 
-    In the panel of a family all other mechanisms stay as grey lines.
+    In each panel the mechanisms of the other one are grey lines.
     """
     ours = frame[frame["kind"].eq("mechanism")]
-    known = dict.fromkeys([*(one.family for one in catalogue.named().values()), catalogue.OTHER])
-    families = [name for name in known if ours["family"].eq(name).any()]
-    sizes = ours.groupby("family")["mechanism"].nunique()
-    heights = [2.4, *(1.8 + 0.2 * max(0, sizes[name] - 5) for name in families)]
-    height = 0.4 + sum(heights)
-    figure, grid = style.canvas(height, len(heights), 2, height_ratios=heights, **BESIDE)
-    overview, *rest = grid[:, 0]
-    for name, part in frames.ordered(ours):
-        style.curve(overview, part["epsilon"], part["mean"], as_=catalogue.look(name), marker="")
-    _finish(overview, frame, scaled_to=frame, named=True)
     theirs = frame[frame["kind"].eq("published")]
-    overview.set_title("All together" + ", with published values" * (not theirs.empty))
-    _published(overview, theirs)
-    for axes, name in zip(rest, families, strict=True):
-        axes.set_title(name)
-        for _, part in ours[ours["family"].ne(name)].groupby("mechanism"):
+    titles = [title for title in (PAPERS, BEYOND) if ours["panel"].eq(title).any()]
+    sizes = ours.groupby("panel")["mechanism"].nunique()
+    levels = frame["kind"].eq("level").sum()
+    heights = [max(2.6, 0.6 + 0.24 * (sizes[title] + levels)) for title in titles]
+    figure, grid = style.canvas(
+        0.5 + sum(heights), len(heights), 2, height_ratios=heights, **BESIDE
+    )
+    inside = False
+    for (axes, place), title, height in zip(grid, titles, heights, strict=True):
+        axes.set_title(title)
+        for _, part in ours[ours["panel"].ne(title)].groupby("mechanism"):
             axes.plot(part["epsilon"], part["mean"], color=style.FAINT, linewidth=0.7, zorder=1)
-        _finish(axes, frame, scaled_to=ours, named=False)
-        _family(axes, ours[ours["family"].eq(name)])
-        _published(axes, theirs[theirs["family"].eq(name)])
-    for (axes, place), height in zip(grid, heights, strict=True):
+        _finish(axes, frame)
+        _mechanisms(axes, ours[ours["panel"].eq(title)])
+        inside |= style.published_values(axes, theirs[theirs["panel"].eq(title)])
         place.set_axis_off()
         style.label_ends(axes, height - 0.65)
     style.log_axis(grid[-1, 0], "x", "nominal ε")
-    keys = [style.key("in grey: all other mechanisms", catalogue.Look(style.FAINT, "", "-"))]
-    if len(theirs):
-        keys.insert(0, style.published_key(theirs["factor"].iloc[0]))
-    style.legend(figure, [*keys, *REFUSED[: int(ours["mean"].isna().any())]], columns=3)
+    keys = [style.published_key(theirs["factor"].iloc[0])] if inside else []
+    if len(titles) > 1:
+        keys.append(style.key("in grey: the other panel", catalogue.Look(style.FAINT, "", "-")))
+    keys += REFUSED[: int(ours["mean"].isna().any())]
+    if keys:
+        style.legend(figure, keys, columns=3)
     return figure
 
 
-def draw_mu(frame: pd.DataFrame) -> style.Drawing:
-    """Draw the errors against mu; a ring marks where every mechanism stands at epsilon 1."""
-    ours = frame[frame["kind"].eq("mechanism")]
-    figure, ((axes, place),) = style.canvas(4.8, 1, 2, **BESIDE)
-    ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.INK}
-    ring |= {"marker": "o", "markersize": 9, "linestyle": "none"}
-    for name, part in frames.ordered(ours):
-        bound = "; μ is an upper bound" if part["mu_exact"].eq("False").any() else ""
-        part = part.sort_values("mu_actual")
-        look, text = catalogue.look(name), _named(part) + bound
-        style.curve(axes, part["mu_actual"], part["mean"], part["ci95"], as_=look, label=text)
-        at = part[part["epsilon"].eq(NOMINAL)]
-        axes.plot(at["mu_actual"], at["mean"], zorder=4, **ring)
-    _finish(axes, frame, scaled_to=ours, named=True)
-    style.log_axis(axes, "x", "μ really delivered (Gaussian differential privacy)")
-    place.set_axis_off()
-    style.label_ends(axes, 3.6)
-    rings = style.key(f"at nominal ε = {NOMINAL:g}", catalogue.Look(style.INK), **ring)
-    style.legend(figure, [rings], columns=1)
-    return figure
-
-
-def _named(rows: pd.DataFrame) -> str:
+def _label(rows: pd.DataFrame) -> str:
     direction = rows["direction"].max()
     return frames.named(rows) + (f", direction ({direction})" if len(direction) == 1 else "")
 
 
-def _family(axes: Axes, own: pd.DataFrame) -> None:
-    if not own["mean"].notna().any():
+def _mechanisms(axes: Axes, rows: pd.DataFrame) -> None:
+    if not rows["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
-    members = [(name, _named(part), part) for name, part in frames.ordered(own)]
+    members = [(name, _label(part), part) for name, part in frames.ordered(rows)]
     # Tied curves lie on each other where the axis does not span decades.
-    style.against_epsilon(axes, members, apart=0.06 * (axes.get_yscale() == "linear"))
+    style.against_epsilon(axes, members, apart=0.03 * (axes.get_yscale() == "linear"))
 
 
-def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: bool) -> None:
-    """Scale the y axis, name it, and draw the levels, with names in the legend if ``named``."""
+def _finish(axes: Axes, frame: pd.DataFrame) -> None:
+    """Scale the y axis to our results, name it, and draw the baselines."""
     axes.set_ylabel(frames.axis(frame))
-    finite = scaled_to[scaled_to["mean"].gt(frames.NOTHING)]
+    ours = frame[frame["kind"].eq("mechanism")]
+    finite = ours[ours["mean"].gt(frames.NOTHING)]
     low, high = finite["mean"].min(), finite["mean"].max()
     levels = frame[frame["kind"].eq("level")]
     if high > 10 * low:
@@ -134,76 +108,41 @@ def _finish(axes: Axes, frame: pd.DataFrame, scaled_to: pd.DataFrame, named: boo
         # Room below for the marks of missing guarantees.
         axes.set_ylim(low - 0.15 * (high - low), high + 0.05 * (high - low))
     for name, mean in zip(levels["mechanism"], levels["mean"], strict=True):
-        label = catalogue.label(name) if named else ""
+        label = catalogue.label(name)
         bottom, top = axes.get_ylim()
         if bottom <= mean <= top:
             style.level(axes, mean, name, label=label)
-        elif named:
+        else:
             value = markup.short(mean if mean > frames.NOTHING else 0.0)
-            style.level(axes, bottom, name, label=f"{label}: {value}", linewidth=0)
+            end = top if mean > top else bottom
+            style.level(axes, end, name, label=f"{label}: {value}", linewidth=0)
 
 
-def _published(axes: Axes, theirs: pd.DataFrame) -> None:
-    """Draw published values side by side; those beyond the axis stand in words at its end."""
-    low, high = axes.get_ylim()
-    inside = theirs["mean"].between(low, high)
-    for place, row in enumerate(theirs[inside].sort_values("mean").itertuples()):
-        x = style.dodge(row.epsilon, place, inside.sum(), share=0.3)
-        look = catalogue.look(row.mechanism)
-        style.published(axes, float(x), row.mean, look, yerr=row.ci95)
-    means = theirs["mean"].sort_values()
-    for beyond, arrow, y, at in (
-        (means > high, "↑", 0.97, "top"),
-        (means < low, "↓", 0.03, "bottom"),
-    ):
-        if values := ", ".join(means[beyond].map(markup.short)):
-            where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-            axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
-
-
-def words(frame: pd.DataFrame) -> dict[str, Any]:
-    """Say how many mechanisms differ from chance at epsilon 1, and which is best there."""
+def finding(frame: pd.DataFrame) -> str:
+    """Say how many mechanisms the judge finds no better than the best baseline at epsilon 1."""
     ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
-    ours = ours[ours["mean"].notna()]
-    if ours.empty:
-        return {}
-    best, better = ours.loc[ours["mean"].idxmin()], ours["_better"].dropna()
-    chance = catalogue.label(catalogue.experiment(best["experiment"]).chance).lower()
-    told = {"failed": better.eq(False).sum(), "told": len(better), "chance": chance}
-    return told | {
-        "best": catalogue.label(best["mechanism"]),
-        "mean": best["mean"],
-        "tied": frames.tied(best, {*ours["mechanism"]}),
-    }
-
-
-def words_mu(frame: pd.DataFrame) -> dict[str, Any]:
-    """Say how far apart mechanisms of equal nominal epsilon really are."""
-    ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
-    if ours.empty:
-        return {}
-    ours = ours.assign(label=ours["mechanism"].map(catalogue.label))
-    least, most = (ours.loc[ours["mu_actual"].agg(which)] for which in ("idxmin", "idxmax"))
-    times = most["mu_actual"] / least["mu_actual"]
-    told = {"times": markup.short(times, 2), "over": frames.count(times)}
-    return {"least": least, "most": most, **told}
+    verdicts = ours.loc[ours["mean"].notna() & ours["against_chance"].ne(""), "against_chance"]
+    if verdicts.empty:
+        return ""
+    failed, chance = verdicts.ne(comparisons.BETTER).sum(), summary.trivial(frame)
+    return (
+        f"At ε = {NOMINAL:g}, {failed} of {len(verdicts)} mechanisms are not clearly better than "
+        f"the {catalogue.label(chance).lower()}"
+    )
 
 
 FIGURES = {
     "curves_{experiment}": base.Figure(
         title="Error against epsilon: {title}",
-        words=words,
+        caption=(
+            "Mean error of every mechanism with 95 % intervals, against the ε that it promises. "
+            "Published values are open markers, or numbers at the edge where they lie beyond it. "
+            "Headline: differences of trials from the best baseline, after correction."
+        ),
+        finding=finding,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "published/{results}"),
         each="releases",
         data=tidy,
         draw=draw,
-    ),
-    "curves_mu_{experiment}": base.Figure(
-        title="Error against the privacy really delivered: {title}",
-        words=words_mu,
-        inputs=("summary/{experiment}",),
-        each="releases",
-        data=tidy_mu,
-        draw=draw_mu,
     ),
 }

@@ -42,26 +42,6 @@ def shown(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
     return summary.shown(cells(table, further)).reset_index(drop=True)
 
 
-def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
-    rows = twins(rows, table)
-    return rows[~rows["_twin"]].drop(columns="_twin")
-
-
-def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
-
-    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
-    """
-    laws = comparisons.same_laws(table[table["reading"].eq(summary.DEFAULT)])
-    others: dict[str, list[str]] = {}
-    for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
-        first = next((one for one in others if frozenset((one, name)) in laws), name)
-        others.setdefault(first, []).extend([name] * (first != name))
-    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
-    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
-
-
 def named(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
     """Return the label of a mechanism's rows, with those that are one law with it."""
     also = rows["also"].iloc[0] if "also" in rows else ""
@@ -121,7 +101,8 @@ def printed(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; what one lacks is empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
-    text = joined.columns.intersection(["direction", "variant", "mu_exact", "note", "also"])
+    text = ["direction", "variant", "mu_exact", "note", "also", "against_chance"]
+    text = joined.columns.intersection(text)
     joined[text] = joined[text].fillna("")
     return joined
 
@@ -143,7 +124,7 @@ def directions(text: str) -> dict[str, str]:
     """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
     named = {}
     for name, features in re.findall(r"\((\w+)\) ([^;]+)", text):
-        members = features.split(", ")
+        members = [catalogue.column(feature) for feature in features.split(", ")]
         if members[0] == "none":
             named[name] = "i.i.d. noise"
         else:
@@ -155,26 +136,28 @@ def directions(text: str) -> dict[str, str]:
 def told(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Add what captions say of rows of one experiment that a table shows.
 
-    ``_better``: whether a row is clearly better than chance (missing where that is not known);
-    ``_tied``: the mechanisms that it is not clearly better than at its epsilon.
+    ``against_chance`` is the verdict against chance, empty where there is none; ``_tied`` are the
+    mechanisms that a row is not better than at its epsilon.
     """
-    chance = catalogue.experiment(str(rows["experiment"].iloc[0])).chance
+    chance = summary.trivial(rows)
     pairs = comparisons.oriented(compared)
     keys = ["mechanism", "epsilon"]
-    better = pairs[pairs["against"].eq(chance)].set_index(keys)["better"]
-    others = pairs[~pairs["better"] & ~pairs["against"].isin(catalogue.REFERENCES)]
+    verdicts = pairs[pairs["against"].eq(chance)].set_index(keys)["verdict"]
+    even = pairs["verdict"].ne(comparisons.BETTER)
+    others = pairs[even & ~pairs["against"].isin(catalogue.REFERENCES)]
     tied = others.groupby(keys)["against"].agg(" ".join)
-    found = pd.DataFrame({"_better": better, "_tied": tied}).reset_index()
-    return rows.merge(found, on=keys, how="left")
+    found = pd.DataFrame({"against_chance": verdicts, "_tied": tied}).reset_index()
+    rows = rows.merge(found, on=keys, how="left")
+    return rows.assign(against_chance=rows["against_chance"].fillna(""))
 
 
-def clear(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return which rows differ clearly from their base, of the kind ``direction`` or ``variant``.
+def verdicts(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return how rows stand to their base, of the kind ``direction`` or ``variant``.
 
-    Returned are the keys of the rows, and ``clear``.
+    Returned are the keys of the rows, and ``verdict``.
     """
     rows = comparisons.oriented(compared, kind)
-    return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "clear"]]
+    return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "verdict"]]
 
 
 def tied(row: pd.Series, among: Container[str] | None = None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +32,8 @@ QUIET = "#EFEFEF"
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return what is shown at epsilon 1, with ``lower`` and ``upper``: the entries' range.
 
+    Noise in another unit than that of the query is NaN, ``_elsewhere``.
+
     Of a mechanism with a free parameter, the value fixed in public, with ``least`` and ``most``:
     the noise over all values and directions. The bounds come from Table 2; NaN where features have
     different ones.
@@ -52,7 +53,12 @@ def tidy(tables: Tables) -> pd.DataFrame:
             else of
             for own, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
-        rows = frames.once(rows[value == public].join(ends, on="mechanism"), table)
+        rows = comparisons.once(rows[value == public].join(ends, on="mechanism"), table)
+        on_data = catalogue.experiment(experiment).setup.get("query") == "X"
+        elsewhere = rows["mechanism"].isin(ON_MOMENTS if on_data else [])
+        noise = ["noise_std", "least", "most"]
+        rows = rows.assign(_elsewhere=elsewhere)
+        rows.loc[elsewhere, noise] = np.nan
         lower, upper = frames.bounds(tables["tables/table2"], experiment)
         rows = rows.assign(lower=lower, upper=upper).drop(columns="n_trials", errors="ignore")
         parts.append(rows.sort_values("noise_std", ascending=False, kind="stable"))
@@ -65,14 +71,16 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     heights = [max(3, rows["noise_std"].count()) for rows in panels.values()]
     height = 0.75 * len(heights) + 0.7 + 0.21 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
-    style.log_axis(grid[-1, 0], "x", "standard deviation of the noise in one released entry")
+    style.log_axis(grid[-1, 0], "x", "standard deviation of the noise on one entry of the query")
     noise = frame[["least", "most"]].stack().dropna()
     if len(noise):
         grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 10)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         about = catalogue.experiment(str(experiment))
-        axes.set_title(about.title + (f", {about.data} data" if about.data else ""))
-        _panel(axes, rows, str(experiment))
+        query = about.setup.get("query", "")
+        words = f"{about.title}, {about.data} data" if about.data else about.title
+        axes.set_title(words + (f" (query {query})" if query else ""))
+        _panel(axes, rows)
     free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
     free.set_label("all values of the free parameter, all directions")
     quiet = Patch(facecolor=QUIET, edgecolor=style.INK)
@@ -81,8 +89,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
+def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     said = rows["note"].str.partition(":")[0].where(rows["note"].ne(""), "no fixed deviation")
+    said = said.mask(rows["_elsewhere"].astype(bool), "noise on second moments, in another unit")
     silent = rows["noise_std"].isna()
     notes = [
         textwrap.fill(f"{why.capitalize()}: {'; '.join(map(catalogue.label, own))}", 135)
@@ -101,8 +110,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
     names = []
     for place, row in enumerate(rows[~silent].itertuples()):
         look = catalogue.look(row.mechanism)
-        moments = _in_another_unit(experiment, row.mechanism)
-        names.append(frames.named(rows.loc[[row.Index]]) + (", on X Xᵀ / n" if moments else ""))
+        names.append(frames.named(rows.loc[[row.Index]]))
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.hlines(place, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
@@ -110,52 +118,35 @@ def _panel(axes: Axes, rows: pd.DataFrame, experiment: str) -> None:
     style.name_rows(axes, names)
 
 
-def _in_another_unit(experiment: str, mechanism: str) -> bool:
-    """Return whether a row's noise is on second moments where that of the others is on the data."""
-    return catalogue.experiment(experiment).setup.get("query") == "X" and mechanism in ON_MOMENTS
+def finding(frame: pd.DataFrame) -> str:
+    """Say by how much the loudest mechanism of each experiment exceeds exactly calibrated noise.
 
-
-def _ends(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the loudest and the quietest mechanism of each experiment, and noise over the best.
-
-    ``times`` is over the quietest Gaussian noise that is calibrated exactly for the same query.
+    Empty where the loudest are of several families.
     """
-    found = []
-    for experiment, rows in frame.groupby("experiment", sort=False):
-        rows = rows[[not _in_another_unit(str(experiment), one) for one in rows["mechanism"]]]
+    loudest, times = set(), []
+    for _, rows in frame.groupby("experiment", sort=False):
         noise = rows.set_index("mechanism")["noise_std"].dropna()
-        exact = noise[[catalogue.family(one) == EXACT for one in noise.index]]
+        exact = noise[[catalogue.family(str(name)) == EXACT for name in noise.index]]
         if len(noise) > 1:
-            loud, quiet = noise.idxmax(), noise.idxmin()
-            over, times = noise.max() / noise.min(), noise.max() / exact.min()
-            ends = {"loud": loud, "quiet": quiet, "over": over, "times": times}
-            found.append({"experiment": experiment} | ends)
-    return found
-
-
-def words(frame: pd.DataFrame) -> dict[str, Any]:
-    """Name the loudest and the quietest mechanism of each experiment.
-
-    Where the loudest are of one family, by how much it exceeds exactly calibrated noise.
-    """
-    ends = _ends(frame)
-    found = (
-        f"{catalogue.experiment(one['experiment']).name}: {catalogue.label(one['loud'])} adds "
-        f"{markup.short(one['over'])} times the noise of {catalogue.label(one['quiet'])}"
-        for one in ends
-    )
-    told: dict[str, Any] = {"nominal": NOMINAL, "found": "; ".join(found), "family": None}
-    family, *more = {catalogue.family(one["loud"]) for one in ends} or {""}
-    times = pd.Series([one["times"] for one in ends], dtype=float)
-    if more or times.empty or times.isna().any():
-        return told
-    return told | {"family": family, "times": markup.span(times, frames.count)}
+            loudest.add(catalogue.family(str(noise.idxmax())))
+            times.append(noise.max() / exact.min())
+    if len(loudest) != 1 or np.isnan(times).any():
+        return ""
+    span = markup.span(pd.Series(times), frames.count)
+    words = f"{loudest.pop()} adds {span} times exactly calibrated Gaussian noise"
+    return f"At ε = {NOMINAL:g}, {words}"
 
 
 FIGURES = {
     "noise_levels": base.Figure(
         title="How much noise each mechanism adds at epsilon = 1",
-        words=words,
+        caption=(
+            "Standard deviation of the noise on one entry of each experiment's query (root mean "
+            "square over entries), at δ = 1/n, in units of the scaled data. Left of the line it "
+            "is smaller than the range of an entry. Mechanisms that answer with something else "
+            "than the query are named below."
+        ),
+        finding=finding,
         inputs=("summary/{experiment}", "tables/table2"),
         data=tidy,
         draw=draw,

@@ -39,7 +39,8 @@ def tidy(tables: Tables) -> pd.DataFrame:
         if catalogue.experiment(name.partition("/")[2]).part_of:
             continue
         if name == "theory/settings":
-            rows = table.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
+            rows = table[table["lots"].eq("paper")]
+            rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
             rows = frames.shown(table, ("epsilon_actual",)).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda one: catalogue.experiment(one).kind)
@@ -55,6 +56,22 @@ def tidy(tables: Tables) -> pd.DataFrame:
     return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
 
 
+#: Share of a row between two dots one above the other, and the ratio below which they are.
+STEP, NEAR = 0.24, 1.35
+
+
+def _apart(values: pd.Series) -> list[float]:
+    """Return how far from its row each dot stands, so that near ones do not cover each other.
+
+    ``values`` are in rising order.
+    """
+    runs = values.clip(lower=LEAST).pipe(lambda x: x.div(x.shift()).gt(NEAR)).cumsum()
+    ups: list[float] = []
+    for _, run in values.groupby(runs):
+        ups += [STEP * (i % 3 - min(len(run) - 1, 2) / 2) for i in range(len(run))]
+    return ups
+
+
 EPSILONS = ("epsilon", "epsilon_actual")
 
 
@@ -64,17 +81,18 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     kept = [one for one in dict.fromkeys(frame["scheme"]) if one not in {*wrong}]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
-    figure, ((axes,),) = style.canvas(1.9 + 0.27 * max(2, len(order)))
+    figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
     style.log_axis(axes, "x", f"true ε at nominal ε = {NOMINAL:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [one for one in data if one in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
-    for row in frame[frame["scheme"].isin(wrong)].itertuples():
-        colour = VERDICTS[str(row.verdict)][0]
-        dot: dict[str, Any] = {"color": colour, "markersize": 6.5, "markeredgecolor": "white"}
-        place = order.index.get_loc(row.scheme)
-        x = max(row.epsilon_actual, LEAST)
-        axes.plot(x, place, marker[row.experiment], markeredgewidth=0.5, zorder=3, **dot)
+    for place, scheme in enumerate(order.index):
+        rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_actual")
+        for row, up in zip(rows.itertuples(), _apart(rows["epsilon_actual"]), strict=True):
+            colour = VERDICTS[str(row.verdict)][0]
+            dot: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0}
+            x = max(row.epsilon_actual, LEAST)
+            axes.plot(x, place + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
         # The number stands beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, NOMINAL) else (low, -9)
@@ -99,24 +117,24 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     return figure
 
 
-def words(frame: pd.DataFrame) -> dict[str, Any]:
+def finding(frame: pd.DataFrame) -> str:
     """Say how far true epsilons go, and how many of them are above the nominal one."""
-    true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private")
-    worst, experiment = frame.loc[true.idxmax(), ["scheme", "experiment"]].astype(str)
-    counts = {"bad": bad.sum(), "wasted": frame["verdict"].eq("wasted").sum(), "of": len(frame)}
-    return counts | {
-        "nominal": NOMINAL,
-        "low": frames.least(true, LEAST),
-        "high": frames.count(true.max()),
-        "worst": worst,
-        "where": catalogue.experiment(experiment).name,
-    }
+    true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private").sum()
+    ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
+    wrong = f"{bad} of {len(frame)} settings are not private"
+    return f"ε = {NOMINAL:g} means a true ε of {ends}; {wrong}"
 
 
 FIGURES = {
     "nominal": base.Figure(
         title="Nominal against true epsilon, for every scheme and published setting",
-        words=words,
+        caption=(
+            "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
+            "run at nominal ε = 1, and for the settings that the IMGM paper prints and its "
+            "authors' code has (batches of 64, 128 and 256), run here or not. Red: not private. "
+            "Blue: more noise than the promise needs."
+        ),
+        finding=finding,
         inputs=("summary/{experiment}", "summary/{training}", "theory/settings"),
         data=tidy,
         draw=draw,

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import catalogue
 from matrixdp.catalogue import Look, Mark, Named, look
+from matrixdp.report.markup import short
 
 WIDTH = 9.0
 #: Letters in a line of a headline.
@@ -191,6 +192,28 @@ def key(label: str, as_: Look, **options: Any) -> Line2D:
 
 
 _PLAIN = Look(INK, "o")
+
+
+def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
+    """Draw published values side by side; those beyond the axis stand in words at its end.
+
+    Returned is whether any lies within the axis. ``rows`` have ``mechanism``, ``epsilon``,
+    ``mean`` and ``ci95``.
+    """
+    low, high = axes.get_ylim()
+    inside = rows["mean"].between(low, high)
+    for place, row in enumerate(rows[inside].sort_values("mean").itertuples()):
+        x = dodge(row.epsilon, place, inside.sum(), share=0.3)
+        published(axes, float(x), row.mean, look(row.mechanism), yerr=row.ci95)
+    means = rows["mean"].sort_values()
+    for beyond, arrow, y, at in (
+        (means > high, "↑", 0.97, "top"),
+        (means < low, "↓", 0.03, "bottom"),
+    ):
+        if values := ", ".join(means[beyond].map(short)):
+            where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
+            axes.text(0.99, y, f"{arrow} published: {values}", fontsize=8, **where)
+    return bool(inside.any())
 
 
 def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from matrixdp.report.page import (
     views,
 )
 from matrixdp.report.statistics import ENOUGH
+from matrixdp.report.tables import audit
 
 FOLDER = Path(__file__).parent
 
@@ -45,11 +46,8 @@ FIRST = ("cards", "glossary", "html")
 FIGURES = (*FIRST, "figure")
 
 #: What stands on the page of a matrix of one's own: first its results in this order.
-MINE = ("tables/my_*", "figures/curves_my_*", "figures/curves_mu_*")
-OF_OWN = ("chooser", "price_of_privacy", "explorer", "choices", "audit", "gaps", "provenance")
-
-#: Tables that claims are judged by, and no entry makes.
-OF_CLAIMS = ("claims", "tables/claims_comparisons")
+MINE = ("tables/my_*", "figures/curves_my_*")
+OF_OWN = ("recommend", "price_of_privacy", "audit", "gaps", "provenance")
 
 #: Where results go that no section has a place for.
 REST = layout.Section("everything-else", "Everything else", "How it was done")
@@ -86,7 +84,7 @@ def build(
     """
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
-    sections, commands = layout.read(FOLDER / "layout.yaml")
+    sections, commands, aside = layout.read(FOLDER / "layout.yaml")
     told, experiments, environment = (
         answers.Run(root, config),
         exhibits.kinds(config),
@@ -105,7 +103,7 @@ def build(
         for name, entry in registry(experiments).items()
     }
     # What another configuration or a person has left in the folder is not shown.
-    names = [name for name in layout.present(root) if name in known or name in OF_CLAIMS]
+    names = [name for name in layout.present(root) if name in known and name not in aside]
     placed, rest = layout.place(sections, names, _homes(known, experiments))
     if rest:
         placed.append(layout.Placed(REST, tuple(rest), ()))
@@ -122,15 +120,19 @@ def build(
     shown = [name for one in placed for name in one.found]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(shown)}
     with inputs.whole(root / "tables"):
-        builtins = _builtins(told, compared, data, facts)
-    for name, view in _views(told, experiments, command).items():
-        html = environment.get_template(f"{name}.html.j2").render(view | {"places": places})
-        builtins[name] = [{"kind": "html", "html": Markup(html)}]
+        builtins = _builtins(told, data, facts)
+    if len(claims := told.table("tables/claims")):
+        with inputs.whole(root / "tables/claims.csv"):
+            view = views.dashboard(claims)
+        html = environment.get_template("dashboard.html.j2").render(view | {"places": places})
+        builtins["dashboard"] = [{"kind": "html", "html": Markup(html)}]
     filled = []
     for one in placed:
         about, text = one.section, f"texts/{one.section.id}.md"
         if there := (FOLDER / text).is_file():
             text = plain.get_template(text).render(config=config, arguments=arguments, own=own)
+        differences = catalogue.experiment(about.id).differences
+        text = "\n\n".join(filter(None, [text if there else "", differences]))
         first = next((name for name in about.claims if name in compared), "")
         source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
         with inputs.whole(root / f"{source}.csv"):
@@ -143,7 +145,7 @@ def build(
         filled.append(
             {
                 "about": about,
-                "text": prose.html(text if there else ""),
+                "text": prose.html(text),
                 "outcome": outcome,
                 "first": [item for item in items if item["kind"] in FIRST],
                 "shown": [item for item in items if item["kind"] == "figure" and about.open],
@@ -175,8 +177,10 @@ def build(
         statuses=sorted(statuses),
         marks=[(mark, names) for mark, names in marks if mark.text],
         timing=_timing(root) if facts else {},
+        commit=facts.get("Git commit", ""),
+        health=_health(told),
         style=_together("style.css", "interaction.css"),
-        script=_together("page.js", "chooser.js", "explorer.js", "claims.js"),
+        script=_together("page.js", "claims.js"),
     )
 
 
@@ -243,7 +247,6 @@ def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str,
 
 def _builtins(
     told: answers.Run,
-    compared: Mapping[str, pd.DataFrame],
     data: Grid,
     facts: Mapping[str, str],
 ) -> dict[str, list[dict[str, Any]]]:
@@ -261,7 +264,6 @@ def _builtins(
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at}
     return {
         "cards": [drawn | ends] if drawn["cards"] else [],
-        "privacy": [_own(appendix.delivered(compared))],
         "gaps": [_own(appendix.gaps(summaries, isinstance(settings.get("matrix"), dict)))],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
         "provenance": [
@@ -272,22 +274,18 @@ def _builtins(
     }
 
 
-def _views(
-    told: answers.Run, experiments: Collection[str], command: Callable[[str], str]
-) -> dict[str, dict[str, Any]]:
-    """Return what the page's scripts work on, of what has been made, by the same names."""
-    found: dict[str, dict[str, Any]] = {}
-    made: tuple[tuple[str, str, Callable[[pd.DataFrame], dict[str, Any]]], ...] = (
-        ("chooser", "tables/advice", lambda table: views.chooser(table, command)),
-        ("dashboard", "tables/claims", views.dashboard),
-    )
-    for name, source, view in made:
-        if len(table := told.table(source)):
-            with inputs.whole(told.root / f"{source}.csv"):
-                found[name] = view(table)
-    if curves := views.explorer(told.root, experiments):
-        found["explorer"] = {"experiments": curves}
-    return found
+def _health(told: answers.Run) -> dict[str, Any]:
+    """Return whether the run passes its own tests of privacy, and each of them in words.
+
+    Empty where none was run. Tests are the audit, the known mistakes and the sensitivities.
+    """
+    tests = (("audit", audit.failures), ("canaries", audit.missed), ("sensitivities", audit.broken))
+    failures = {}
+    for name, count in tests:
+        if len(table := told.table(f"tables/{name}")):
+            failures[name] = (count(table), len(table))
+    words = [f"{name}: {failed} of {total} failed" for name, (failed, total) in failures.items()]
+    return {"passed": not any(failed for failed, _ in failures.values()), "words": words}
 
 
 def _together(*names: str) -> Markup:
@@ -305,10 +303,9 @@ def _timing(root: Path) -> dict[str, str]:
     except InputError:
         return {}
     return {
-        "jobs": str(measured["jobs"].sum()),
-        "wall": _duration(measured["wall_s"].sum()),
+        "wall": _duration(timing.elapsed(root / "benchmarks")),
+        "date": f"{timing.finished(root / 'benchmarks'):%Y-%m-%d %H:%M} UTC",
         "cpu": _duration(measured["cpu_s"].sum()),
-        "memory": f"{measured['max_rss_mb'].max():.0f} MB",
     }
 
 

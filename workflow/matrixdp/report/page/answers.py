@@ -15,12 +15,16 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons, inputs, summary
-from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED
+from matrixdp.report.claims import findings
+from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
 
 Words = Mapping[str, Any]
+
+#: What sentences count of a paper's claims.
+COUNTED = {"theorems": THEOREM, "experiments": EXPERIMENT}
 
 
 class Run:
@@ -66,13 +70,13 @@ class Run:
         return {str(name): own.iloc[-1] for name, own in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return how mechanisms stand to a guess, see :func:`comparisons.against_chance`."""
+        """Return how mechanisms stand to the best baseline that uses no record."""
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        rows = comparisons.against_chance(compared, catalogue.experiment(experiment).chance)
+        rows = comparisons.against(compared, summary.trivial(self.experiments()[experiment]))
         rows = rows[rows["epsilon"].eq(self.nominal) & rows["mechanism"].isin(names)]
-        return dict(zip(rows["mechanism"], rows["stands"], strict=True))
+        return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of the experiments by their smallest number of trials."""
@@ -107,15 +111,12 @@ def answers(run: Run) -> dict[str, list[str]]:
 
 
 def _counts(run: Run, paper: str) -> Words | None:
-    """Return how many claims of a paper are reproduced, those on experiments apart."""
+    """Return what became of a paper's theorems, and of its claims on experiments."""
     claims = run.table("claims")
     claims = claims[claims["paper"].eq(paper)] if len(claims) else claims
     if claims.empty or any(trials(shown) < ENOUGH for shown in _of(run, paper).values()):
         return None
-    tried = claims["kind"].eq(EXPERIMENT)
-    parts = {"proved": claims[~tried], "tried": claims[tried]}
-    held = {name: own["verdict"].eq(REPRODUCED).sum() for name, own in parts.items()}
-    return {name: f"{held[name]} of {len(own)}" for name, own in parts.items()}
+    return {name: findings.count(claims, kind) for name, kind in COUNTED.items()}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
@@ -173,16 +174,23 @@ def _delivered(run: Run, entry: Words) -> Words | None:
     rows = rows[rows["epsilon_actual"].notna()]
     papers = catalogue.section("papers")
     mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
+    # Of what directions cost that are paid for, MVG's noise is a part only.
+    searched = mvg["noise_std"].isna()
     composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_actual"]
     if mvg.empty or composed.empty:
         return None
-    return {"mvg": short(mvg["epsilon_actual"].max(), 2), "imgm": _said(composed)}
+    noise, search = (
+        short(own["epsilon_actual"].max(), 2) for own in (mvg[~searched], mvg[searched])
+    )
+    also = entry["search"].format(search=search) if search else ""
+    return {"mvg": noise, "search": also, "imgm": _said(composed)}
 
 
 def _printed(run: Run, entry: Words) -> Words | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty:
         return None
+    rows = rows[rows["lots"].eq("paper")]
     whole = rows["kind"].eq("features") & rows["scheme"].eq("imgm_amplified")
     features = rows.loc[whole, "epsilon_actual"]
     code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]

@@ -1,34 +1,27 @@
-"""Tables that only the page has: what each row delivers, what was not run, where data come from."""
+"""Tables that only the page has: what was not run, where data come from."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy.special import ndtr
 
 from matrixdp import catalogue
 from matrixdp.report import inputs, summary
-from matrixdp.report.markup import Grid, grouped, short
+from matrixdp.report.markup import Grid, grouped
 
-
-def delivered(tables: Mapping[str, pd.DataFrame]) -> Grid:
-    """Return the guarantee of each private row of the tables, one group per experiment.
-
-    The last column is the largest advantage of an attacker who has to tell two neighbours apart
-    (the total variation distance): 2 Phi(mu / 2) - 1 where the noise is Gaussian, and at most
-    tanh(epsilon / 2) where delta is 0.
-    """
-    groups = {}
-    for experiment, table in tables.items():
-        rows = table[table["epsilon_actual"].notna() & table["mean"].notna()]
-        shown = rows.drop_duplicates("mechanism").to_dict("records")
-        groups[catalogue.experiment(experiment).title] = [_guarantee(row) for row in shown]
-    return grouped(groups, name="What the rows deliver", caption=catalogue.caption("delivered"))
+GAPS = (
+    "Cells that were left out, with the reason. Where several epsilons share a reason, its "
+    "numbers are those of the smallest."
+)
+PROVENANCE = (
+    "The files that were read and their checksums. The content check compares the records "
+    "themselves, whatever container they came in. Matrix: features x records, as released; for "
+    "networks the arrays that they are trained on."
+)
 
 
 def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
@@ -51,7 +44,7 @@ def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
         for about in catalogue.experiments().values()
         if about.needs and not own
     ]
-    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), catalogue.caption("gaps")
+    header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), GAPS
     return Grid(header, [("", rows)], name="Not run", caption=words)
 
 
@@ -77,29 +70,12 @@ def provenance(
         }
         for path, one in zip(paths, facts, strict=True)
     ]
-    return grouped({"": rows}, name="Data", caption=catalogue.caption("provenance")), facts
+    return grouped({"": rows}, name="Data", caption=PROVENANCE), facts
 
 
 def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
     """Return names and values as a table of two columns."""
     return Grid(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
-
-
-def _guarantee(row: Mapping[str, Any]) -> dict[str, str]:
-    mu, epsilon, delta = row["mu_actual"], row["epsilon_actual"], row["delta"]
-    if not math.isnan(mu):
-        advantage = short(2 * float(ndtr(mu / 2)) - 1, 2)
-    else:
-        advantage = f"≤ {short(math.tanh(epsilon / 2), 2)}" if delta == 0 else ""
-    return {
-        "Mechanism": row["method"],
-        "Nominal epsilon": row["epsilon"],
-        "delta": short(delta),
-        "True epsilon": short(epsilon),
-        "mu": short(mu),
-        "Noise std": short(row["noise_std"]),
-        "Attacker's advantage": advantage,
-    }
 
 
 def _files(facts: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons
+from matrixdp.report import comparisons, summary
 from matrixdp.report.markup import short
 from matrixdp.report.page.answers import Run, trials
 from matrixdp.report.statistics import ENOUGH, WITHIN
@@ -67,9 +67,10 @@ def cards(run: Run) -> list[Card]:
     for name, shown in run.experiments().items():
         about = catalogue.experiment(name)
         means = _means(shown, run.nominal)
-        if not {about.chance, "nonprivate"} <= means.keys():
+        chance = summary.trivial(shown)
+        if not {chance, "nonprivate"} <= means.keys():
             continue
-        zero, one = means[about.chance], means["nonprivate"]
+        zero, one = means[chance], means["nonprivate"]
         own = [x for names in catalogue.section("papers").values() for x in names if x in means]
         stands, printed = run.verdicts(name, own), paper_values(run, about, means)
         best = advice[name]["best_mechanism"] if name in advice else ""
@@ -78,12 +79,12 @@ def cards(run: Run) -> list[Card]:
                 catalogue.label(one_of),
                 dot((means[one_of] - zero) / (one - zero)),
                 dot((printed[one_of] - zero) / (one - zero)) if one_of in printed else None,
-                stands.get(one_of, "") if trials(shown) >= ENOUGH else "",
+                stands.get(one_of, ""),
                 best=one_of == best,
             )
             for one_of in dict.fromkeys([*own, *([best] if best in means else [])])
         ]
-        guess, headline = catalogue.label(about.chance), _headline(marks, trials(shown))
+        guess, headline = catalogue.label(chance), _headline(marks, trials(shown))
         found.append(Card(about, headline, marks, guess))
     return found
 

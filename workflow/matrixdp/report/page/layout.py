@@ -18,6 +18,9 @@ from matrixdp.report import inputs
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".csv", "figures": ".svg"}
 
+#: The part after which one stands that the layout lacks.
+IMGM = "IMGM paper"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -51,15 +54,17 @@ class Placed:
     missing: tuple[str, ...]
 
 
-def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
-    """Return the sections in their order, and the command that makes a result, by pattern.
+def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[str]]:
+    """Return the sections in their order, the command that makes a result, by pattern, and files.
+
+    The last are results that the page does not show: they are there as files alone.
 
     Raises:
         InputError: the file is not a layout, or has a section twice.
     """
     with inputs.whole(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        commands = dict(content["commands"])
+        commands, aside = dict(content["commands"]), list(content["aside"])
         sections = [
             Section(part=part["title"], **{**entry, **_lists(entry)})
             for part in content["parts"]
@@ -68,7 +73,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str]]:
     ids = [section.id for section in sections]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
-    return sections, commands
+    return sections, commands, aside
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -132,7 +137,9 @@ def _section(placed: list[Placed], experiment: str) -> int:
     if experiment not in ids:
         about = catalogue.experiment(experiment)
         part = f"{about.paper} paper" if about.paper else "Further"
-        last = [i for i, one in enumerate(placed) if one.section.part == part] or [len(placed) - 1]
+        parts = [one.section.part for one in placed]
+        after = part if part in parts else IMGM
+        last = [i for i, name in enumerate(parts) if name == after] or [len(parts) - 1]
         placed.insert(last[-1] + 1, Placed(Section(experiment, about.title, part), (), ()))
         return last[-1] + 1
     return ids.index(experiment)

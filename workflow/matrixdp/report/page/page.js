@@ -127,7 +127,7 @@
     });
   });
 
-  // What a link leads to is opened; on paper everything is.
+  // What a link leads to is opened.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
@@ -135,10 +135,4 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
-    opened.forEach((one) => { one.open = true; });
-  });
-  addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
 })();

@@ -25,7 +25,7 @@ def write(
     out: str | os.PathLike | None = None,
     reading: str = "default",
 ) -> None:
-    """Write ``<out>/<name>.csv``, ``.md``, ``.tex`` and ``.json`` of each table.
+    """Write ``<out>/<name>.csv``, ``.md`` and ``.json`` of each table.
 
     The settings of the run say of which experiments there are tables. ``out`` is by default the
     place of the run's tables in this reading.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from matrixdp import catalogue
 from matrixdp.checks import plural
 from matrixdp.report import markup
 from matrixdp.report.entries import Tables
@@ -27,7 +27,36 @@ EXCESS = "Excess noise (times)"
 
 #: How verdicts of the audit begin that a release fails by, and those that leave it in doubt.
 FAILED, UNDECIDED = "violated", "undecided"
-DOUBTFUL = (FAILED, UNDECIDED)
+DOUBTFUL = (FAILED, UNDECIDED, "not certifiable")
+
+#: What the audit makes of the epsilon that a mechanism declares.
+CERTIFIED, DECLARED = "certified", "declared"
+
+
+def standing(audit: pd.DataFrame) -> dict[str, str]:
+    """Return by mechanism whether its epsilon is ``certified``, or ``declared`` and no more.
+
+    It is certified if no release of the mechanism is in doubt. A mechanism that the audit lacks is
+    not in the result: nothing certifies it.
+    """
+    doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
+    worst = doubtful.groupby(audit["mechanism"], sort=False).any()
+    return {name: DECLARED if doubt else CERTIFIED for name, doubt in worst.items()}
+
+
+def standings(tables: Tables, experiment: str, mechanisms: pd.Series) -> pd.Series:
+    """Return :func:`standing` by row of an experiment; empty without its audit, or without a row.
+
+    ``tables`` are inputs by name, ``mechanisms`` the mechanism of each row.
+    """
+    audit = tables.get(f"audit/{experiment}")
+    found = {} if audit is None else standing(audit)
+    return mechanisms.map(found).astype(object).fillna("")
+
+
+def mark(text: str, row: Mapping[str, Any]) -> str:
+    """Return an epsilon with ``declared only`` where nothing certifies it (``standing``)."""
+    return f"{text} ({DECLARED} only)" if text and row["standing"] == DECLARED else text
 
 
 def data(tables: Tables) -> pd.DataFrame:
@@ -36,19 +65,11 @@ def data(tables: Tables) -> pd.DataFrame:
     return pd.concat(full or [*tables.values()], ignore_index=True)
 
 
-def words(table: pd.DataFrame) -> dict[str, Any]:
-    """Say what was judged, how many releases failed, and how much noise the loudest wastes."""
-    loudest, failed = table.nlargest(1, "kappa"), _failed(table)
-    weak = int(table["note"].astype(str).str.contains("too few for the black box").sum())
-    return {
-        "epsilon": span(table["epsilon"]),
-        "releases": len(table),
-        "failed": failed,
-        "said": failed or "None",
-        "mechanism": markup.mechanism(loudest).partition(",")[0],
-        "most": markup.said(loudest["kappa"]),
-        "weak": f" {catalogue.caption('audit_weak', releases=weak)}" if weak else "",
-    }
+def finding(table: pd.DataFrame) -> str:
+    """Say how many releases failed, and what shortfall of noise the audit would have found."""
+    failed, power = failures(table) or "None", table["shortfall"].max()
+    words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
+    return f"{failed} of {len(table)} releases failed{words}"
 
 
 def audit_grid(table: pd.DataFrame) -> Grid:
@@ -62,9 +83,10 @@ def audit_grid(table: pd.DataFrame) -> Grid:
         "Runs": "runs",
         EXCESS: _excess,
         "Decided by": "tool",
+        "Noise too small by": _power,
         "Verdict": _words,
     }
-    failed, undecided = _failed(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
+    failed, undecided = failures(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
     grid = markup.grid(table, "experiment", cells, each=["mechanism"])
     sentences = [f"{plural(failed, 'release')} failed the audit."] * bool(failed)
     sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
@@ -81,8 +103,8 @@ def canary_grid(table: pd.DataFrame) -> Grid:
         "Control passes": lambda row: _yes(row["control"]),
     }
     grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
-    missed = _missed(table)
-    warning = f"{missed} canaries were missed or their controls failed." if missed else ""
+    count = missed(table)
+    warning = f"{count} canaries were missed or their controls failed." if count else ""
     return replace(grid, warning=warning)
 
 
@@ -101,10 +123,10 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
 
 
-def noise_words(table: pd.DataFrame) -> dict[str, Any]:
+def noise_finding(table: pd.DataFrame) -> str:
     """Say how much too much noise MVG adds by each experiment's theorems."""
-    own = table[table["mechanism"].str.startswith("mvg")]
-    return {"epsilon": span(table["epsilon"]), "span": _excess(own) or None}
+    times = _excess(table[table["mechanism"].str.startswith("mvg")])
+    return f"MVG adds {times} times the noise that its guarantee needs" if times else ""
 
 
 def noise_grid(table: pd.DataFrame) -> Grid:
@@ -122,6 +144,8 @@ def noise_grid(table: pd.DataFrame) -> Grid:
 def _exact(rows: pd.DataFrame) -> str:
     """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
+    if DECLARED in standing(rows).values() and attained.isna().all():
+        return mark(span(bound), {"standing": DECLARED})
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
@@ -138,6 +162,17 @@ def _excess(rows: pd.DataFrame) -> str:
     return span(rows["kappa"], lambda one: "1" if abs(one - 1) < 1e-3 else short(one))
 
 
+def _power(rows: pd.DataFrame) -> str:
+    """Return from what share on noise that is too small would have been found."""
+    worst = _judged(rows)["shortfall"].max(skipna=False)
+    return "untested" if pd.isna(worst) else f"{worst:.1%}"
+
+
+def _judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of releases that have a guarantee to judge."""
+    return table[~table["verdict"].astype(str).str.startswith("not run")]
+
+
 def _words(rows: pd.DataFrame) -> str:
     """Return the verdict, or each with its number of releases."""
     counts = rows["verdict"].value_counts(sort=False)
@@ -145,11 +180,23 @@ def _words(rows: pd.DataFrame) -> str:
     return "; ".join(said) if len(said) > 1 else str(counts.index[0])
 
 
-def _failed(table: pd.DataFrame) -> int:
+def broken(table: pd.DataFrame) -> int:
+    """Return how many declared sensitivities do not withstand the search."""
+    return int((~table["verdict"].str.startswith("holds")).sum())
+
+
+def _sensitivity_finding(table: pd.DataFrame) -> str:
+    holds = f"{len(table) - broken(table)} of {len(table)}"
+    return f"{holds} declared sensitivities withstand a search for larger changes"
+
+
+def failures(table: pd.DataFrame) -> int:
+    """Return how many releases of the audit's table failed."""
     return int(table["verdict"].str.startswith(FAILED).sum())
 
 
-def _missed(table: pd.DataFrame) -> int:
+def missed(table: pd.DataFrame) -> int:
+    """Return how many known mistakes were missed, or have a control that fails."""
     return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 
@@ -160,35 +207,48 @@ def _yes(answer: object) -> str:
 TABLES = {
     "audit": Table(
         title="Audit",
-        words=words,
+        caption=(
+            "True epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
+            "lower bound from runs alone at 95 % confidence. Excess noise: by how much it could "
+            "shrink at the same guarantee. Noise too small by: the least share found with "
+            "probability .95. No private data are used."
+        ),
+        finding=finding,
         inputs=("audit/{experiment}",),
         data=data,
         grid=audit_grid,
     ),
     "canaries": Table(
         title="Canaries",
-        words=lambda table: {
-            "tried": len(table),
-            "failed": _missed(table),
-            "caught": len(table) - _missed(table),
-        },
+        caption=(
+            "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
+            "tool named, and that tool must let the same thing done right pass."
+        ),
+        finding=lambda table: f"{len(table) - missed(table)} of {len(table)} mistakes are caught",
         inputs=("audit/canaries",),
         data=data,
         grid=canary_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",
-        words=lambda table: {
-            "holds": table["verdict"].str.startswith("holds").sum(),
-            "of": len(table),
-        },
+        caption=(
+            "Declared sensitivities, and the largest change that a search over pairs of records "
+            "found; the query is replayed on full data sets with these neighbours. No private "
+            "data are used: only public bounds and the number of records."
+        ),
+        finding=_sensitivity_finding,
         inputs=("audit/{experiment}_sensitivities",),
         data=data,
         grid=sensitivity_grid,
     ),
     "effective_noise": Table(
         title="Excess noise",
-        words=noise_words,
+        caption=(
+            "Root mean square standard deviation of a released entry, in units of the scaled "
+            "data; by what factor it could shrink at the same guarantee; and what would do: the "
+            "same shape, exactly calibrated. Ranges are over directions, shares and sketch sizes."
+        ),
+        finding=noise_finding,
         inputs=("audit/{experiment}",),
         data=effective_noise,
         grid=noise_grid,

@@ -22,6 +22,7 @@ from matrixdp.report.comparisons import BETTER, ROW
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
+from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 #: Columns of the CSV, in order.
@@ -29,12 +30,14 @@ COLUMNS = (
     *("method", "mechanism", "variant", "direction", "published", "published_ci", "unit_factor"),
     *("published_value", "mean", "ci95", "ratio"),
     *("base", "over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
-    *("epsilon", "delta", "epsilon_actual", "mu_actual", "noise_std", "n_trials", "data_status"),
+    *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
+    *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
     *("implied_epsilon", "implied_noise_std", "note"),
 )
 
 NOT_RUN = "not run"
+AT_CHANCE = "at chance"
 NOT_PRIVATE = "not private"
 #: How an error lies to the published one.
 _SAID = {"lower": "less error", "higher": "more error"}
@@ -57,18 +60,24 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     printed = printed.assign(mechanism=printed["mechanism"].replace(rows))
     level = base(about, results, printed, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
-    return comparison(about, results, printed, compared, settings, level)
+    table = comparison(about, results, printed, compared, settings, level)
+    return table.assign(standing=audit.standings(tables, experiment, table["mechanism"]))
 
 
 def base(
     about: catalogue.Experiment, results: pd.DataFrame, printed: pd.DataFrame, reading: str
 ) -> Base:
-    """Return the row without privacy, or where ours or theirs has no error, that of chance."""
+    """Return the row without privacy, or where ours or theirs has no error, that of chance.
+
+    Where the paper prints a baseline, chance is the best of those that it prints.
+    """
     ours = _shown(results, reading).drop_duplicates("mechanism").set_index("mechanism")
     theirs = {row["mechanism"]: _published(row)[0] for row in printed.to_dict("records")}
-    ours = ours.reindex(["nonprivate", about.chance])[["mean", "ci95"]]
+    both = ours[ours.index.isin([*theirs])].reset_index()
+    trivial = summary.trivial(both) or summary.trivial(ours.reset_index()) or catalogue.RANDOM
+    ours = ours.reindex(["nonprivate", trivial])[["mean", "ci95"]]
     free = ours["mean"]["nonprivate"] > statistics.ROUNDING and theirs.get("nonprivate", 1.0)
-    name = "nonprivate" if free else about.chance
+    name = "nonprivate" if free else trivial
     mean, ci95 = ours.loc[name]
     return Base(name, mean, ci95, theirs.get(name) or np.nan)
 
@@ -86,9 +95,10 @@ def comparison(
     ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
     ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
     ``against_paper`` is by these ratios where we suspect another unit, else by the values;
-    ``against_chance`` is that of :func:`matrixdp.report.comparisons.against_chance`. Both are empty
-    below ``ENOUGH`` trials. ``implied_epsilon`` and ``implied_noise_std`` say where our curve has
-    what is printed, as it is compared (see :func:`matrixdp.report.statistics.implied`).
+    ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
+    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and
+    ``implied_noise_std`` say where our curve has what is printed, as it is compared (see
+    :func:`matrixdp.report.statistics.implied`).
 
     ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
     is shown, in the reading ``reading``, and ``taus.public``, a share fixed before anything is
@@ -129,9 +139,8 @@ def comparison(
     table[text] = table[text].astype(object).fillna("")
     value = table["published_value"].where(table["published_value"] > 0)
     table["ratio"] = table["mean"] / value
-    table["over_base"] = table["mean"] / level.mean
-    half = np.hypot(table["ci95"], table["over_base"] * level.ci95) / level.mean
-    table["over_base_ci"] = half.where(table["mean"].ne(level.mean))
+    ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
+    table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
     enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False) & (not simulated)
     verdicts = table["verdict"]
     if about.conjecture:
@@ -140,18 +149,20 @@ def comparison(
         verdicts = pd.Series([statistics.verdict(*row) for row in ratios])
     printed_there = enough & table["published_over_base"].notna()
     table["against_paper"] = verdicts.replace(_SAID).where(printed_there, "")
-    table["against_chance"] = against(about.chance, table, compared).where(enough, "")
+    trivial = summary.trivial(results)
+    table["against_chance"] = "" if simulated else against(trivial, table, compared)
     metric = next((one for one in results["metric"] if one), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
-        _experiment=about.id, _metric=metric, _at=epsilon
+        _experiment=about.id, _metric=metric, _at=epsilon, _baseline=trivial
     )
 
 
-def against(chance: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
-    """Return how each row stands to that of chance; empty for what was not held against it."""
+def against(baseline: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
+    """Return how each row stands to a baseline; empty for what was not held against it."""
     rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
-    stands = comparisons.against_chance(compared, chance)
-    return rows.merge(stands, how="left", on=ROW)["stands"].fillna("")
+    verdicts = comparisons.against(compared, baseline)
+    found = rows.merge(verdicts, how="left", on=ROW)["verdict"].fillna("")
+    return found.replace(comparisons.EVEN, AT_CHANCE)
 
 
 def finding(table: pd.DataFrame) -> str:
@@ -163,57 +174,41 @@ def finding(table: pd.DataFrame) -> str:
     if rows["against_chance"].eq("").all():
         return ""
     of = len(rows) if printed.empty else f"the paper's {len(rows)}"
-    told = {"better": better or "None", "of": of, "are": "is" if better < 2 else "are"}
-    return catalogue.finding("comparison", **told, **_words(table))
+    verb, chance = "is" if better < 2 else "are", _words(table)["chance"]
+    return f"{better or 'None'} of {of} private rows {verb} clearly better than {chance}"
 
 
 def caption(table: pd.DataFrame) -> str:
-    """Return what a reader must know: setting, data, reading, differences, verdicts."""
+    """Return the setting, and what the verdicts are on."""
     first, delta = table.iloc[0], table["delta"].max()
-    about = catalogue.experiment(first["_experiment"])
-    also = f" and delta = {_share(delta)}, or 0 where a mechanism needs none"
-    words = {
-        "trials": span(table["n_trials"][table["n_trials"] > 0]) or "no",
-        "epsilon": first["_at"],
-        "delta": also if delta else "",
-        "status": first["data_status"],
-        "reading": first["reading"]
-        + ("" if first["reading"] == readings.DEFAULT else ", not the default one"),
-    }
-    of_paper, named = table["published"].ne("").any(), first["_recommended"]
+    trials = span(table["n_trials"][table["n_trials"] > 0]) or "no"
+    privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
+    reading = f", reading {first['reading']}" if first["reading"] != readings.DEFAULT else ""
+    name = first["_recommended"]
+    recommended = f"`matrixdp recommend` takes {catalogue.label(name)}." if name else ""
     parts = [
-        f"{about.title}, {about.data} data." if about.data else f"{about.title}.",
-        catalogue.caption("comparison", **words),
-        about.differences,
-        catalogue.caption("comparison_differences" if of_paper else "comparison_ours"),
-        verdicts(table),
-        named and catalogue.caption("comparison_recommended", mechanism=catalogue.label(named)),
+        f"Means over {trials} trials ± half of the 95 % confidence interval at {privacy}; "
+        f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
+        ratios(table),
+        recommended,
     ]
     return " ".join(filter(None, parts))
 
 
-def verdicts(table: pd.DataFrame) -> str:
-    """Return what the verdicts are on, of those that there are."""
-    printed = table[table["published"].ne("")]
-    in_doubt = catalogue.experiment(table["_experiment"].iloc[0]).conjecture
-    told = {
-        "against_chance": "comparison_chance",
-        "against_paper": "comparison_ratios" if in_doubt else "comparison_values",
-    }
-    words = {
-        "of": len(printed),
-        "met": printed["verdict"].eq(statistics.WITHIN).sum(),
-        **_words(table),
-    }
-    shown = (name for column, name in told.items() if table[column].ne("").any())
-    return " ".join(catalogue.caption(name, **words) for name in shown)
+def ratios(table: pd.DataFrame, where: str = "") -> str:
+    """Return what the verdict against the paper is on; empty without a printed value."""
+    if table["against_paper"].eq("").all():
+        return ""
+    what = "errors"
+    if catalogue.experiment(table["_experiment"].iloc[0]).conjecture:
+        what = " ".join(filter(None, ["ratios to", _words(table)["base"], where]))
+    return f"Against the paper: by the 95 % interval of the difference of {what}."
 
 
 def _words(table: pd.DataFrame) -> dict[str, str]:
     """Return how captions call the row of chance, and the one that ratios are to."""
-    about = catalogue.experiment(table["_experiment"].iloc[0])
-    base = catalogue.label(table["base"].iloc[0]).lower()
-    return {"chance": f"the {catalogue.label(about.chance).lower()}", "base": base}
+    base, chance = (catalogue.label(table[name].iloc[0]).lower() for name in ("base", "_baseline"))
+    return {"chance": f"the {chance}", "base": base}
 
 
 def _shown(results: pd.DataFrame, reading: str) -> pd.DataFrame:
@@ -327,7 +322,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 def _privacy(row: Mapping[str, Any]) -> str:
     """Return the true epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
-    delivered = short(row["epsilon_actual"])
+    delivered = audit.mark(short(row["epsilon_actual"]), row)
     if np.isnan(row["mu_actual"]):
         return delivered
     relation = "≤" if row["_mu_exact"] == "False" else "="
@@ -352,6 +347,7 @@ TABLES = {
             "published/{results}",
             "settings",
         ),
+        optional=("audit/{experiment}",),
         each="releases",
         data=data,
         grid=grid,

@@ -17,7 +17,7 @@ from matrixdp.report.tables.base import Table
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
 NEEDED = {*COLUMNS[:5]}
 GROUPS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
-GROUPS |= dict.fromkeys(("R1SMG", "DP"), "Other papers")
+GROUPS |= dict.fromkeys(("R1SMG", "Wishart", "DP"), "Other papers")
 
 NO_NUMBER, NOT_RUN, NOT_INSTALLED = "none", "not run", "not installed"
 TYPOGRAPHIC = "typographic, from our copy of the text"
@@ -82,10 +82,14 @@ def _shown_by(row: Mapping[str, Any]) -> str:
 TABLES = {
     "errata": Table(
         title="Errata",
-        words=lambda table: {
-            "errors": len(table),
-            "private": table["consequence"].str.startswith("not private").sum(),
-        },
+        caption=(
+            "What is wrong or stated too loosely in print, and the number that shows it, computed "
+            "in this run. Most of it is harmless; what costs privacy is called not private."
+        ),
+        finding=lambda table: (
+            f"{len(table)} errors in print, of which "
+            f"{table['consequence'].str.startswith('not private').sum()} cost privacy"
+        ),
         inputs=("errata",),
         optional=("theory/exact",),
         data=data,

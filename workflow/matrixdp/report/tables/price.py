@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import markup, summary
+from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.markup import Cells, Grid, short
-from matrixdp.report.statistics import price
+from matrixdp.report.tables import audit
 from matrixdp.report.tables.base import Table
 
 COLUMNS = (
-    *("experiment", "mechanism", "price", "low", "high", "smallest", "largest", "n_trials"),
-    *("guess", "guess_mean", "nonprivate_mean", "data_status"),
+    *("experiment", "mechanism", "also", "standing", "price", "low", "high"),
+    *("smallest", "largest", "n_trials", "guess", "guess_mean", "nonprivate_mean", "data_status"),
 )
 
 
@@ -31,42 +31,39 @@ def data(tables: Tables) -> pd.DataFrame:
 
     ``price`` is in the epsilon that is promised, or in the true one where that is larger; 0 and
     infinity are beyond the ``smallest`` and the ``largest`` that were run. ``low`` and ``high`` are
-    the prices of the ends of the means' 95 % intervals. At the row ``guess`` the loss is 1.
+    the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. At the row ``guess`` the
+    loss is 1. ``also`` are other names of the mechanism's noise distribution; ``standing`` is that
+    of :mod:`matrixdp.report.tables.audit`.
     """
-    rows = [
-        row
-        for experiment, results in by_experiment(tables, "summary").items()
-        for row in _rows(experiment, summary.default(results))
-    ]
-    found = pd.DataFrame(rows, columns=[*COLUMNS])
+    parts = [pd.DataFrame(columns=[*COLUMNS])]
+    for experiment, results in by_experiment(tables, "summary").items():
+        rows = _rows(experiment, summary.default(results), tables[f"comparisons/{experiment}"])
+        if len(part := pd.DataFrame(rows, columns=[*COLUMNS])):
+            standing = audit.standings(tables, experiment, part["mechanism"])
+            parts.append(part.assign(standing=standing))
+    found = pd.concat(parts[1:] or parts, ignore_index=True)
     place = pd.factorize(found["experiment"])[0]
     order = found.assign(_place=place, _price=found[["price", "smallest"]].max(axis=1))
     order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
     return order[[*COLUMNS]]
 
 
-def _rows(experiment: str, shown: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _rows(experiment: str, shown: pd.DataFrame, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
     ran = shown[shown["mean"].notna()]
     levels = ran[ran["mechanism"].isin(catalogue.REFERENCES)].set_index("mechanism")["mean"]
-    guesses = levels[levels.index.isin(catalogue.GUESSES)]
-    if "nonprivate" not in levels or guesses.empty:
+    guess = summary.trivial(ran)
+    if "nonprivate" not in levels or not guess:
         return
-    larger = catalogue.metric(str(ran["metric"].iloc[0])).larger
-    guess = str(guesses.idxmax() if larger else guesses.idxmin())
-    best = float(levels["nonprivate"])
-    width = guesses[guess] - best
-    own = ran[~ran["mechanism"].isin(catalogue.REFERENCES)]
-    own = own.assign(nominal=pd.to_numeric(own["epsilon"], errors="coerce"))
-    own = own.assign(promised=own[["nominal", "epsilon_actual"]].max(axis=1))
-    for name, rows in own[np.isfinite(own["promised"])].groupby("mechanism", sort=False):
-        loss, half = (rows["mean"] - best) / width, (rows["ci95"] / width).abs().fillna(0)
-        low, value, high = (price(rows["promised"], loss + way * half) for way in (-1, 0, 1))
-        promised = rows["promised"]
+    prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
+    own = comparisons.once(comparisons.promised(ran), shown)
+    for name, rows in own.groupby("mechanism", sort=False):
+        value, low, high = map(float, prices.loc[name, ["difference", "low", "high"]])
         yield (
-            {"experiment": experiment, "mechanism": name}
+            {"experiment": experiment, "mechanism": name, "also": rows["also"].iloc[0]}
             | {"price": value, "low": low, "high": high}
-            | {"smallest": promised.min(), "largest": promised.max()}
-            | {"guess": guess, "guess_mean": guesses[guess], "nonprivate_mean": best}
+            | {"smallest": rows["promised"].min(), "largest": rows["promised"].max()}
+            | {"guess": guess, "guess_mean": levels[guess]}
+            | {"nonprivate_mean": levels["nonprivate"]}
             | {"n_trials": rows["n_trials"].max(), "data_status": rows["data_status"].iloc[0]}
         )
 
@@ -82,11 +79,17 @@ def grid(table: pd.DataFrame) -> Grid:
         return f"{name}: without privacy {free}, {catalogue.label(one['guess']).lower()} {guess}"
 
     def ends(row: Mapping[str, Any]) -> str:
+        if pd.isna(row["low"]):
+            return ""
         return " to ".join(dict.fromkeys(said(row[name], row) for name in ("low", "high")))
 
+    def name(row: Mapping[str, Any]) -> str:
+        names = [row["mechanism"], *filter(None, row["also"].split("; "))]
+        return " = ".join(map(catalogue.label, names))
+
     cells: Cells = {
-        "Mechanism": markup.mechanism,
-        "Price in epsilon": lambda row: said(row["price"], row),
+        "Mechanism": name,
+        "Price in epsilon": lambda row: audit.mark(said(row["price"], row), row),
         "95 % interval": ends,
         "Trials": "n_trials",
     }
@@ -100,20 +103,29 @@ def said(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def words(table: pd.DataFrame) -> dict[str, Any]:
-    """Say how many mechanisms, in all and of each experiment, have a price of at most 1."""
-    found = "; ".join(
-        f"{catalogue.experiment(str(experiment)).name} {rows['price'].le(1).sum()} of {len(rows)}"
-        for experiment, rows in table.groupby("experiment", sort=False)
-    )
-    return {"cheap": table["price"].le(1).sum(), "of": len(table), "found": found}
+def finding(table: pd.DataFrame) -> str:
+    """Say how many mechanisms have a price of at most 1."""
+    cheap = f"{table['price'].le(1).sum()} of {len(table)}"
+    return f"In {cheap} cases ε = 1 recovers half of the gap between baseline and non-private"
 
 
 TABLES = {
     "price": Table(
         title="The price of privacy",
-        words=words,
-        inputs=("summary/{experiment}", "summary/{training}"),
+        caption=(
+            "The ε from which on a mechanism recovers half of the gap between the best baseline "
+            "and the result without privacy, interpolated between those that were run; where its "
+            "true ε is larger, that one. Intervals are by the bootstrap over trials, from ten "
+            "trials on."
+        ),
+        finding=finding,
+        inputs=(
+            "summary/{experiment}",
+            "comparisons/{experiment}",
+            "audit/{experiment}",
+            "summary/{training}",
+            "comparisons/{training}",
+        ),
         data=data,
         grid=grid,
     ),

@@ -12,7 +12,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import markup, statistics
+from matrixdp.report import markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
@@ -88,10 +88,10 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     settings = tables["settings"]
     wanted = settings["table_epsilon"]
     rows = found.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
-    chance = catalogue.experiment(experiment).chance
-    words = comparison.against(chance, rows, tables[f"comparisons/{experiment}"])
+    trivial = summary.trivial(rows.assign(metric="accuracy"))
     return found.assign(
-        against_chance=words.where(found["n_trials"].ge(statistics.ENOUGH), ""),
+        against_chance=comparison.against(trivial, rows, tables[f"comparisons/{experiment}"]),
+        _baseline=trivial,
         _at=wanted if wanted in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
@@ -101,25 +101,28 @@ def finding(found: pd.DataFrame) -> str:
     """Say how many schemes are not private, and how far from it the worst is."""
     schemes = found[found["epsilon"].eq(found["_at"])]
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
-    words = {"of": len(schemes), "epsilon": found["_at"].iloc[0], "wrong": len(wrong)}
+    epsilon = f"epsilon {found['_at'].iloc[0]}"
+    if wrong.empty:
+        return f"All {len(schemes)} schemes called {epsilon} keep what they promise"
     worst = short(wrong["epsilon_actual"].max())
-    return catalogue.finding("imgm" if len(wrong) else "imgm_private", worst=worst, **words)
+    count = f"{len(wrong)} of {len(schemes)}"
+    return f"{count} schemes called {epsilon} are not: true epsilons of up to {worst}"
 
 
-def words(found: pd.DataFrame) -> dict[str, Any]:
+def caption(found: pd.DataFrame) -> str:
     """Return the setting, and what the columns are."""
     batch = found["_batch"].iloc[0]
-    return {
-        "setting": _setting(found),
-        "epsilon": found["_at"].iloc[0],
-        "code": f" {catalogue.caption('imgm_code', batch=batch)}" if batch else "",
-        "same": same_noise(found),
-    }
+    code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
+    return (
+        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; noise is the "
+        f"standard deviation on one entry. Not private: the true epsilon "
+        f"exceeds the nominal one. Distorted: noise that is not what the paper defines.{code}"
+    )
 
 
 def grid(found: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
-    chance = catalogue.label(catalogue.experiment(found["experiment"].iloc[0]).chance).lower()
+    chance = catalogue.label(found["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
         "True epsilon": "epsilon_actual",
@@ -142,15 +145,17 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def words_over_epsilon(found: pd.DataFrame) -> dict[str, Any]:
-    """Return the setting, how far true epsilons are from nominal ones, and what readings are."""
-    by_default = found["reading"].eq(DEFAULT)
+def finding_over_epsilon(found: pd.DataFrame) -> str:
+    """Say how far true epsilons are from nominal ones, where they are above them."""
     times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
-    return {
-        "setting": _setting(found[by_default]),
-        "times": span(times) if statistics.exceeds(times.max(), 1) else None,
-        "readings": "" if by_default.all() else f" {catalogue.caption('imgm_readings')}",
-    }
+    above = statistics.exceeds(times.max(), 1)
+    return f"True epsilons are {span(times)} times the nominal ones" if above else ""
+
+
+def caption_over_epsilon(found: pd.DataFrame) -> str:
+    """Return the setting, and what the cells are."""
+    setting = _setting(found[found["reading"].eq(DEFAULT)])
+    return f"{setting} Columns: nominal epsilon; in brackets the true one."
 
 
 def grid_over_epsilon(found: pd.DataFrame) -> Grid:
@@ -163,17 +168,6 @@ def grid_over_epsilon(found: pd.DataFrame) -> Grid:
         epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(found)
     }
     return markup.grid(found, pd.Series(titles, found.index), cells, each=["label"])
-
-
-def same_noise(found: pd.DataFrame) -> str:
-    """Return what a caption says of schemes of the same noise at every epsilon; or nothing."""
-    noise = found[found["noise_std"].notna()].assign(noise=found["noise_std"].map("{:.9g}".format))
-    by_scheme = noise.groupby("label", sort=False)[["epsilon", "noise"]]
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for label, rows in by_scheme:
-        alike.setdefault(tuple(rows.agg(" ".join, axis=1)), []).append(str(label))
-    said = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
-    return f" One and the same noise: {'; '.join(said)}." if said else ""
 
 
 def _words(name: str) -> SchemeWords:
@@ -197,14 +191,10 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 
 def _setting(found: pd.DataFrame) -> str:
-    trials = found["n_trials"][found["n_trials"] > 0]
-    counts = span(trials) or "no"
-    law = " (Student's t)" if trials.min() < statistics.LARGE_SAMPLE else ""
-    protected = catalogue.experiment(found["experiment"].iloc[0]).protected
+    trials = span(found["n_trials"][found["n_trials"] > 0]) or "no"
     return (
-        f"Test accuracy, mean over {counts} trials ± half of the 95 % confidence interval"
-        f"{law}; delta = {short(found['delta'].max())}. "
-        f"{f'Protected: {protected}. ' if protected else ''}Data: {found['data_status'].iloc[0]}."
+        f"Test accuracy in percent, mean over {trials} trials ± half of the 95 % confidence "
+        f"interval, at delta = {short(found['delta'].max())}; {found['data_status'].iloc[0]} data."
     )
 
 
@@ -224,7 +214,7 @@ TABLES = {
     "imgm_{experiment}": Table(
         title="{title}",
         finding=finding,
-        words=words,
+        caption=caption,
         inputs=("summary/{experiment}", "comparisons/{experiment}", "settings"),
         each="training",
         data=data,
@@ -232,7 +222,8 @@ TABLES = {
     ),
     "imgm_{experiment}_grid": Table(
         title="{title}: over epsilon",
-        words=words_over_epsilon,
+        caption=caption_over_epsilon,
+        finding=finding_over_epsilon,
         inputs=("summary/{experiment}",),
         each="training",
         data=data_over_epsilon,

@@ -1,0 +1,186 @@
+"""Real releases in parts: replayed, their noise measured, and seen as a black box."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from matrixdp import safe
+from matrixdp.audit import evidence, parts
+from matrixdp.checks import InputError
+from matrixdp.laws import MatrixNormal, SymmetricNormal
+from matrixdp.mechanisms import composed
+from matrixdp.mechanisms.base import NoGuarantee
+from matrixdp.mechanisms.composed import Composed, clipped_moments
+from matrixdp.practice import specification
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
+
+BUDGET = {"epsilon": 1.0, "delta": 0.01}
+DOMAINS = {
+    "cube": Box.cube(4, -1.0, 1.0),
+    "nonnegative": Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0)),
+    "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
+    "ball": Ball(2.0, 3),
+}
+CASES = [*product(DOMAINS, ADJACENCIES, (True, False))]
+
+
+def built(domain="cube", adjacency="replace", about_mean=True, **budget):
+    query = SecondMomentQuery(DOMAINS[domain], 60, adjacency)
+    return clipped_moments(query, **{**BUDGET, **budget}, about_mean=about_mean)
+
+
+def executed(release):
+    return parts.executed(release, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_all_cases_are_executed_as_declared_and_tight(case, request):
+    if case % 5 and not request.config.getoption("--long", default=False):
+        pytest.skip("make faults runs all cases")
+    domain, adjacency, about_mean = CASES[case]
+    release = built(domain, adjacency, about_mean)
+    finding = executed(release)
+    assert finding.other == 0
+    assert 0.99 < finding.mu <= 1 + 1e-9
+    assert np.linalg.norm([one.mu for one in release.parts]) == pytest.approx(release.mu)
+    assert release.statement.epsilon <= BUDGET["epsilon"] * (1 + 1e-9)
+    assert release.statement.delta == BUDGET["delta"]
+
+
+def test_every_mechanism_of_a_specification_is_searched():
+    """Those of one part are public, see test_searches.py; of those in parts this file has all."""
+    import matrixdp as mdp
+
+    one_part = {type(one).__name__ for one in specification.MECHANISMS.values()}
+    assert one_part <= {*mdp.__all__}
+    others = {*specification._SYMMETRIC} - {*specification.MECHANISMS}
+    assert others == {specification.CLIPPED}
+
+
+def shrunk(release, name, factor):
+    """Return the release with other noise in one part than its mu says."""
+    changed = []
+    for part in release.parts:
+        ones = []
+        for one in part.releases:
+            law = one.noise
+            if part.name == name and isinstance(law, SymmetricNormal):
+                law = SymmetricNormal(
+                    law.shape, factor * law.diagonal_std, factor * law.off_diagonal_std
+                )
+            elif part.name == name:
+                law = MatrixNormal(law.shape, factor * law.row_factor)
+            ones.append(replace(one, noise=law))
+        changed.append(part._replace(releases=tuple(ones)))
+    vars(release)["parts"] = changed
+    return release
+
+
+@pytest.mark.parametrize("name", ["mean", "lengths", "moments"])
+def test_one_percent_less_noise_of_a_part_is_found(name):
+    assert executed(shrunk(built(), name, 0.99)).mu > 1 + 1e-4
+
+
+def test_parts_that_spend_more_than_the_whole_are_refused():
+    release = built()
+    with pytest.raises(NoGuarantee, match="the parts spend"):
+        replace(release, simulated=replace(release.simulated, mu=0.99 * release.mu))
+
+
+class LooksAgain(Composed):
+    def run(self, rows, answer=None):
+        outcome = super().run(rows, answer)
+        largest = max(np.abs(block).max() for block in rows())
+        return outcome._replace(radius=outcome.radius * (1 + 1e-9 * largest))
+
+
+class ClipsByTheData(Composed):
+    def run(self, rows, answer=None):
+        scale = np.abs(np.concatenate([*rows()])).max()
+        return super().run(lambda: (block / scale for block in rows()), answer)
+
+
+class AddsNoNoiseToTheMean(Composed):
+    def run(self, rows, answer=None):
+        def quiet(part, value):
+            noisy = answer(part, value)
+            return value if part.query.name == "mean" else noisy
+
+        return super().run(rows, quiet)
+
+
+@pytest.mark.parametrize("kind", [LooksAgain, ClipsByTheData, AddsNoNoiseToTheMean])
+def test_a_program_that_breaks_its_word_is_found(kind):
+    good = built()
+    finding = executed(kind(good.query, good.epsilon, good.delta, good.simulated))
+    assert finding.other > 0 or finding.mu > 1.01
+
+
+def test_the_noise_of_every_part_is_what_is_declared(monkeypatch):
+    release = built()
+    assert parts.scale(release, np.random.default_rng(0)).verdict == "right"
+    whole = safe.noise
+    monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 2)
+    assert parts.scale(release, np.random.default_rng(0)).verdict == "too small"
+
+
+def proof(monkeypatch, pairs, above, share=1):
+    """Return whether pairs of releases on neighbours refute, and the epsilon that they prove."""
+    release = clipped_moments(
+        SecondMomentQuery(Box.cube(1, -1.0, 1.0), 20), **BUDGET, about_mean=False
+    )
+    whole, found = safe.noise, []
+    for seed, first in product(range(pairs), (1.0, 0.0)):
+        bits = np.random.default_rng(seed).bytes
+        monkeypatch.setattr(
+            safe, "noise", lambda law, count, _, bits=bits: whole(law, count, bits) // share
+        )
+        rows = np.array([[first]] + [[1.0]] * 10 + [[0.0]] * 9)
+        outcome = release.sample_once(rows)
+        found.append(outcome.moments[0, 0] / outcome.radius**2)
+    one, other = (np.reshape(found, (pairs, 2)) > above).T
+    both = (one & other).sum()
+    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
+    wealth = evidence.log_wealth(counts, evidence.bets([np.e], BUDGET["delta"]))
+    return wealth[0] >= -np.log(1 - evidence.REFUTED), evidence.epsilon(counts, BUDGET["delta"])
+
+
+def test_a_black_box_does_not_refute_honest_noise(monkeypatch, request):
+    many = request.config.getoption("--long", False)
+    refuted, epsilon = proof(monkeypatch, 3000 if many else 200, 0.55)
+    assert not refuted
+    assert epsilon <= 1
+
+
+@pytest.mark.parametrize(("share", "short", "many"), [(6, 200, 600), (2, 0, 6000)])
+def test_a_black_box_refutes_too_little_noise(monkeypatch, request, share, short, many):
+    pairs = many if request.config.getoption("--long", False) else short
+    if not pairs:
+        pytest.skip("takes --long")
+    refuted, epsilon = proof(monkeypatch, pairs, 0.53 if share == 6 else 0.58, share)
+    assert refuted
+    assert epsilon > 1
+
+
+def test_a_release_is_that_of_the_experiments(monkeypatch):
+    """The same answers give what a simulation gives, but for the ridge and the mean added back."""
+    release = built(about_mean=False)
+    rows = np.random.default_rng(1).uniform(-0.2, 0.2, (60, 4))
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    outcome = release.sample_once(rows)
+    chosen = release._chosen
+    counts = composed.shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))
+    assert (
+        outcome.radius == chosen.candidates[int(chosen._best(counts[None])[0])].query.domain.radius
+    )
+    limited = rows * np.minimum(1, outcome.radius / np.linalg.norm(rows, axis=1))[:, None]
+    assert outcome.moments == pytest.approx(limited.T @ limited / 60, abs=1e-5)
+
+
+@pytest.mark.parametrize("rows", [np.zeros((59, 4)), np.zeros((60, 3)), np.zeros(60), [["secret"]]])
+def test_bad_records_are_one_sentence_without_a_value(rows):
+    with pytest.raises(InputError, match="record") as refused:
+        built().sample_once(rows)
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,216 @@
+"""The account in Python: what it adds up to, what it refuses, and what dp_accounting says of it."""
+
+import copy
+import json
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import matrixdp as mdp
+from matrixdp.mechanisms.composed import clipped_moments
+from matrixdp.practice import ledger
+from matrixdp.practice.release import make
+from matrixdp.practice.specification import read
+from matrixdp.privacy import gaussian
+
+TOTAL = {"epsilon": 2.0, "delta": 1e-5}
+
+
+def mean(epsilon=1.0, mechanism=None, adjacency="replace"):
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 500, adjacency)
+    return (mechanism or mdp.Gaussian()).calibrate(query, epsilon=epsilon, delta=1e-6)
+
+
+def test_it_adds_up_as_the_command_line_does():
+    account, books = mdp.Account(**TOTAL), ledger.begin(ledger.total(TOTAL), "replace")
+    for release in (mean(0.5), mean(0.3), mean(0.2)):
+        account.spend(release)
+        books = ledger.add(books, ledger.entry(release))
+        assert account.spent == ledger.total_epsilon(books)
+    assert account.room(mean(0.5)) == ledger.room(books, ledger.entry(mean(0.5)))
+    assert len(account.releases) == 3
+
+
+def test_what_does_not_fit_is_refused_and_charges_nothing():
+    account = mdp.Account(**TOTAL)
+    account.spend(mean(1.5))
+    spent = account.spent
+    with pytest.raises(mdp.InputError, match="the account allows .epsilon 2, delta 1e-05. in all"):
+        account.spend(mean(1.9))
+    assert account.spent == spent
+    assert len(account.releases) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "state the epsilon and delta of all releases together"),
+        ({"epsilon": 1.0}, "total.delta is None"),
+        ({"epsilon": -1.0, "delta": 1e-6}, "total.epsilon is -1"),
+        ({**TOTAL, "adjacency": "add_remove"}, "adjacency is 'add_remove'"),
+        ({**TOTAL, "pure": 3}, "total.pure is 3"),
+    ],
+)
+def test_bad_terms_are_one_sentence(arguments, message):
+    with pytest.raises(mdp.InputError, match=message):
+        mdp.Account(**arguments)
+
+
+def test_neighbours_are_those_of_the_account():
+    with pytest.raises(mdp.InputError, match="protects under 'zero_out'"):
+        mdp.Account(**TOTAL).spend(mean(adjacency="zero_out"))
+
+
+def test_copies_are_the_account_and_memory_does_not_leave_the_process():
+    account = mdp.Account(**TOTAL)
+    copy.deepcopy(account).spend(mean())
+    assert account.spent > 0
+    with pytest.raises(mdp.InputError, match="cannot go to another process"):
+        pickle.dumps(account)
+
+
+def test_clones_of_an_estimator_share_an_account():
+    X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    account = mdp.Account(epsilon=2.0, delta=1e-5)
+    pca = mdp.PrivatePCA(epsilon=1.0, delta=1e-6, bounds=(0, 1), account=account)
+    pca.fit(X)
+    clone(pca).fit(X)
+    mdp.Covariance(epsilon=0.5, bounds=(0, 1), mechanism="clipped", account=account).fit(X)
+    assert len(account.releases) == 3
+    assert [part["part"] for part in account.releases[2]["parts"]] == ["mean", "lengths", "moments"]
+    with pytest.raises(mdp.InputError, match="the account allows"):
+        mdp.PrivatePCA(epsilon=1.9, bounds=(0, 1), account=account).fit(X)
+    assert not hasattr(clone(pca), "components_")
+
+
+def test_of_mechanisms_the_one_is_chosen_that_leaves_most_room():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), 400)
+    options = mdp.options(query, epsilon=1.0, delta=1e-6)
+    assert options[0].name == "Laplace"
+    assert mdp.Account(**TOTAL).choose(options).name == "AnalyzeGauss"
+    assert mdp.Account(epsilon=1.0, delta=0).choose(options).name == "Laplace"
+    assert mdp.Account(epsilon=0.1, delta=1e-9).choose(options).name == "Laplace"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    np.savetxt(tmp_path / "people.csv", np.arange(50) / 50, header="age", comments="")
+    (tmp_path / "people.toml").write_text(
+        'file = "people.csv"\nquery = "mean"\nrecords = 50\nepsilon = 1.0\ndelta = 1e-6\n'
+        "mechanism = 'gaussian'\ntotal = {epsilon = 2.0, delta = 1e-5}\n[bounds]\nage = [0, 1]\n"
+    )
+    return tmp_path
+
+
+def test_the_account_of_a_file_is_shared_with_the_command_line(folder):
+    path = folder / "people.csv.privacy.json"
+    account = mdp.Account(path, **TOTAL)
+    account.spend(mean(1.0), label="by hand")
+    make(read(folder / "people.toml"), folder / "out")
+    assert len(account.releases) == 2
+    assert json.loads(path.read_text())["releases"][0]["label"] == "by hand"
+    assert account.spent == mdp.Account(path).spent == ledger.total_epsilon(ledger.read(path))
+    with pytest.raises(mdp.InputError, match="the account allows"):
+        mdp.Account(path).spend(mean(1.9))
+    with pytest.raises(mdp.InputError, match="state the same"):
+        mdp.Account(path, epsilon=9.0, delta=1e-5)
+    assert pickle.loads(pickle.dumps(account)).spent == account.spent
+    # The same request has its answer still.
+    assert make(read(folder / "people.toml"), folder / "out").notes
+    assert len(account.releases) == 2
+
+
+def test_of_many_at_once_only_as_many_pass_as_fit(folder):
+    path, passed = folder / "a.json", []
+
+    def one():
+        try:
+            mdp.Account(path, epsilon=1.0, delta=0).spend(mean(0.3, mdp.Laplace()))
+            passed.append(1)
+        except mdp.InputError:
+            pass
+
+    threads = [threading.Thread(target=one) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == len(mdp.Account(path).releases) == 3
+
+
+def composed(account):
+    """Return dp_accounting's accountant that composed what an account exports."""
+    dp_event = pytest.importorskip("dp_accounting.dp_event")
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+    from dp_accounting.privacy_accountant import NeighboringRelation
+
+    exported = account.events()
+    accountant = PLDAccountant(NeighboringRelation[exported["neighboring_relation"]])
+    for one in exported["events"]:
+        arguments = {k: v for k, v in one.items() if k not in ("event", "exact")}
+        accountant.compose(getattr(dp_event, one["event"])(**arguments))
+    return accountant
+
+
+#: dp_accounting rounds losses up to steps of 1e-4, and its FFT truncates mass.
+DISCRETE = 1e-3
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_dp_accounting_agrees_on_gaussian_releases(adjacency):
+    account = mdp.Account(epsilon=9.0, delta=1e-5, adjacency=adjacency)
+    for epsilon in (1.0, 0.5, 2.0):
+        account.spend(mean(epsilon, adjacency=adjacency))
+    query = mdp.SecondMomentQuery(mdp.Box.cube(3, -1.0, 1.0), 500, adjacency)
+    account.spend(clipped_moments(query, epsilon=1.0, delta=1e-6, about_mean=True))
+    assert all(one["exact"] for one in account.events()["events"])
+    mu = np.linalg.norm([one["mu"] for one in account.releases])
+    for delta in (1e-6, 1e-5):
+        theirs = composed(account).get_epsilon(delta)
+        assert theirs == pytest.approx(gaussian.epsilon(delta, mu), rel=DISCRETE)
+    # A hundredth of the noise is seen, and so is the factor of 2 between the relations.
+    assert gaussian.epsilon(1e-5, 1.01 * mu) > theirs * (1 + 5 * DISCRETE)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_pure_releases_are_exported_as_upper_bounds(adjacency):
+    account = mdp.Account(epsilon=5.0, delta=1e-5, pure=2.0, adjacency=adjacency)
+    for release in (mean(1.0, mdp.Laplace(), adjacency), mean(0.5, adjacency=adjacency)):
+        account.spend(release)
+    assert [one["exact"] for one in account.events()["events"]] == [False, True]
+    theirs = composed(account).get_epsilon(1e-5)
+    alone = mdp.Account(epsilon=5.0, delta=1e-5, adjacency=adjacency)
+    alone.spend(mean(0.5, adjacency=adjacency))
+    # No less than one Laplace number and the Gaussian one really have together.
+    assert theirs > alone.spent + 0.3
+    if adjacency == "replace":
+        assert theirs <= account.spent * (1 + DISCRETE)
+
+
+def test_threads_that_share_an_account_in_memory_spend_no_more_than_its_total():
+    account, passed = mdp.Account(epsilon=1.0, delta=0), []
+
+    def one():
+        try:
+            account.spend(mean(0.3, mdp.Laplace()))
+            passed.append(1)
+        except mdp.InputError:
+            pass
+
+    threads = [threading.Thread(target=one) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == len(account.releases) == 3
+
+
+def test_an_account_of_several_names_is_refused(folder):
+    path = folder / "a.json"
+    mdp.Account(path, **TOTAL).spend(mean(0.3))
+    (folder / "b.json").hardlink_to(path)
+    with pytest.raises(mdp.InputError, match="2 names"):
+        mdp.Account(path).spend(mean(0.3))

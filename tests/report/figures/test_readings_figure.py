@@ -1,0 +1,88 @@
+import pandas as pd
+import pytest
+
+from matrixdp.experiments import readings
+from matrixdp.report import inputs
+from matrixdp.report import specifications as table
+from matrixdp.report.figures import registry, style
+
+FIGURE = registry({"covariance": "releases"})["readings"]
+
+
+def row(mechanism, reading, mean, ci95=0.1, **more):
+    choices = readings.find(reading).choices
+    plain = {"experiment": "covariance", "mechanism": mechanism, "ran": mechanism}
+    plain |= {"reading": readings.find(reading).name, "private": readings.find(reading).private}
+    plain |= {"metric": "rss", "mean": mean, "ci95": ci95, "n_trials": 100, "epsilon": 1.0}
+    return plain | {"zeta": "sqrt", "gamma": "public", "ctg": "raw"} | dict(choices) | more
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two rows of Table 5 with made-up readings; the published values are 6.657 and 7.109 e-2."""
+    rows = [
+        row("mvg_binary", "default", 7.3),
+        row("mvg_binary", "zeta_literal", 7.4),
+        row("mvg_binary", "gamma_of_data", 6.7),
+        row("mvg_binary", "centred", 0.0666, 0.001),
+        row("laplace", "default", 7.1, zeta="", gamma=""),
+        row("laplace", "centred", 0.01, 0.001, zeta="", gamma=""),
+        row("random", "default", 7.4, zeta="", gamma=""),
+        row("nonprivate", "default", 0.0, zeta="", gamma=""),
+    ]
+    frame = pd.DataFrame(rows).reindex(columns=list(table.COLUMNS)).assign(data_status="original")
+    (tmp_path / "readings").mkdir()
+    frame.to_csv(tmp_path / "readings" / "covariance.csv", index=False)
+    return tmp_path
+
+
+def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(results):
+    frame = FIGURE.frame(results)
+    ours = frame[frame["kind"].eq("mechanism")]
+    mvg = ours[ours["mechanism"].eq("mvg_binary")].sort_values("x")
+    assert mvg["reading"].tolist() == ["ctg=centred", "default", "zeta=literal", "gamma=data"]
+    assert mvg["x"].between(0, 1).all()
+    # Rows keep the order of the paper's table.
+    assert ours.loc[ours["mechanism"].eq("laplace"), "x"].between(1, 2).all()
+    theirs = frame[frame["kind"].eq("published")]
+    assert theirs["mechanism"].tolist() == ["mvg_binary", "laplace"]
+    printed = (
+        inputs.read("published/table5", ".")
+        .set_index("mechanism")
+        .loc[theirs["mechanism"], "value"]
+    )
+    assert theirs["mean"].tolist() == pytest.approx(printed.astype(float).tolist())
+
+
+def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(results):
+    frame = FIGURE.frame(results)
+    meets = frame[frame["kind"].eq("mechanism")].set_index(["mechanism", "reading"])["meets"]
+    assert meets["mvg_binary", "ctg=centred"] == "printed"
+    assert meets["mvg_binary", "gamma=data"] == "conjectured"
+    assert meets["mvg_binary", "default"] == "neither"
+    assert meets["laplace", "default"] == "conjectured"
+    headline = FIGURE.headline(frame.assign(n_trials=100))
+    assert headline == "1 of 5 private readings meet the printed value, in 1 of 2 rows"
+
+
+def test_what_is_not_private_looks_otherwise(results):
+    frame = FIGURE.frame(results)
+    with style.context():
+        drawing = FIGURE.render(frame)
+    (strip,) = drawing.axes
+    hollow = [
+        line
+        for line in strip.lines
+        if line.get_marker() == "o"
+        and line.get_markerfacecolor() == "white"
+        and len(line.get_xdata())
+    ]
+    assert [len(line.get_xdata()) for line in hollow] == [1]
+    texts = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert "a reading that is NOT private" in texts
+    assert "published, in a conjectured unit" in texts
+
+
+def test_without_readings_there_is_nothing_to_show(tmp_path):
+    frame = FIGURE.frame(tmp_path)
+    assert "Nothing to show" in FIGURE.describe(frame)

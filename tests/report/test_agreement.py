@@ -1,0 +1,111 @@
+"""What two places of the kept results state is one number, and one verdict."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from matrixdp import catalogue
+from matrixdp.report import comparisons
+from matrixdp.report.figures import registry as figures
+
+KEPT = Path(__file__).parents[2] / "results/reference"
+TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
+KINDS = dict.fromkeys(TABLES, "releases")
+KEYS = ["mechanism", "direction", "variant"]
+
+
+def kept(name):
+    return pd.read_csv(KEPT / f"{name}.csv", keep_default_na=False, na_values=[""])
+
+
+def text(frame, *columns):
+    return frame.assign(
+        **{name: frame[name].astype(object).fillna("").astype(str) for name in columns}
+    )
+
+
+def private(frame, means="mean"):
+    """Return the rows at epsilon 1 of mechanisms, one each."""
+    rows = frame[frame["epsilon"].eq(1) & frame[means].notna()]
+    return text(rows[~rows["mechanism"].isin(catalogue.REFERENCES)], *KEYS).set_index(KEYS)
+
+
+def disagreements(experiment, table, figure, compared):
+    """Return which private rows at epsilon 1 have another verdict or mean in two places."""
+    printed, drawn = private(table), private(figure[figure["kind"].eq("mechanism")])
+    baseline = next(iter({*catalogue.REFERENCES} & {*trivial(table)}), "")
+    judged = text(comparisons.against(compared, baseline), *KEYS, "verdict")
+    judged = judged[judged["epsilon"].eq(1)].set_index(KEYS)["verdict"]
+    verdicts = text(printed, "against_chance")["against_chance"]
+    wrong = [key for key in printed.index if key in judged.index and judged[key] != verdicts[key]]
+    both = printed.join(text(drawn, "against_chance"), how="inner", suffixes=("", "_drawn"))
+    apart = both["against_chance"].fillna("").ne(both["against_chance_drawn"])
+    apart |= ~np.isclose(both["mean"], both["mean_drawn"], rtol=1e-9)
+    return [*wrong, *both.index[apart]], len(both)
+
+
+def trivial(table):
+    """Return the baseline that verdicts are against: the best one that costs no privacy."""
+    rows = table[table["mechanism"].isin(catalogue.REFERENCES)]
+    rows = rows[~rows["mechanism"].str.startswith(("nonprivate", "clipped"))]
+    return [rows.sort_values("mean")["mechanism"].iloc[0]]
+
+
+@pytest.mark.parametrize("experiment", TABLES)
+def test_a_row_has_one_verdict_in_table_figure_and_comparisons(experiment):
+    parts = [
+        kept(f"tables/{TABLES[experiment]}"),
+        kept(f"figures/data/curves_{experiment}"),
+        kept(f"comparisons/{experiment}"),
+    ]
+    wrong, count = disagreements(experiment, *parts)
+    assert (wrong, count > 15) == ([], True)
+
+
+@pytest.mark.parametrize("place", ["table", "figure"])
+def test_another_verdict_in_one_place_is_seen(place):
+    table, figure = kept("tables/table5"), kept("figures/data/curves_covariance")
+    frame = {"table": table, "figure": figure}[place]
+    row = frame["epsilon"].eq(1) & frame["mechanism"].eq("goe") | frame["mechanism"].eq("laplace")
+    frame.loc[row, "against_chance"] = "better"
+    frame.loc[row & frame["mechanism"].eq("laplace"), "against_chance"] = "worse"
+    wrong, _ = disagreements("covariance", table, figure, kept("comparisons/covariance"))
+    assert wrong
+
+
+def test_prices_are_those_of_the_comparisons_in_table_and_figure():
+    table = kept("tables/price").set_index(["experiment", "mechanism"])
+    drawn = kept("figures/data/price").set_index(["experiment", "mechanism"])
+    shared = drawn.join(table, how="inner", suffixes=("", "_table"))
+    assert len(shared) == len(drawn) > 20
+    for name in ("price", "low", "high"):
+        pd.testing.assert_series_equal(
+            shared[name], shared[f"{name}_table"], check_names=False, rtol=1e-5
+        )
+    for experiment in TABLES:
+        rows = kept(f"comparisons/{experiment}")
+        rows = rows[rows["kind"].eq(comparisons.PRICE)].set_index("mechanism")["difference"]
+        known = table.loc[experiment]["price"]
+        assert known.to_numpy() == pytest.approx(rows[known.index].to_numpy(), rel=1e-5)
+
+
+def test_the_advice_follows_the_comparisons():
+    advice = kept("tables/advice")
+    for experiment in TABLES:
+        pairs = comparisons.oriented(kept(f"comparisons/{experiment}"))
+        verdicts = text(pairs, "verdict").set_index(["mechanism", "against", "epsilon"])["verdict"]
+        for row in advice[advice["experiment"].eq(experiment)].itertuples():
+            verdict = verdicts[row.best_mechanism, row.baseline, row.epsilon]
+            values = {*np.atleast_1d(verdict)}
+            assert (values == {comparisons.BETTER}) == bool(row.beats_chance), row
+
+
+def test_headlines_count_what_their_files_hold():
+    for experiment in TABLES:
+        frame = kept(f"figures/data/curves_{experiment}")
+        said = figures(KINDS)[f"curves_{experiment}"].finding(text(frame, "against_chance"))
+        rows = private(frame[frame["kind"].eq("mechanism")])
+        failed = int(rows["against_chance"].fillna("").ne("better").sum())
+        assert f"{failed} of {len(rows)} mechanisms are not clearly better" in said

@@ -1,0 +1,51 @@
+"""Evidence from other data for mechanisms whose rule was made on the papers' data."""
+
+import numpy as np
+import pytest
+from trialrows import trials
+
+from matrixdp import catalogue
+from matrixdp.report import comparisons, evidence, summary
+
+SPLIT = np.random.default_rng(0).standard_normal(20)
+
+
+def row(mechanism, mean, seed, **fields):
+    noise = 0.01 * np.random.default_rng(seed).standard_normal(20)
+    return trials(mechanism, mean + 0.1 * SPLIT + noise, **fields)
+
+
+@pytest.fixture
+def table(saved):
+    file = saved(
+        row("clipped_private", 0.3, 1),
+        row("clipped_public", 0.1, 2),
+        row("goe", 0.2, 3),
+        row("laplace", 0.4, 4),
+        row("zero", 0.9, 5, epsilon="", delta=np.nan),
+    )
+    compared = comparisons.table([file], summary.summarise([file]))
+    return evidence.table(compared).assign(experiment="regression", dataset="wine")
+
+
+def test_tuned_mechanisms_are_held_against_the_best_of_the_others(table):
+    assert {"clipped_private", "clipped_public"} < catalogue.tuned()
+    assert "goe" not in catalogue.tuned()
+    rows = table.set_index("mechanism")
+    assert [*rows.index] == ["clipped_private", "clipped_public"]
+    assert (rows["against"] == "goe").all()
+    assert [*rows["verdict"]] == ["worse", "better"]
+    assert rows["difference"].to_numpy() == pytest.approx([0.1, -0.1], abs=0.01)
+
+
+def test_losses_are_said_too(table):
+    said = evidence.sentence(table, "regression", "clipped_private")
+    assert said == "better in 0 of 1 comparisons on 1 other data sets, worse in 1"
+    assert evidence.sentence(table, "covariance", "clipped_private") == ""
+    assert evidence.sentence(table, "regression", "goe") == ""
+    assert evidence.sentence(None, "regression", "clipped_private") == ""
+
+
+def test_few_trials_are_no_evidence(table):
+    table = table.assign(verdict=np.nan)
+    assert evidence.sentence(table, "regression", "clipped_private") == ""

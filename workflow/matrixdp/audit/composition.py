@@ -1,0 +1,340 @@
+"""What a composed release executes, held against what its parts declare.
+
+A part answers f_k, which may depend on earlier noisy answers, with noise of a declared deviation.
+For any two data sets X and X' and any draws z_k, the draws z'_k = z_k + w_k(X) - w_k(X') give the
+same noisy answers, and so the same release; w_k is f_k over the deviation (a randomness alignment;
+Zhang & Kifer, POPL 2017). The size of w_k(X) - w_k(X') on neighbours is the part's mu. A program
+that leaves out a part's noise, or shrinks it, gives another release on X' with the draws z'. So
+does one that looks at the data once more. The check needs no neighbours: data sets far apart show
+most. Draws come from a stream that accepts the declared kinds and numbers of draws alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrixdp.audit import sensitivities
+from matrixdp.audit.base import Finding
+from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.checks import Array
+from matrixdp.laws import SymmetricNormal
+from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum, losses
+from matrixdp.mechanisms.adassp import RidgedEquations
+from matrixdp.mechanisms.base import GaussianRelease, Release
+from matrixdp.mechanisms.centred import CentredMoments
+from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.mechanisms.mvg import AlongPrivateDirections
+from matrixdp.mechanisms.target_mean import TargetMean
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
+
+#: Pairs of data sets that are far apart, and of neighbours, that are replayed; and of how many of
+#: the first changes of what is released are looked for.
+PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
+
+#: Norms of records go up to so many times the radius of a ball, which a release is to enforce.
+BEYOND = 2.0
+
+#: Sizes of the noise that is replayed, in turns: little noise shows what the data move.
+SIZES = 1.0, 1e-3
+
+#: Largest difference of two replays of one release, over its size.
+CLOSE = 1e-6
+
+#: How well the place of a change is known, and how far it is looked for, in deviations.
+RESOLUTION, FARTHEST = 1e-3, 1e5
+
+#: The relative error of a part's noise that the replay finds, on either side, with a probability of
+#: at least .95; ``tests/audit/test_composition.py`` measures it.
+SHORTFALL = 0.01
+
+#: Takes the exact value of a part over its deviation, and returns the noisy one; the kind of noise
+#: is ``normal`` or ``laplace``.
+Answer = Callable[..., Array]
+
+
+class Draw(NamedTuple):
+    """Numbers of unit scale that a part takes from its stream."""
+
+    kind: str
+    numbers: Array
+
+
+class Undeclared(Exception):
+    """A release takes other draws from its stream than its parts declare."""
+
+
+class Script(np.random.Generator):
+    """A stream that hands out draws that are fixed in advance."""
+
+    def __init__(self, draws: list[Draw]) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._draws = iter(draws)
+        self._untouched = self.bit_generator.state
+
+    def _next(self, kind: str, size: int) -> Array:
+        draw = next(self._draws, None)
+        if draw is None or draw.kind != kind or draw.numbers.size != size:
+            raise Undeclared
+        return draw.numbers
+
+    def standard_normal(self, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
+        """Return the next draw, of normal numbers."""
+        shape = np.shape(out) if out is not None else np.zeros(size or ()).shape
+        numbers = self._next("normal", int(np.prod(shape))).reshape(shape)
+        if out is None:
+            return numbers.copy()
+        out[...] = numbers
+        return out
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return the next draw, of Laplace numbers."""
+        shape = np.zeros(size or ()).shape
+        return loc + scale * self._next("laplace", int(np.prod(shape))).reshape(shape)
+
+    def finish(self) -> None:
+        """Raise Undeclared if draws are left, or some were taken past this class."""
+        if next(self._draws, None) or self.bit_generator.state != self._untouched:
+            raise Undeclared
+
+
+class Noise(NamedTuple):
+    """The numbers of all parts, of a size, and one part's moved by so much along a direction."""
+
+    seed: int
+    size: float
+    part: int = -1
+    shift: float = 0.0
+
+    def draw(self, kind: str, shape: tuple[int, ...], part: int) -> Draw:
+        """Return the numbers of a part, by its place."""
+        stream = np.random.default_rng([self.seed, part])
+        numbers = (stream.standard_normal if kind == "normal" else stream.laplace)(size=shape)
+        direction = stream.standard_normal(shape)
+        return Draw(kind, self.size * numbers + self.shift * direction * (part == self.part))
+
+
+def executed(release: Release, stream: np.random.Generator) -> Finding:
+    """Return what replays show of a release of one of the kinds in ``MODELS``.
+
+    Of a part whose noise decides on what is released, draws on both sides of a change are replayed.
+    """
+    query = release.query
+    others = []
+    for number in range(PAIRS):
+        first, second = (_records(query, stream) for _ in range(2))
+        noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
+        tried = [noise]
+        if number < CHANGES:
+            for part in range(len(_scripted(release, first, noise)[0])):
+                tried += _change(release, first, noise._replace(part=part))
+        others += [_replay(release, first, second, one) is None for one in tried]
+    moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
+    extremes = [worst(one, frobenius, stream) for one in (query, moments)]
+    if isinstance(query, NormalEquations):
+        norms = [norm for _, norm in sensitivities.measures(query).values()]
+        extremes += [worst(query, norm, stream) for norm in norms]
+    found = [0.0]
+    for number in range(NEIGHBOURS):
+        first = _records(query, stream)
+        second = first.copy()
+        first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
+        noise = Noise(int(stream.integers(2**32)), 1.0)
+        found.append(_replay(release, first, second, noise) or 0.0)
+    return Finding(float(np.mean(others)), max(found) / float(release.mu or np.nan), SHORTFALL)
+
+
+def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw], list[Array]]:
+    """Return the draws of all parts, and their noisy answers."""
+    draws: list[Draw] = []
+    noisy: list[Array] = []
+
+    def answer(white: Array, kind: str = "normal") -> Array:
+        draws.append(noise.draw(kind, np.shape(white), len(draws)))
+        noisy.append(white + draws[-1].numbers)
+        return noisy[-1]
+
+    _model(release)(release, _clipped(release.query, records), answer)
+    return draws, noisy
+
+
+def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
+    """Return what is released with these draws; None if other draws are taken."""
+    script = Script(draws)
+    try:
+        released = release.sample(release.query.value(records), [script])[0]
+        script.finish()
+    except Undeclared:
+        return None
+    return released
+
+
+def _same(first: Array | None, second: Array | None) -> bool:
+    if first is None or second is None:
+        return False
+    return bool(np.abs(first - second).max() <= CLOSE * np.abs(first).max())
+
+
+def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
+    """Return noise just before and after a change of what is released; none if it has no steps."""
+
+    def released(shift: float) -> Array | None:
+        moved = noise._replace(shift=shift)
+        return _run(release, records, _scripted(release, records, moved)[0])
+
+    start, low = released(0.0), RESOLUTION
+    if not _same(start, released(low)):
+        return []
+    high = 4 * low
+    while _same(start, released(high)):
+        low, high = high, 4 * high
+        if high > FARTHEST:
+            return []
+    while high - low > RESOLUTION:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _same(start, released(middle)) else (low, middle)
+    return [noise._replace(shift=low), noise._replace(shift=high)]
+
+
+def _replay(release: Release, first: Array, second: Array, noise: Noise) -> float | None:
+    """Return how far the draws are moved for the second data set; None: another release."""
+    draws, noisy = _scripted(release, first, noise)
+    moved: list[Draw] = []
+
+    def repeat(white: Array, kind: str = "normal") -> Array:
+        moved.append(Draw(kind, noisy[len(moved)] - white))
+        return noisy[len(moved) - 1]
+
+    _model(release)(release, _clipped(release.query, second), repeat)
+    if not _same(_run(release, first, draws), _run(release, second, moved)):
+        return None
+    apart = [
+        float(np.linalg.norm(new.numbers - old.numbers))
+        for old, new in zip(draws, moved, strict=True)
+        if new.kind == "normal"
+    ]
+    return float(np.linalg.norm(apart))
+
+
+def _model(release: Release) -> Callable[[Any, Array, Answer], None]:
+    return next(model for kind, model in MODELS.items() if isinstance(release, kind))
+
+
+def _records(query: Query, stream: np.random.Generator) -> Array:
+    """Return records (m, n) of very different lengths, in a box or in and around a ball."""
+    m, n = query.features, query.records
+    lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
+    if isinstance(query.domain, Ball):
+        drawn = stream.standard_normal((m, n))
+        return BEYOND * query.domain.radius * lengths * drawn / np.linalg.norm(drawn, axis=0)
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
+    return np.clip(lengths * corner, lower, upper)
+
+
+def _clipped(query: Query, records: Array) -> Array:
+    """Return records (m, n), in a ball shortened to its radius, whatever the query does itself."""
+    if not isinstance(query.domain, Ball):
+        return records
+    norms = np.linalg.norm(records, axis=0)
+    return records * np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
+
+
+def _moments(part: GaussianRelease, records: Array, answer: Answer) -> None:
+    _matrix(part, second_moments(_clipped(part.query, records)), answer)
+
+
+def _matrix(part: GaussianRelease, exact: Array, answer: Answer) -> Array:
+    """Return noisy second moments; of the draws, those above the diagonal and on it count."""
+    law = part.noise
+    assert isinstance(law, SymmetricNormal)
+    upper = np.triu_indices(law.shape[0])
+    white = np.zeros(law.shape)
+    white[upper] = law.whiten(exact)
+    return law.colour(answer(white)[upper])
+
+
+def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) -> None:
+    counts = shells(records, release.query.domain.radius, len(release.candidates))
+    noisy = release.count_std * answer(counts / release.count_std)
+    part = release.part(int(release._best(noisy[None])[0]))[1]
+    if isinstance(part, RidgedEquations):
+        _equations(part, _clipped(part.query, records), answer)
+    else:
+        assert isinstance(part, GaussianRelease)
+        _moments(part, records, answer)
+
+
+def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
+    count = records.shape[1]
+    squares = np.einsum("ij,ij->j", records, records) / release.query.domain.radius**2
+    mean = np.array([squares.mean()])
+    trace = release.trace_std * answer(mean / release.trace_std)
+    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / release.failure))
+    steps = release.steps
+    whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
+    exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
+    # Only differences to the threshold count, in which a number of the data's own drops out.
+    own = 10 * mean
+    noisy = answer(np.concatenate([2 * own, exact + own]), "laplace")
+    above = noisy[1:] >= noisy[0] / 2
+    step = int(above.argmax()) if above.any() else len(steps) - 1
+    moments, spectrum = release.part(
+        2 * step + bool(apart[0, step] < np.broadcast_to(whole, apart.shape)[0, step])
+    )
+    assert isinstance(spectrum, Spectrum)
+    value = second_moments(_clipped(moments.query, records))
+    _matrix(moments, value, answer)
+    if spectrum.eigenvalue_std:
+        answer(np.linalg.eigvalsh(value) / spectrum.eigenvalue_std)
+
+
+def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
+    noisy = release.centre_std * answer(records.mean(axis=-1) / release.centre_std)
+    about = records - release._inside(noisy[None])[0][:, None]
+    if isinstance(release.about, ChosenByHistogram):
+        _by_histogram(release.about, about, answer)
+    else:
+        assert isinstance(release.about, GaussianRelease)
+        _moments(release.about, about, answer)
+
+
+def _equations(release: RidgedEquations, records: Array, answer: Answer) -> None:
+    moments, query = second_moments(records), release.query
+    assert isinstance(query, NormalEquations)
+    x, y = np.array(query.others), query.target
+    explaining = moments[x[:, None], x]
+    answer(np.linalg.eigvalsh(explaining)[:1] / release.eigenvalue_std)
+    _matrix(release.explaining, explaining, answer)
+    answer(moments[x, y] / release.target_std)
+
+
+def _target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
+    exact = second_moments(records)[CONSTANT, release.query.target]
+    answer(np.array([exact]) / release.mean_std)
+
+
+def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> None:
+    noisy = _matrix(release.moments, second_moments(records), answer)
+    public: Any = SimpleNamespace(sample=lambda *_: noisy[None])
+    directions, spectrum = release.private.draw(public, records, [])
+    shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
+    precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
+    answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))
+
+
+#: By the kind of a composed release, its parts: from the release, the records (m, n) and an
+#: ``Answer``, which is called once a part, in the order of the draws.
+MODELS: dict[type[Release], Callable[[Any, Array, Answer], None]] = {
+    ChosenByHistogram: _by_histogram,
+    ChosenBySearch: _by_search,
+    CentredMoments: _centred,
+    RidgedEquations: _equations,
+    TargetMean: _target_mean,
+    AlongPrivateDirections: _along,
+}

@@ -1,0 +1,65 @@
+"""The noise of real releases under audit, drawn from bits that the audit knows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from matrixdp import safe
+from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
+from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.base import Additive, Release
+
+#: Real releases that are replayed from their bits, and how well they must agree, in deviations.
+RELEASES, CLOSE = 8, 1e-6
+
+
+def scale(release: Release, stream: np.random.Generator) -> Scale:
+    """Return the test of the noise that a real release adds to its value, both ways.
+
+    Releases are replayed from their bits: the noise of a release over its declared size must be
+    what the sampler draws from these bits. The size and the distribution of what the sampler draws
+    are tested on many numbers. ``NO_SCALE`` where there is no such release.
+    """
+    if not isinstance(release, Additive):
+        return NO_SCALE
+    try:
+        law, unit, _ = release.whitened
+        stretch = release.stretch
+    except InputError:
+        return NO_SCALE
+    side = release.query.domain.magnitudes[:, None]
+    matrix = release.query.yields == "matrix"
+    value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
+    pairs = []
+    for seed in stream.integers(2**32, size=RELEASES).tolist():
+        released = release._noisy(value, np.random.default_rng(seed).bytes)
+        noise = law.whiten(released - value) / stretch
+        steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
+        pairs.append((noise, steps * safe.STEP))
+    noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    drawn = np.asarray(safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP, float)
+    normal = unit is safe.NORMAL
+    total = drawn @ drawn / 2 if normal else np.abs(drawn).sum()
+    found = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
+    if np.abs(noise - expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
+        factor = float(noise @ expected / (expected @ expected))
+        return found._replace(ratio=factor * found.ratio, another_law=True)
+    return found._replace(another_law=not _follows(drawn, normal))
+
+
+def _follows(noise: Array, normal: bool) -> bool:
+    """Return whether numbers follow the unit law, by the largest distance of distributions.
+
+    The limit is that of Dvoretzky, Kiefer, Wolfowitz and Massart, at the probability ``ERROR``.
+    """
+    ordered = np.sort(noise)
+    law = special.ndtr(ordered) if normal else _laplace(ordered)
+    ranks = np.arange(len(noise) + 1) / len(noise)
+    apart = max(np.abs(law - ranks[1:]).max(), np.abs(law - ranks[:-1]).max())
+    return bool(apart <= np.sqrt(np.log(2 / ERROR) / (2 * len(noise))))
+
+
+def _laplace(x: Array) -> Array:
+    tail = np.exp(-np.abs(x)) / 2
+    return np.where(x < 0, tail, 1 - tail)

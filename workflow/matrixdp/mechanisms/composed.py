@@ -1,0 +1,271 @@
+"""Releases in several parts for real use, each part with noise that is safe on a real computer.
+
+A part is a Gaussian release of its own: the mean, the shares of records by length, and the second
+moments of records clipped to the radius that these choose. Later parts may depend on what earlier
+ones answer: mu^2 adds up all the same (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). The records
+enter through the answers alone, so that all else is post-processing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from matrixdp import safe
+from matrixdp.checks import Array
+from matrixdp.laws import MatrixNormal
+from matrixdp.mechanisms.base import (
+    Budget,
+    GaussianRelease,
+    NoGuarantee,
+    PrivacyStatement,
+    delta_for_noise,
+)
+from matrixdp.mechanisms.centred import Centred, CentredMoments
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.mechanisms.moments import Centred as Estimate
+from matrixdp.mechanisms.moments import positive
+from matrixdp.privacy import exact
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.quadratic import UPWARDS
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
+
+#: Records at once, of those that are all in memory.
+_ROWS = 1 << 14
+
+#: The records in blocks (k, m), from the start each time that it is called.
+Rows = Callable[[], Iterable[Array]]
+#: From a part and its exact value to its noisy one.
+Answer = Callable[[GaussianRelease, Array], Array]
+
+
+@dataclass(frozen=True)
+class ShellQuery(MeanQuery):
+    """Shares of records by length: the mean of indicators, of which each record has one.
+
+    A record that changes moves from one shell to another: sqrt(2) / n for both relations.
+    """
+
+    name = "shells"
+
+    @property
+    def l2(self) -> float:
+        """L2 sensitivity, sqrt(2) / n."""
+        return float(np.sqrt(2)) / self.records
+
+
+class Part(NamedTuple):
+    """A part of a release: what it is, and what is released by the choices before it."""
+
+    name: str
+    releases: tuple[GaussianRelease, ...]
+
+    @property
+    def mu(self) -> float:
+        """What it spends, whatever was chosen."""
+        return max(one.mu for one in self.releases)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that it draws at most."""
+        return max(one.numbers for one in self.releases)
+
+
+class Outcome(NamedTuple):
+    """What a composition answers: second moments (m, m) of clipped records about a centre (m,).
+
+    ``moments_std`` and ``centre_std`` are root mean squares of the noise of an entry; the latter is
+    0 where records are clipped about zero. All is in the unit of the records.
+    """
+
+    moments: Array
+    moments_std: float
+    radius: float
+    centre: Array
+    centre_std: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean and covariance, projected to positive semi-definite."""
+        return Estimate(self.centre, positive(self.moments), np.ones(()))
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A release in several parts.
+
+    Attributes:
+        query: what it answers, with the public bounds that it is calibrated to.
+        epsilon, delta: the guarantee, with all that the sampler adds to delta.
+        simulated: the same mechanism as the experiments run it.
+    """
+
+    query: SecondMomentQuery
+    epsilon: float
+    delta: float
+    simulated: CentredMoments | ChosenByHistogram
+
+    def __post_init__(self) -> None:
+        together = float(np.linalg.norm([part.mu for part in self.parts]))
+        if not together <= self.mu * UPWARDS**2:
+            raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
+
+    @property
+    def mu(self) -> float:
+        """What all parts spend together."""
+        assert self.simulated.mu is not None
+        return self.simulated.mu
+
+    @property
+    def epsilon_actual(self) -> float:
+        """The epsilon that is delivered at ``delta``."""
+        return self.simulated.epsilon_actual
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The parts in their order."""
+        inner, parts = self.simulated, []
+        budget = Budget(inner.epsilon, inner.delta)
+        if isinstance(inner, CentredMoments):
+            mean = MeanQuery(inner.query.domain, inner.query.records, inner.query.adjacency)
+            parts.append(Part("mean", (_part(mean, inner.centre_std, budget),)))
+        chosen = self._chosen
+        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
+        shares = ShellQuery(box, self.query.records, self.query.adjacency)
+        std = chosen.count_std / self.query.records
+        parts.append(Part("lengths", (_part(shares, std, budget),)))
+        parts.append(Part("moments", chosen.candidates))
+        return parts
+
+    @property
+    def _chosen(self) -> ChosenByHistogram:
+        inner = self.simulated
+        about = inner.about if isinstance(inner, CentredMoments) else inner
+        assert isinstance(about, ChosenByHistogram)
+        return about
+
+    @property
+    def widest(self) -> GaussianRelease:
+        """The second moments where the largest radius is chosen."""
+        return self._chosen.candidates[0]
+
+    @property
+    def noise_std(self) -> float:
+        """Noise of an entry of the second moments at the largest radius."""
+        return self.widest.noise_std
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that all parts draw at most."""
+        return sum(part.numbers for part in self.parts)
+
+    @property
+    def extra_delta(self) -> float:
+        """The sampler's part of delta."""
+        return safe.extra_delta(self.epsilon_actual, self.numbers)
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """What a release promises."""
+        return PrivacyStatement(
+            self.epsilon_actual, self.delta, self.mu, self.extra_delta, self.query.adjacency
+        )
+
+    def check(self) -> None:
+        """Check that there is safe noise for every part.
+
+        Raises:
+            InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
+        """
+        for part in self.parts:
+            for one in part.releases:
+                _ = one.stretch
+
+    def sample_once(self, records: ArrayLike) -> Outcome:
+        """Return one release for real use of records, one per row (n, m).
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value`.
+        """
+        identity = IdentityQuery(self.query.domain, self.query.records)
+        rows = exact.value(identity, [records]).T
+        return self.run(lambda: (rows[k : k + _ROWS] for k in range(0, len(rows), _ROWS)))
+
+    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
+        """Return one release, in the order of the parts.
+
+        Args:
+            rows: the records, which are clipped to the public bounds.
+            answer: adds a part's noise; that of the operating system's bits unless an audit
+                replays another.
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
+        """
+        answer = answer or _answer
+        *first, lengths, moments = self.parts
+        centre, centre_std = np.zeros(self.query.features), 0.0
+        if first:
+            (mean,) = first[0].releases
+            assert isinstance(self.simulated, CentredMoments)
+            noisy = answer(mean, exact.value(mean.query, map(self._within, rows())))
+            centre, centre_std = self.simulated._inside(noisy.T)[0], mean.noise_std
+        chosen, (counting,) = self._chosen, lengths.releases
+        radius, count = chosen.query.domain.radius, len(chosen.candidates)
+
+        def moved() -> Iterable[Array]:
+            return (self._within(block) - centre for block in rows())
+
+        indicators = (shells(block[:, :, None], radius, count) for block in moved())
+        shares = answer(counting, exact.value(counting.query, indicators))
+        release = moments.releases[int(chosen._best(self.query.records * shares.T)[0])]
+        released = answer(release, exact.value(release.query, moved()))
+        return Outcome(released, release.noise_std, release.query.domain.radius, centre, centre_std)
+
+    def _within(self, block: Array) -> Array:
+        """Return records (k, m) within the public bounds."""
+        domain = self.query.domain
+        if isinstance(domain, Ball):
+            return domain.clip(block.T).T
+        return np.clip(block, domain.lower, domain.upper)
+
+
+def clipped_moments(
+    query: SecondMomentQuery, *, epsilon: float, delta: float, about_mean: bool
+) -> Composed:
+    """Return the release of second moments of records clipped to a private radius.
+
+    Args:
+        query: with its public bounds.
+        epsilon, delta: the guarantee, delta above 0.
+        about_mean: whether records are first moved by their mean, for half of mu^2.
+
+    Raises:
+        InputError: a number is out of range, or there is no safe noise at this guarantee.
+    """
+    mechanism = Centred() if about_mean else PrivatelyClipped()
+    whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+    assert isinstance(whole, CentredMoments | ChosenByHistogram)
+    numbers = Composed(query, epsilon, delta, whole).numbers
+    left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
+    release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
+    assert isinstance(release, CentredMoments | ChosenByHistogram)
+    composed = Composed(query, epsilon, delta, release)
+    composed.check()
+    return composed
+
+
+def _part(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
+    """Return a mean with independent noise of a standard deviation."""
+    noise = MatrixNormal(query.shape, std)
+    return GaussianRelease.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
+
+
+def _answer(part: GaussianRelease, value: Array) -> Array:
+    return part._noisy(value, os.urandom)

@@ -1,0 +1,44 @@
+"""The Wishart mechanism (Jiang, Xie & Zhang, AAAI 2016, arXiv 1511.05680).
+
+It is not private, and here as a warning: no configuration can run it. Second moments X X^T / n of
+records of norm at most R get noise W of W_m(m + 1, c I), c = 3 R^2 / (2 n epsilon), for pure
+differential privacy. W is positive definite, so that a release Y is never below its own value.
+Where the value of a neighbour is X X^T / n - x x^T / n, its release lies below X X^T / n somewhere
+unless x^T W^-1 x <= n; c R^2 / (x^T W^-1 x) is chi-square with two degrees of freedom. With the
+probability 1 - exp(-epsilon / 3) it therefore does what no release on X can do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.laws import Law, Streams, normals
+from matrixdp.mechanisms.base import Additive
+from matrixdp.privacy.sensitivity import Query
+
+
+@dataclass(frozen=True, eq=False)
+class NonPrivateWishart(Law):
+    """Matrices W of W_m(m + 1, ``scale`` I)."""
+
+    scale: float
+
+    def _draw(self, streams: Streams, stack: Array) -> None:
+        m = self.shape[0]
+        factor = normals(streams, (m, m + 1))
+        stack[...] = self.scale * factor @ np.swapaxes(factor, 1, 2)
+
+
+def calibrated(query: Query, epsilon: float) -> Additive:
+    """Return the release as its authors would declare it, pure epsilon-DP."""
+    scale = 3 * query.domain.radius**2 / (2 * query.records * epsilon)
+    noise = NonPrivateWishart(query.shape, scale)
+    return Additive(query=query, epsilon=epsilon, epsilon_actual=epsilon, noise=noise)
+
+
+def revealed(epsilon: float) -> float:
+    """Return how often a release on one neighbour does what none on the other can do."""
+    return float(-np.expm1(-epsilon / 3))

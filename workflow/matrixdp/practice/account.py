@@ -1,0 +1,216 @@
+"""An account in Python: in memory, or the one that the command line keeps beside a file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from matrixdp import checks
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
+from matrixdp.practice import ledger
+from matrixdp.practice.recommend import Option
+from matrixdp.privacy.sensitivity import ADJACENCIES
+
+#: What dp_accounting calls our relations, and how far its noise of multiplier 1 has neighbours
+#: apart: of a sum of records of norm 1, zeroing one changes 1, and replacing one changes 2.
+_RELATIONS = {"replace": ("REPLACE_ONE", 2.0), "zero_out": ("REPLACE_SPECIAL", 1.0)}
+
+
+class Account:
+    """What is spent on one data set, within a total that is fixed from the start.
+
+    Releases add up as the command line's do: those with a delta in squares of mu, pure ones by
+    their sum (see docs/own_matrix.md). Spend first, then sample. An account stays the same one when
+    it is copied, so that clones of an estimator share it.
+
+    Args:
+        path: of the account's file, as ``people.csv.privacy.json``; None keeps it in memory.
+        epsilon, delta: of all releases together; a file that is there has its own.
+        pure: the part of epsilon that is reserved for pure releases beside others.
+        sampler: the part of delta for the law of safe noise; a hundredth, 1e-6 at most, if None.
+        adjacency: what neighbours are, ``replace`` or ``zero_out``.
+
+    Raises:
+        InputError: the total is missing or out of range, or the file has another one.
+
+    >>> account = mdp.Account(epsilon=2, delta=1e-5)
+    >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+    >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    >>> account.room(release)
+    4
+    >>> account.spend(release)
+    >>> f"{account.spent:.1f} of {account.total['epsilon']:g}"
+    '0.9 of 2'
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        pure: float = 0,
+        sampler: float | None = None,
+        adjacency: str = "replace",
+    ) -> None:
+        checks.choice(ADJACENCIES, adjacency=adjacency)
+        self._path = None if path is None else Path(path).resolve()
+        terms = None
+        if epsilon is not None or delta is not None:
+            spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
+            terms = ledger.total(spec if sampler is None else {**spec, "sampler": sampler})
+        stored = None if self._path is None else ledger.read(self._path)
+        if stored is None and terms is None:
+            where = "" if self._path is None else f"{self._path} is not there; "
+            raise InputError(f"{where}state the epsilon and delta of all releases together")
+        if stored is None:
+            assert terms is not None
+            self._first = ledger.begin(terms, adjacency)
+        else:
+            assert self._path is not None
+            ledger.check_terms(self._path, stored, terms, adjacency)
+            self._first = {**stored, "releases": []}
+        self._account, self._lock = self._first, threading.Lock()
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[ledger.Account]:
+        """Yield the account, of a file under its lock."""
+        if self._path is None:
+            with self._lock:
+                yield self._account
+            return
+        with ledger.lock(self._path):
+            ledger.check_names(self._path)
+            yield ledger.read(self._path) or self._first
+
+    @property
+    def _now(self) -> ledger.Account:
+        if self._path is None:
+            return self._account
+        return ledger.read(self._path) or self._first
+
+    @property
+    def total(self) -> dict[str, Any]:
+        """Terms of the account: epsilon, delta, their reserved parts, and neighbours."""
+        return dict(self._first["total"])
+
+    @property
+    def spent(self) -> float:
+        """The epsilon of all releases so far at the total's delta, an upper bound."""
+        return ledger.total_epsilon(self._now)
+
+    @property
+    def releases(self) -> list[dict[str, Any]]:
+        """What each release costs: its mu, its epsilon if it is pure, and its numbers."""
+        return [dict(one) for one in self._now["releases"]]
+
+    def room(self, release: Additive | Composed) -> int:
+        """Return how many more of a release fit, 1000 at most."""
+        return ledger.room(self._now, self._charge(release, ""))
+
+    def choose(self, options: Sequence[Option]) -> Option:
+        """Return the first option of those that leave room for most releases.
+
+        Where none fits it is the first one, which :meth:`spend` refuses.
+        """
+        rooms = ledger.rooms(self._now, [ledger.entry(one.release) for one in options])
+        most = max((room for room in rooms if room is not None), default=None)
+        return options[rooms.index(most)]
+
+    def spend(self, release: Additive | Composed, label: str = "") -> None:
+        """Charge a release; sample it only then.
+
+        Raises:
+            InputError: it does not fit, and nothing is charged; or its neighbours are others.
+        """
+        charge = self._charge(release, label)
+        with self._open() as account:
+            after = ledger.add(account, charge)
+            if excess := ledger.excess(after):
+                raise InputError(
+                    f"the account allows {ledger.in_words(account['total'])} in all, and with this "
+                    f"release {excess}; calibrate it for less, or release nothing more"
+                )
+            if self._path is None:
+                self._account = after
+            else:
+                ledger.charge(self._path, after)
+
+    def events(self) -> dict[str, Any]:
+        """Return what was spent in the terms of dp_accounting, which is not needed for it.
+
+        Returns:
+            ``neighboring_relation`` names that of the accountant. ``events`` has a dictionary per
+            release: ``event`` is the class of dp_accounting, ``exact`` says whether it is no upper
+            bound, all else are its arguments. ``sampler_delta`` is to be added to delta, for the
+            law of safe noise.
+
+        A noise multiplier is for a sum of records of norm 1. Replacing one changes this by 2, so
+        that the multiplier is 2 / mu; zeroing one changes it by 1, and the multiplier is 1 / mu.
+        """
+        account = self._now
+        name, apart = _RELATIONS[account["total"]["neighbours"]]
+        found = []
+        for one in account["releases"]:
+            if one["pure_epsilon"] and name == "REPLACE_ONE":
+                # The worst of all that is pure: an answer that is true with odds of e^epsilon.
+                wrong = float(2 / (1 + np.exp(one["pure_epsilon"])))
+                event = {"event": "RandomizedResponseDpEvent", "noise_parameter": wrong}
+                found.append({**event, "num_buckets": 2, "exact": False})
+            else:
+                event = {"event": "GaussianDpEvent", "noise_multiplier": apart / one["mu"]}
+                found.append({**event, "exact": one["pure_epsilon"] is None})
+        return {
+            "neighboring_relation": name,
+            "events": found,
+            "sampler_delta": ledger.sampler_delta(account),
+        }
+
+    def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
+        adjacency, mine = release.query.adjacency, self._first["total"]["neighbours"]
+        if adjacency != mine:
+            raise InputError(
+                f"the release protects under {adjacency!r}, and the account was begun for {mine!r};"
+                " calibrate it for the same"
+            )
+        if not np.isfinite(release.statement.epsilon):
+            raise InputError("the release has no guarantee; take one that has")
+        # No request of the command line is this one, whose answer nobody keeps.
+        request = f"python {secrets.token_hex(8)}"
+        charge = {"query": release.query.name, "label": label, "request": request, "answer": ""}
+        if isinstance(release, Composed):
+            charge["parts"] = [{"part": one.name, "mu": one.mu} for one in release.parts]
+        return {**charge, **ledger.entry(release)}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._path is None:
+            raise InputError(
+                "an account in memory cannot go to another process, which would spend apart; give "
+                "it a path"
+            )
+        total = self._first["total"]
+        terms = {key: value for key, value in total.items() if key != "neighbours"}
+        return _reopen, (self._path, terms, total["neighbours"])
+
+    def __repr__(self) -> str:
+        total = ledger.in_words(self._first["total"])
+        return f"Account(epsilon {self.spent:.4g} spent of {total})"
+
+
+def _reopen(path: Path, terms: dict[str, float], adjacency: str) -> Account:
+    return Account(path, **terms, adjacency=adjacency)

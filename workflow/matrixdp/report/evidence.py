@@ -1,0 +1,61 @@
+"""How mechanisms whose rule was made on the papers' data do on data that it was not made on."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+
+import pandas as pd
+
+from matrixdp import catalogue, files, trials
+from matrixdp.report import comparisons, summary
+
+COLUMNS = (
+    *("experiment", "dataset", "epsilon", "mechanism", "against", "mean", "mean_against"),
+    *("difference", "low", "high", "p_corrected", "verdict", "n_trials"),
+)
+
+
+def table(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return each tuned mechanism against the best of the others, at each epsilon (``COLUMNS``).
+
+    The best one is that with the best mean over the same trials, which is in its favour. The
+    verdict is that of :mod:`matrixdp.report.comparisons`, corrected over all pairs at an epsilon.
+    """
+    pairs = comparisons.oriented(compared)
+    pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(catalogue.REFERENCES)]
+    tuned = catalogue.tuned()
+    pairs = pairs[pairs["mechanism"].isin(tuned) & ~pairs["against"].isin(tuned)]
+    larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
+    best = pairs.sort_values("mean_against", ascending=not larger, kind="stable")
+    best = best.drop_duplicates(["epsilon", "mechanism"])
+    return best.sort_values(["epsilon", "mechanism"], kind="stable").reindex(columns=COLUMNS)
+
+
+def write(runs: Iterable[tuple[str, str, trials.Rows]], out: str | os.PathLike) -> None:
+    """Write :func:`table` of runs, each of an experiment, a data set and trial rows, to CSV."""
+    parts = []
+    for experiment, dataset, rows in runs:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trials.csv.gz")
+            trials.write(rows, path)
+            compared = comparisons.table([path], summary.summarise([path]))
+        parts.append(table(compared).assign(experiment=experiment, dataset=dataset))
+    text = pd.concat(parts).to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    files.write_text(out, text)
+
+
+def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
+    """Return what the table says of a mechanism in an experiment; empty if it says nothing."""
+    if evidence is None or mechanism not in catalogue.tuned():
+        return ""
+    rows = evidence[evidence["experiment"].eq(experiment) & evidence["mechanism"].eq(mechanism)]
+    if rows.empty or rows["verdict"].isna().all():
+        return ""
+    counts = rows["verdict"].value_counts()
+    better, worse = (counts.get(word, 0) for word in (comparisons.BETTER, comparisons.WORSE))
+    return (
+        f"better in {better} of {len(rows)} comparisons on {rows['dataset'].nunique()} other data "
+        f"sets, worse in {worse}"
+    )
