@@ -163,3 +163,16 @@ def test_the_same_values_under_many_names_order_nothing_whatever_is_known_of_the
     # What is one in exact arithmetic may differ in its last digits.
     parts = [trials(f"name_{i}", values * (1 + i * 1e-15)) for i in range(6)]
     assert compare(*parts)["verdict"].eq("even").all()
+
+
+def test_heavy_tails_are_compared_by_the_median(compare):
+    rng = np.random.default_rng(3)
+    split = rng.standard_normal(100)
+    better = split - 0.2 + 0.1 * rng.standard_normal(100)
+    better[5] += 100.0
+    table = compare(trials("adassp", better), trials("goe", split))
+    row = only(comparisons.oriented(table), mechanism="adassp", against="goe")
+    assert (row.statistic, row.verdict) == ("median", "better")
+    assert row.low < -0.2 < row.high < 0 < row.mean - row.mean_against
+    control = compare(trials("adassp", np.delete(better, 5)), trials("goe", np.delete(split, 5)))
+    assert only(control).statistic == "mean"

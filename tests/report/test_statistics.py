@@ -8,12 +8,15 @@ import pytest
 from scipy import stats
 
 from matrixdp.report.statistics import (
+    LEVEL,
     Pair,
     covers,
+    heavy_tailed,
     holm,
     implied,
     jointly,
     mean_of,
+    median_of,
     price,
     verdict,
 )
@@ -171,3 +174,23 @@ def test_price_is_where_a_loss_falls_to_half_for_good(loss, expected):
     order = [2, 0, 3, 1]
     found = price(epsilon[order], np.array(loss)[order])
     assert found == pytest.approx(expected)
+
+
+def test_one_trial_with_most_of_the_squares_is_a_heavy_tail(stream):
+    values = stream.standard_normal((3, 100))
+    values[1, 7], values[2, :50] = 30.0, np.nan
+    assert heavy_tailed(values).tolist() == [False, True, False]
+    assert not heavy_tailed([0.0] * 28 + [9.0])  # 29 trials
+    assert heavy_tailed([0.0] * 29 + [9.0])
+    assert not heavy_tailed(np.ones(100))
+
+
+def test_a_medians_interval_covers_it_as_often_as_it_should(stream):
+    draws = stream.standard_cauchy((2000, 100))
+    medians = [median_of(row) for row in draws]
+    covered = np.mean([median.low <= 0 <= median.high for median in medians])
+    assert 0.95 <= covered <= 0.98
+    # The test and the interval are one.
+    assert all((m.p < LEVEL) == (not m.low <= 0 <= m.high) for m in medians)
+    assert median_of([1.0, np.nan, 2.0, 3.0])[:3] == (2.0, -np.inf, np.inf)
+    assert median_of(np.zeros(40)).p == 1

@@ -90,7 +90,7 @@ def test_true_epsilons_of_the_authors_code_with_lots_of_its_own(table, scheme, t
     rows = table[table["scheme"].eq(scheme) & table["lots"].eq("code") & table["epsilon"].eq(1)]
     found = rows.set_index("dataset")["epsilon_actual"]
     assert {name: found[name] for name in true} == pytest.approx(true, rel=5e-3)
-    assert {*rows["steps"]} == {round(60 * n / lot) for n, lot in zip(rows["records"], rows["lot"])}
+    assert {*rows["steps"]} == {*(60 * rows["records"] / rows["lot"]).round()}
 
 
 def test_multipliers_and_true_epsilons_of_features(table):

@@ -15,15 +15,24 @@ import pandas as pd
 
 from matrixdp import catalogue, files
 from matrixdp.report import summary
-from matrixdp.report.statistics import ENOUGH, LEVEL, holm, mean_of, price, price_interval
+from matrixdp.report.statistics import (
+    ENOUGH,
+    LEVEL,
+    heavy_tailed,
+    holm,
+    mean_of,
+    median_of,
+    price,
+    price_interval,
+)
 
 #: What tells one row of an experiment from another.
 ROW = ["mechanism", "direction", "variant", "epsilon"]
 AGAINST = ["against", "against_direction", "against_variant"]
 COLUMNS = [
     *("experiment", "metric", "epsilon", *ROW[:-1], *AGAINST, "kind"),
-    *("mean", "mean_against", "difference", "low", "high", "p", "n_trials", "same_law"),
-    *("p_corrected", "verdict"),
+    *("mean", "mean_against", "difference", "low", "high", "p", "statistic", "n_trials"),
+    *("same_law", "p_corrected", "verdict"),
 ]
 
 #: Two rows as tables show them; a value of a parameter that is fixed in public against baselines;
@@ -42,9 +51,11 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
     """Return one row per pair at one epsilon (``COLUMNS``), of the default reading, if it was run.
 
     ``difference`` is the mean over the shared trials of a row minus ``against``, ``low`` and
-    ``high`` its 95 % interval after Student, ``p`` two-sided; ``same_law`` says that the two are
-    one law of noise under two names, which chance alone tells apart. References have no epsilon,
-    and stand in pairs at every one. For ``p_corrected`` and ``verdict`` see :func:`judged`.
+    ``high`` its 95 % interval after Student, ``p`` two-sided. Where these differences are
+    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four are of the median
+    instead, and ``statistic`` says so. ``same_law`` says that the two are one law of noise under
+    two names, which chance alone tells apart. References have no epsilon, and stand in pairs at
+    every one. For ``p_corrected`` and ``verdict`` see :func:`judged`.
 
     Args:
         trial_files: of one experiment, all or more than those behind its summary.
@@ -287,8 +298,13 @@ def _compared(
     first, second = (
         values.loc[pd.MultiIndex.from_frame(one[ROW])].to_numpy() for one in (rows, against)
     )
-    found = mean_of(first - second)
-    low, high = found.interval()
+    differences = first - second
+    means = mean_of(differences)
+    numbers = np.stack([means.value, *means.interval(), means.p])
+    heavy = heavy_tailed(differences)
+    for i in np.flatnonzero(heavy):
+        numbers[:, i] = median_of(differences[i])
+    difference, low, high, p = numbers
     return pd.DataFrame(
         {
             **{name: rows[name].to_numpy() for name in ROW[:-1]},
@@ -297,10 +313,11 @@ def _compared(
             "kind": kind,
             "mean": mean_of(first).value,
             "mean_against": mean_of(second).value,
-            "difference": found.value,
+            "difference": difference,
             "low": low,
             "high": high,
-            "p": found.p,
-            "n_trials": np.isfinite(first - second).sum(axis=1),
+            "p": p,
+            "statistic": np.where(heavy, "median", "mean"),
+            "n_trials": np.isfinite(differences).sum(axis=1),
         }
     )

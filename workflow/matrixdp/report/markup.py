@@ -18,6 +18,7 @@ import pandas as pd
 
 from matrixdp import catalogue, files
 from matrixdp.report.statistics import ENOUGH, ROUNDING
+from matrixdp.report.summary import MEDIAN
 
 Row = Sequence[str]
 
@@ -243,6 +244,9 @@ def interval(mean: float, half_width: float, step: float = 0.0) -> str:
 def result(row: Mapping[str, Any], metric: str) -> str:
     """Return ``mean`` and ``ci95`` of a row in the unit that its metric is shown in.
 
+    The median of a heavy-tailed row and its interval follow: ``0.36 ± 0.27 [median 0.21, 0.2 to
+    0.22]``.
+
     An interval of too few trials that leaves the range of the metric says nothing; the mean then
     stands alone, with their number.
     """
@@ -254,7 +258,11 @@ def result(row: Mapping[str, Any], metric: str) -> str:
     within = mean >= half and not mean + half > (about.scale if about.larger else math.inf)
     if n < ENOUGH and half > 0 and not within:
         return f"{short(mean, 2)} ({n:.0f} trials)"
-    return interval(mean, half, about.step)
+    shown = interval(mean, half, about.step)
+    if pd.isna(row.get("median")):
+        return shown
+    median, low, high = (short(row[name] * about.scale) for name in MEDIAN)
+    return f"{shown} [median {median}, {low} to {high}]"
 
 
 _VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"

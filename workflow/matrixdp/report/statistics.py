@@ -30,6 +30,10 @@ LARGE_SAMPLE = 30
 #: Fewer trials order nothing: what rests on them has no winner and no headline.
 ENOUGH = 10
 
+#: Where one trial has more than this share of all squared deviations, and there are at least
+#: ``LARGE_SAMPLE`` trials, the interval of a mean tells of that trial: the median is tested.
+HEAVY = 0.5
+
 #: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
 ROUNDING = 1e-12
 
@@ -211,6 +215,45 @@ def mean_of(values: ArrayLike) -> Estimate:
         squares = np.where(there, values - mean[..., None], 0.0) ** 2
         error = np.sqrt(squares.sum(axis=-1) / (n - 1) / n)
     return Estimate(mean[()], error[()], np.maximum(n - 1, 0)[()])
+
+
+def heavy_tailed(values: ArrayLike) -> Any:
+    """Return whether trials, the last axis, are heavy-tailed (``HEAVY``); NaN are left out."""
+    values = np.asarray(values, dtype=float)
+    n = np.isfinite(values).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nansum(values, axis=-1, keepdims=True) / n[..., None]
+    squares = np.nan_to_num((values - mean) ** 2)
+    return (n >= LARGE_SAMPLE) & (squares.max(axis=-1) > HEAVY * squares.sum(axis=-1))
+
+
+class Median(NamedTuple):
+    """A median, the ends of its 95 % interval, and the two-sided p-value of a median of 0."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def median_of(values: ArrayLike) -> Median:
+    """Return the median of trials, an array of shape (n,); NaN are left out.
+
+    The interval lies between order statistics, and p is that of the sign test, which leaves out
+    zeros: both are exact for every continuous distribution. With at most 5 trials the interval is
+    infinite.
+    """
+    from scipy.stats import binom, binomtest
+
+    values = np.sort(np.asarray(values, dtype=float))
+    values = values[np.isfinite(values)]
+    n = len(values)
+    # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
+    k = int(binom.ppf(LEVEL / 2, n, 0.5))
+    low, high = (values[k - 1], values[n - k]) if k else (-np.inf, np.inf)
+    positive, signs = int((values > 0).sum()), int((values != 0).sum())
+    p = binomtest(positive, signs).pvalue if signs else 1.0
+    return Median(float(np.median(values)), float(low), float(high), max(float(p), SMALLEST))
 
 
 class Pair(NamedTuple):

@@ -26,8 +26,12 @@ NUMBERS = ("delta", "epsilon_actual", "mu_actual", "noise_std", "trial", "value"
 COLUMNS = (
     *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
     *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
-    *("mean", "sd", "ci95", "n_trials", "select_mean", "chosen", "note"),
+    *("mean", "sd", "ci95", "median", "median_low", "median_high"),
+    *("n_trials", "select_mean", "chosen", "note"),
 )
+
+#: Of heavy-tailed rows: the median and the ends of its interval.
+MEDIAN = ("median", "median_low", "median_high")
 
 #: The reading that everything shows unless it says otherwise.
 DEFAULT = "default"
@@ -49,11 +53,12 @@ DIRECTIONS = ("a", "dp_svd", "")
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
-    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials; ``select_mean`` is over
-    the select trials. ``chosen`` marks the variant with the smallest ``select_mean`` of its
-    mechanism, direction, reading and epsilon, and a variant that stands alone. A row without trials
-    keeps its reason in ``note``. Trials that claims alone are judged by, and those of a control, do
-    not count.
+    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials, and where these are
+    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`) ``median`` and its 95 % interval
+    too; ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
+    ``select_mean`` of its mechanism, direction, reading and epsilon, and a variant that stands
+    alone. A row without trials keeps its reason in ``note``. Trials that claims alone are judged
+    by, and those of a control, do not count.
 
     Args:
         trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -91,6 +96,13 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     table["n_trials"] = report["count"].reindex(table.index, fill_value=0).astype(int)
     table["ci95"] = statistics.half_width(table["sd"], table["n_trials"])
     table["select_mean"] = _values(rows, "select").mean()
+    medians = {
+        key: statistics.median_of(values)[:3]
+        for key, values in _values(rows, "report")
+        if statistics.heavy_tailed(values)
+    }
+    none = (np.nan,) * len(MEDIAN)
+    table[[*MEDIAN]] = np.array([medians.get(key, none) for key in table.index])
     table = _sorted(table.reset_index())
     table["chosen"] = _chosen(table)
     return table[list(COLUMNS)]
@@ -120,7 +132,7 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     Raises:
         InputError: the file is not a summary, or holds no rows.
     """
-    numbers = ("delta", "epsilon_actual", "mu_actual", "noise_std", "mean", "sd", "ci95")
+    numbers = ("delta", "epsilon_actual", "mu_actual", "noise_std", "mean", "sd", "ci95", *MEDIAN)
     types = {"n_trials": int, "chosen": bool} | dict.fromkeys((*numbers, "select_mean"), float)
     table = _read_csv(path, {name: types.get(name, str) for name in COLUMNS}, "summary")
     if table.empty:
