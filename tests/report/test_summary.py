@@ -134,7 +134,8 @@ def test_columns_and_round_trip(saved, tmp_path):
     assert tuple(table.columns) == (
         *("experiment", "dataset", "data_status", "mechanism", "variant", "direction", "reading"),
         *("epsilon", "delta", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "metric"),
-        *("mean", "sd", "ci95", "n_trials", "select_mean", "chosen", "note"),
+        *("mean", "sd", "ci95", "median", "median_low", "median_high"),
+        *("n_trials", "select_mean", "chosen", "note"),
     )
     pd.testing.assert_frame_equal(table, summary.summarise([path]), check_exact=True)
     assert table["epsilon"].tolist() == ["1", ""]
