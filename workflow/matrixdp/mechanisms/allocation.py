@@ -99,7 +99,7 @@ class Binary(FixedShares):
 
 @dataclass(frozen=True)
 class MaxPNR(Allocation):
-    """Precisions u that maximise the precision-to-noise ratio sum ln(1 + lambda u) (MVG, Thm 7).
+    """Precisions u that maximise the power-to-noise ratio sum ln(1 + lambda u) (MVG, Thm 7).
 
     Args:
         norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution

@@ -20,6 +20,7 @@ from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
+from matrixdp.report.tables import audit
 
 Words = Mapping[str, Any]
 
@@ -132,9 +133,7 @@ def _mvg_guarantee(run: Run, entry: Words) -> Words | None:
     noise = run.table("tables/effective_noise", at=True)
     if noise.empty:
         return None
-    # Directions that cost a budget of their own have no noise of a known size.
-    own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
-    kappa = noise.loc[own, "kappa"]
+    kappa = audit.mvg_noise(noise)["kappa"]
     return {"least": short(kappa.min()), "most": short(kappa.max())} if len(kappa) else None
 
 
