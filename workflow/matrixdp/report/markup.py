@@ -99,7 +99,7 @@ def grid(
 
 def _row(cells: Cells, row: Any) -> dict[str, str]:
     return {
-        header: said(row[one]) if isinstance(one, str) else one(row)
+        header: format_value(row[one]) if isinstance(one, str) else one(row)
         for header, one in cells.items()
     }
 
@@ -169,7 +169,7 @@ def escape(text: str) -> str:
     return re.sub(r"(?<!\\)\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
 
 
-def said(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return any value of a table as a person reads it; what is missing is empty.
 
     Of a column of several rows, the smallest and the largest number, or each word once.
@@ -210,7 +210,7 @@ def short(number: float, digits: int = 3) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + end
 
 
-def span(numbers: pd.Series, form: Callable[[Any], str] = said) -> str:
+def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:
     """Return the one number, or the smallest and the largest; nothing where there is none."""
     ends = [form(end) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
     return " to ".join(dict.fromkeys(ends))

@@ -60,7 +60,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         marker = look.marker if not beyond else "<" if row.price == 0 else ">"
         face = "white" if beyond else look.colour
         axes.plot(at[1], place, marker, color=look.colour, mfc=face, markersize=6.5)
-        style.beside(axes, price.said(row.price, row._asdict()), (at[2], place))
+        style.beside(axes, price.format_price(row.price, row._asdict()), (at[2], place))
     style.name_rows(axes, names)
     # So many panels are too far from the lowest axis.
     axes.tick_params(labelbottom=True)
