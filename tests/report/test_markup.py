@@ -96,7 +96,7 @@ def test_few_trials_have_no_interval_beyond_the_metric():
     ],
 )
 def test_any_value_as_a_person_reads_it(value, shown):
-    assert markup.said(value) == shown
+    assert markup.format_value(value) == shown
 
 
 def test_greek_letters_become_symbols_once():

@@ -74,7 +74,7 @@ def test_tables_show_what_was_chosen_in_the_first_direction(saved):
             at = {"variant": f"tau={tau}", "direction": direction}
             parts += [trials("mvg_binary", [1.0, 2.0], **at)]
             parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
-    shown = summary.shown(summary.summarise([saved(*parts)]))
+    shown = summary.table_rows(summary.summarise([saved(*parts)]))
     assert shown[["mechanism", "direction", "variant"]].to_numpy().tolist() == [
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.95"],
@@ -210,7 +210,7 @@ def test_a_table_shows_the_chosen_variant_though_another_is_reported_as_better(s
         for tau, phases in {"tau=0.55": (1.0, 2.0), "tau=0.95": (3.0, 1.5)}.items()
         for phase, mean in zip(("report", "select"), phases, strict=True)
     ]
-    shown = summary.shown(summary.summarise([saved(*parts)]))
+    shown = summary.table_rows(summary.summarise([saved(*parts)]))
     assert shown[["variant", "mean"]].to_numpy().tolist() == [["tau=0.95", pytest.approx(3.0)]]
 
 

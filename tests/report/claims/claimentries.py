@@ -14,11 +14,11 @@ KINDS = {
     for name, one in catalogue.experiments().items()
     if not one.needs
 }
-KNOWN = ledger.Known(
+KNOWN = ledger.Vocabulary(
     mechanisms={*discovery.mechanisms(), *(n for one in TRAININGS for n in discovery.schemes(one))},
     experiments=KINDS,
     checks=exact.names(),
-    shown=[
+    exhibits=[
         *(f"tables/{name}" for name in tables.registry(KINDS)),
         *(f"figures/{name}" for name in figures.registry(KINDS)),
         *(f"theory/{name}" for name in discovery.theory()),

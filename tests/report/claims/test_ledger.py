@@ -161,7 +161,7 @@ def test_a_run_is_judged_the_same_each_time(run):
     (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     kept = []
     for _ in range(2):
-        claims.write(run.folder, known=KNOWN)
+        claims.write(run.folder, vocabulary=KNOWN)
         paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]

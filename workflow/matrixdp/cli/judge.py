@@ -7,24 +7,24 @@ def run(*, results: str = "results") -> None:
     """Run the verb."""
     from matrixdp import catalogue, discovery, exhibits
     from matrixdp.report import claims, inputs
-    from matrixdp.report.claims.ledger import Known
+    from matrixdp.report.claims.ledger import Vocabulary
     from matrixdp.theory import exact
 
     # Claims may name whatever exists, in this run or not.
-    described = [name for name, about in catalogue.experiments().items() if not about.needs]
-    kinds = dict.fromkeys([*described, *discovery.tasks()], exhibits.RELEASES)
+    experiments = [name for name, about in catalogue.experiments().items() if not about.needs]
+    kinds = dict.fromkeys([*experiments, *discovery.tasks()], exhibits.RELEASES)
     kinds |= exhibits.kinds(inputs.read("settings", results))
     kinds |= dict.fromkeys(discovery.trainings(), exhibits.TRAINING)
-    shown = [f"theory/{name}" for name in discovery.theory()]
+    exhibit_paths = [f"theory/{name}" for name in discovery.theory()]
     for folder, entries in (("tables", discovery.tables()), ("figures", discovery.figures())):
         for name, entry in entries.items():
             filled = exhibits.fill(name, entry.words.get("each", ""), (), kinds)
-            shown += [f"{folder}/{exhibit.name}" for exhibit in filled]
+            exhibit_paths += [f"{folder}/{exhibit.name}" for exhibit in filled]
     schemes = {name for training in discovery.trainings() for name in discovery.schemes(training)}
-    known = Known(
+    vocabulary = Vocabulary(
         mechanisms={*discovery.mechanisms(), *schemes},
         experiments=kinds,
         checks=exact.names(),
-        shown=shown,
+        exhibits=exhibit_paths,
     )
-    claims.write(results, known=known)
+    claims.write(results, vocabulary=vocabulary)

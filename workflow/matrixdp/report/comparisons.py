@@ -61,16 +61,16 @@ def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd
         trial_files: of one experiment, all or more than those behind its summary.
         results: the summary, as :func:`matrixdp.report.summary.read` returns it.
     """
-    found = {*results["reading"]}
-    reading = summary.DEFAULT if summary.DEFAULT in found else min(found)
+    readings = {*results["reading"]}
+    reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
     results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
     rows = pd.concat([summary.read_trials(path) for path in trial_files])
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading) & rows["trial"].notna()]
     values = rows.pivot(index=ROW, columns="trial", values="value")
     parts = [
-        _compared(kind, one, other, values)
-        for kind, one, other in _pairs(results)
-        if len(one) and len(other)
+        _compared(kind, left, right, values)
+        for kind, left, right in _pairs(results)
+        if len(left) and len(right)
     ]
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
@@ -104,7 +104,7 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     family = [compared["kind"], place, baseline.where(compared["epsilon"].ne(""), "")]
     tested = compared["p"].notna() & ~compared["same_law"].astype(bool)
     p = compared["p"].where(tested)
-    corrected = p[tested].groupby([one[tested] for one in family]).transform(holm)
+    corrected = p[tested].groupby([key[tested] for key in family]).transform(holm)
     corrected = corrected.reindex(compared.index)
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger
     wins = compared["difference"].gt(0) == larger
@@ -119,22 +119,22 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     The interval is a percentile bootstrap over trials, in which a row, the baseline and the result
     without privacy have the same trials. There is none below ``ENOUGH`` trials.
     """
-    shown = summary.shown(results)
-    baseline, free = summary.trivial(shown), catalogue.NONPRIVATE
-    if not baseline or not shown["mechanism"].eq(free).any():
+    ran = summary.table_rows(results)
+    baseline, free = summary.trivial(ran), catalogue.NONPRIVATE
+    if not baseline or not ran["mechanism"].eq(free).any():
         return pd.DataFrame(columns=COLUMNS)
     ends = [values.loc[(name, "", "", "")].to_numpy() for name in (free, baseline)]
     rows = []
-    for name, own in promised(shown).groupby("mechanism", sort=False):
-        curve = values.loc[pd.MultiIndex.from_frame(own[ROW])].to_numpy()
+    for name, curve_rows in promised(ran).groupby("mechanism", sort=False):
+        curve = values.loc[pd.MultiIndex.from_frame(curve_rows[ROW])].to_numpy()
         trials = np.isfinite([*ends, *curve]).all(axis=0)
         count = int(trials.sum())
         low = high = float("nan")
         if count >= ENOUGH:
             stack = np.stack([*ends, *curve])[:, trials]
-            low, high = price_interval(own["promised"], stack)
+            low, high = price_interval(curve_rows["promised"], stack)
         best, guess, *means = np.stack([*ends, *curve])[:, trials].mean(axis=1)
-        cost = price(own["promised"], (np.array(means) - best) / (guess - best))
+        cost = price(curve_rows["promised"], (np.array(means) - best) / (guess - best))
         rows.append(
             {"mechanism": name, "difference": cost, "low": low, "high": high, "n_trials": count}
         )
@@ -146,16 +146,16 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     return table.reindex(columns=COLUMNS)
 
 
-def promised(shown: pd.DataFrame) -> pd.DataFrame:
+def promised(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows with a mean, and the epsilon that each keeps, ``promised``.
 
     That is the nominal one, or the true one where that is larger.
     """
-    own = shown[shown["mean"].notna() & ~shown["mechanism"].isin(catalogue.REFERENCES)]
-    nominal = pd.to_numeric(own["epsilon"], errors="coerce")
-    found = pd.concat([nominal, own["epsilon_actual"]], axis=1).max(axis=1)
-    own = own.assign(promised=found)
-    return own[np.isfinite(own["promised"])]
+    private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.REFERENCES)]
+    nominal = pd.to_numeric(private["epsilon"], errors="coerce")
+    larger = pd.concat([nominal, private["epsilon_actual"]], axis=1).max(axis=1)
+    private = private.assign(promised=larger)
+    return private[np.isfinite(private["promised"])]
 
 
 def write(
@@ -210,10 +210,10 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
         if rows["direction"].eq("").all() and size.notna().all(axis=None):
             laws[name] = size
     return {
-        frozenset((one, other))
-        for one, other in itertools.combinations(laws, 2)
-        if laws[one].index.equals(laws[other].index)
-        and np.allclose(laws[one], laws[other], rtol=1e-9, atol=0)
+        frozenset((first, second))
+        for first, second in itertools.combinations(laws, 2)
+        if laws[first].index.equals(laws[second].index)
+        and np.allclose(laws[first], laws[second], rtol=1e-9, atol=0)
     }
 
 
@@ -231,7 +231,7 @@ def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     laws = same_laws(table[table["reading"].eq(summary.DEFAULT)])
     others: dict[str, list[str]] = {}
     for name in sorted({*rows["mechanism"]}, key=catalogue.rank):
-        first = next((one for one in others if frozenset((one, name)) in laws), name)
+        first = next((earlier for earlier in others if frozenset((earlier, name)) in laws), name)
         others.setdefault(first, []).extend([name] * (first != name))
     also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
     return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
@@ -241,21 +241,21 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     """Yield kind, rows and those that they are held against, one frame of ``ROW`` each."""
     rows = results[ROW]
     free = results["mechanism"].isin(catalogue.REFERENCES)
-    shown = results.index.isin(summary.shown(results).index)
+    visible = results.index.isin(summary.table_rows(results).index)
     levels = rows[free]
-    for epsilon, own in rows[~free & shown].groupby("epsilon", sort=False):
-        both = pd.concat([own, levels])
+    for epsilon, private in rows[~free & visible].groupby("epsilon", sort=False):
+        both = pd.concat([private, levels])
         first, second = np.triu_indices(len(both), 1)
         # References are held against each other once, below.
-        some = first < len(own)
-        shown_at = both.iloc[first[some]].assign(epsilon_shown=epsilon)
-        yield PAIR, shown_at, both.iloc[second[some]]
+        some = first < len(private)
+        at_epsilon = both.iloc[first[some]].assign(epsilon_shown=epsilon)
+        yield PAIR, at_epsilon, both.iloc[second[some]]
     first, second = np.triu_indices(len(levels), 1)
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
-    own = rows[~free & summary.in_first_direction(results)]
-    if len(own):
-        is_base = own["variant"].ne("") & own["variant"].eq(_bases(own, "variant"))
-        fixed = own[is_base & ~own.index.isin(rows.index[shown])]
+    private = rows[~free & summary.in_first_direction(results)]
+    if len(private):
+        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private, "variant"))
+        fixed = private[is_base & ~private.index.isin(rows.index[visible])]
         both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
@@ -263,10 +263,10 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
         (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
         (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),
     ):
-        if (own := rows[~free & some]).empty:
+        if (private := rows[~free & some]).empty:
             continue
-        is_base = own[kind].eq(_bases(own, kind)) & own[kind].ne("")
-        both = own[~is_base].merge(own[is_base], on=keys, suffixes=("", "_base"))
+        is_base = private[kind].eq(_bases(private, kind)) & private[kind].ne("")
+        both = private[~is_base].merge(private[is_base], on=keys, suffixes=("", "_base"))
         names = [name for name in ROW if name not in keys]
         against = both.assign(**{name: both[f"{name}_base"] for name in names})
         yield kind, both.assign(epsilon_shown=both["epsilon"]), against
@@ -277,13 +277,13 @@ def _bases(rows: pd.DataFrame, column: str) -> pd.Series:
     if column == "direction":
         return rows["direction"].where(rows["direction"].eq(""), "a")
     parts = rows["variant"].str.partition("=")
-    found = {
+    bases = {
         key: f"{key[1]}={base(key[1], values)}"
         for key, values in parts[2].groupby([rows["mechanism"], parts[0]])
         if key[1] in BASES
     }
     keys = zip(rows["mechanism"], parts[0], strict=True)
-    return pd.Series([found.get(key, "") for key in keys], rows.index)
+    return pd.Series([bases.get(key, "") for key in keys], rows.index)
 
 
 def base(parameter: str, values: Iterable[str]) -> str:

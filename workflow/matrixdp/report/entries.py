@@ -113,26 +113,28 @@ class Entry:
 E = TypeVar("E", bound=Entry)
 
 
-def expand(found: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
+def expand(templates: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
     """Return entries by name, templates made once for each experiment (see ``exhibits.fill``)."""
     return {
-        one.name: dataclasses.replace(
+        exhibit.name: dataclasses.replace(
             entry,
-            title=entry.title.format(**one.words),
-            inputs=one.inputs,
-            optional=one.fill(entry.optional),
-            data=functools.partial(entry.data, *([one.words["experiment"]] if one.words else [])),
+            title=entry.title.format(**exhibit.words),
+            inputs=exhibit.inputs,
+            optional=exhibit.fill(entry.optional),
+            data=functools.partial(
+                entry.data, *([exhibit.words["experiment"]] if exhibit.words else [])
+            ),
             each="",
         )
-        for name, entry in found.items()
-        for one in exhibits.fill(name, entry.each, entry.inputs, experiments)
+        for name, entry in templates.items()
+        for exhibit in exhibits.fill(name, entry.each, entry.inputs, experiments)
     }
 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
     """Return the experiments of the settings of a run; nothing where they are not there."""
-    there = not inputs.missing(["settings"], results)
-    return exhibits.kinds(inputs.read("settings", results)) if there else {}
+    has_settings = not inputs.missing(["settings"], results)
+    return exhibits.kinds(inputs.read("settings", results)) if has_settings else {}
 
 
 def own_file(results: str | os.PathLike) -> str:
@@ -151,12 +153,12 @@ def only(tables: Tables) -> pd.DataFrame:
 
 def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
     """Return the inputs ``<kind>/<experiment>`` by experiment, but for parts of others."""
-    named = {
-        name.removeprefix(f"{kind}/"): one
-        for name, one in tables.items()
+    frames = {
+        name.removeprefix(f"{kind}/"): table
+        for name, table in tables.items()
         if name.startswith(f"{kind}/")
     }
-    return {name: one for name, one in named.items() if not catalogue.experiment(name).part_of}
+    return {name: table for name, table in frames.items() if not catalogue.experiment(name).part_of}
 
 
 def is_empty(frame: pd.DataFrame) -> bool:
@@ -170,7 +172,7 @@ def _nothing(note: str) -> pd.DataFrame:
 
 def _status(tables: Tables) -> str:
     # Of a data set, or of all rows.
-    found = {one.get("status") for one in tables.values() if isinstance(one, dict)}
-    for one in tables.values():
-        found |= {*one.get("data_status", ())} if isinstance(one, pd.DataFrame) else set()
-    return next((s for s in (*catalogue.section("marks"), "original") if s in found), COMPUTED)
+    statuses = {table.get("status") for table in tables.values() if isinstance(table, dict)}
+    for table in tables.values():
+        statuses |= {*table.get("data_status", ())} if isinstance(table, pd.DataFrame) else set()
+    return next((s for s in (*catalogue.section("marks"), "original") if s in statuses), COMPUTED)

@@ -90,18 +90,18 @@ def grid(
         title: from what tells a group apart to its title; by default that of an experiment.
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
-    shown = cells if callable(cells) else functools.partial(_row, cells)
+    row_cells = cells if callable(cells) else functools.partial(_row, cells)
     groups: dict[str, list[Mapping[str, str]]] = {}
     for key, rows in table.groupby(by, sort=False):
         alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
-        groups[title(str(key))] = [shown(row) for row in alike or rows.to_dict("records")]
+        groups[title(str(key))] = [row_cells(row) for row in alike or rows.to_dict("records")]
     return grouped(groups, columns=columns)
 
 
 def _row(cells: Cells, row: Any) -> dict[str, str]:
     return {
-        header: said(row[one]) if isinstance(one, str) else one(row)
-        for header, one in cells.items()
+        header: format_value(row[source]) if isinstance(source, str) else source(row)
+        for header, source in cells.items()
     }
 
 
@@ -116,8 +116,8 @@ def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
     """Write ``<stem>.csv`` from the table, ``.md`` and ``.json`` from the grid."""
     files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
     files.write_text(f"{stem}.md", markdown(grid))
-    told = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
-    files.write_text(f"{stem}.json", told + "\n")
+    text = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
+    files.write_text(f"{stem}.json", text + "\n")
 
 
 def read(path: str | os.PathLike) -> Grid:
@@ -170,7 +170,7 @@ def escape(text: str) -> str:
     return re.sub(r"(?<!\\)\b(epsilon|[Dd]elta|mu|rho|tau)\b", r"$\\\1$", escaped)
 
 
-def said(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return any value of a table as a person reads it; what is missing is empty.
 
     Of a column of several rows, the smallest and the largest number, or each word once.
@@ -211,7 +211,7 @@ def short(number: float, digits: int = 3) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + end
 
 
-def span(numbers: pd.Series, form: Callable[[Any], str] = said) -> str:
+def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:
     """Return the one number, or the smallest and the largest; nothing where there is none."""
     ends = [form(end) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
     return " to ".join(dict.fromkeys(ends))
@@ -226,19 +226,19 @@ def interval(mean: float, half_width: float, step: float = 0.0) -> str:
         mean, half_width: in one unit.
         step: a power of ten: digits below it mean nothing, whatever the half-width.
     """
-    known = not math.isnan(half_width) and 1e-9 * abs(mean) < half_width < math.inf
-    if math.isnan(mean) or not (known or step):
+    has_width = not math.isnan(half_width) and 1e-9 * abs(mean) < half_width < math.inf
+    if math.isnan(mean) or not (has_width or step):
         return short(mean, 4)
-    size = max(abs(mean), half_width) if known else abs(mean)
-    plain = PLAIN[0] <= size < PLAIN[1] or not known
+    size = max(abs(mean), half_width) if has_width else abs(mean)
+    plain = PLAIN[0] <= size < PLAIN[1] or not has_width
     power = 0 if plain else math.floor(math.log10(size))
-    unit = max(10.0 ** (math.floor(math.log10(half_width)) - 1) if known else 0.0, step)
+    unit = max(10.0 ** (math.floor(math.log10(half_width)) - 1) if has_width else 0.0, step)
     digits = math.floor(math.log10(unit) + 1e-9)
-    told = [mean, max(half_width, unit)] if known else [mean]
+    ends = [mean, max(half_width, unit)] if has_width else [mean]
     # Tens and more are rounded here, for a format only knows decimals.
-    told = [round(end, -digits) if digits > 0 and not power else end / 10.0**power for end in told]
-    shown = " ± ".join(f"{end:,.{max(0, power - digits)}f}" for end in told)
-    return f"({shown})e{power}" if power else shown
+    ends = [round(end, -digits) if digits > 0 and not power else end / 10.0**power for end in ends]
+    text = " ± ".join(f"{end:,.{max(0, power - digits)}f}" for end in ends)
+    return f"({text})e{power}" if power else text
 
 
 def result(row: Mapping[str, Any], metric: str) -> str:
@@ -277,21 +277,21 @@ _NUMBER = re.compile(
 
 def number(text: str) -> float | None:
     """Return the number that a cell shows, the first of a range; None for something else."""
-    found = _NUMBER.fullmatch(text.strip())
-    if not found:
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
         return None
-    value = float(found[1].replace(",", "")) * 10.0 ** int(found[2] or 0)
+    value = float(match[1].replace(",", "")) * 10.0 ** int(match[2] or 0)
     return None if math.isnan(value) else value
 
 
 def numeric(grid: Grid) -> list[bool]:
     """Return per column whether it is one of numbers: most cells are, and the others are words."""
-    found = []
+    flags = []
     for cells in zip(*(row for _, rows in grid.groups for row in rows), strict=True):
-        told = [cell for cell in cells if cell]
-        words = [cell for cell in told if number(cell) is None]
-        found.append(2 * len(words) < len(told) and not any(map(str.isdigit, "".join(words))))
-    return found or [False] * len(grid.header)
+        filled = [cell for cell in cells if cell]
+        words = [cell for cell in filled if number(cell) is None]
+        flags.append(2 * len(words) < len(filled) and not any(map(str.isdigit, "".join(words))))
+    return flags or [False] * len(grid.header)
 
 
 def _specification(grid: Grid) -> str:

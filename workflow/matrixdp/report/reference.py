@@ -98,7 +98,9 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     )[COLUMNS]
 
 
-def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.PathLike) -> str:
+def verify(
+    results: str | os.PathLike, reference_folder: str | os.PathLike, out: str | os.PathLike
+) -> str:
     """Compare a run with the kept ones, write the rows to ``out`` and return one sentence.
 
     A row that is identical to its row of the kept quick run needs no further test. Where all rows
@@ -110,40 +112,45 @@ def verify(results: str | os.PathLike, kept: str | os.PathLike, out: str | os.Pa
     """
     tables, summaries = [], _originals(results)
     for name, run in summaries.items():
-        if (reference := Path(kept, "summary", name)).is_file():
+        if (reference := Path(reference_folder, "summary", name)).is_file():
             compared = compare(run, summary.read(reference))
-            if (quick := Path(kept, QUICK, "summary", name)).is_file():
+            if (quick := Path(reference_folder, QUICK, "summary", name)).is_file():
                 repeated = compare(run, summary.read(quick))
                 repeated = repeated[repeated["verdict"].eq("identical")]
                 compared = pd.concat([repeated, compared]).drop_duplicates([*summary.KEYS])
             tables.append(compared)
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     if table.empty:
-        raise InputError(f"{results} and {kept} share no summary row; run `make` first")
+        raise InputError(f"{results} and {reference_folder} share no summary row; run `make` first")
     files.write_text(out, table.to_csv(index=False, lineterminator="\n"))
     counts = table["verdict"].value_counts()
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    verdict_counts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     if failed := counts.get("not equivalent", 0):
         raise InputError(
             f"{failed} of {len(table)} rows are not equivalent to the reference; see {out}"
         )
-    twins = [one for one in (Path(kept), Path(kept, QUICK)) if _same_rows(summaries, one)]
+    twins = [
+        folder
+        for folder in (Path(reference_folder), Path(reference_folder, QUICK))
+        if _same_rows(summaries, folder)
+    ]
     if not twins:
-        files_said = "no kept run has all its rows, so that no other file was compared"
-    elif not (expected := _following(results, twins[0], Path(kept))):
-        files_said = f"{twins[0]} keeps no other file, so that none was compared"
+        files_text = "no kept run has all its rows, so that no other file was compared"
+    elif not (expected := _following(results, twins[0], Path(reference_folder))):
+        files_text = f"{twins[0]} keeps no other file, so that none was compared"
     elif wrong := differences(results, expected):
         raise InputError(
             f"all rows are those of {twins[0]}, but {len(wrong)} of {len(expected)} files that "
             f"follow from them are not (`make reference` keeps what is meant): {'; '.join(wrong)}"
         )
     else:
-        files_said = f"the {len(expected)} files that follow from them are those of {twins[0]}"
+        files_text = f"the {len(expected)} files that follow from them are those of {twins[0]}"
     return (
-        f"{len(table)} rows compared with {kept}: {said} (equivalent: means within {MARGIN:g} "
-        f"standard deviation of a trial, two one-sided tests at level {LEVEL:g}; not told apart: "
-        "no difference in a t-test, which with few trials may miss a large one); see "
-        f"{out}; {files_said}"
+        f"{len(table)} rows compared with {reference_folder}: {verdict_counts} (equivalent: means "
+        f"within {MARGIN:g} standard deviation of a trial, two one-sided tests at level "
+        f"{LEVEL:g}; not told apart: no difference in a t-test, which with few trials may miss a "
+        "large one); see "
+        f"{out}; {files_text}"
     )
 
 
@@ -153,14 +160,14 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
     Cells must be the same text, or numbers that agree but for rounding. ``expected`` are the kept
     CSV files by their names in a run's folder.
     """
-    found = []
+    sentences = []
     for name, path in expected.items():
         if not Path(results, name).is_file():
-            found.append(f"{name} is missing")
+            sentences.append(f"{name} is missing")
             continue
         run, reference = _cells(Path(results, name)), _cells(path)
         if len(run) != len(reference) or run[0] != reference[0]:
-            found.append(f"{name} has other columns or another number of rows")
+            sentences.append(f"{name} has other columns or another number of rows")
             continue
         wrong = (
             f"{name} has {mine!r} instead of {theirs!r} as {column} in row {number}"
@@ -168,8 +175,8 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
             for column, mine, theirs in zip(run[0], *rows, strict=True)
             if not _agree(mine, theirs)
         )
-        found += [first for first in (next(wrong, ""),) if first]
-    return found
+        sentences += [first for first in (next(wrong, ""),) if first]
+    return sentences
 
 
 def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
@@ -182,11 +189,11 @@ def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, 
         paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
         return {p.relative_to(folder).as_posix(): p for p in paths if p.stem != MEASURED}
 
-    own = files_of(twin)
-    if all(name.startswith("summary/") for name in own):
+    of_twin = files_of(twin)
+    if all(name.startswith("summary/") for name in of_twin):
         return {}
     shared = {name: p for name, p in files_of(full).items() if Path(results, name).is_file()}
-    return shared | own
+    return shared | of_twin
 
 
 def _cells(path: Path) -> list[list[str]]:
@@ -195,22 +202,22 @@ def _cells(path: Path) -> list[list[str]]:
         return [row for row in csv.reader(stream) if not any(MEASURED in cell for cell in row)]
 
 
-def _agree(one: str, other: str) -> bool:
-    if one == other:
+def _agree(mine: str, theirs: str) -> bool:
+    if mine == theirs:
         return True
     try:
-        pair = float(one), float(other)
+        pair = float(mine), float(theirs)
     except ValueError:
         return False
     return math.isclose(*pair, rel_tol=ROUNDING, abs_tol=NOTHING)
 
 
-def _same_rows(summaries: dict[str, pd.DataFrame], kept: Path) -> bool:
+def _same_rows(summaries: dict[str, pd.DataFrame], folder: Path) -> bool:
     """Whether a kept run has the same summaries: the same rows, identical but for rounding."""
-    if {*summaries} != {path.name for path in Path(kept, "summary").glob("*.csv")}:
+    if {*summaries} != {path.name for path in Path(folder, "summary").glob("*.csv")}:
         return False
     for name, run in summaries.items():
-        reference = summary.read(kept / "summary" / name)
+        reference = summary.read(folder / "summary" / name)
         compared = compare(run, reference)
         counted = [table["mean"].notna().sum() for table in (run, reference)]
         if {*counted} != {len(compared)} or not compared["verdict"].eq("identical").all():
@@ -251,14 +258,14 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
 
 def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:
     """Return the summaries of a run by file name; none may rest on simulated data."""
-    found = {}
+    summaries = {}
     runs = entries.experiments(results)
     paths = (Path(results, "summary", f"{run}.csv") for run in sorted(runs))
     for path in (path for path in paths if path.is_file()):
-        found[path.name] = summary.read(path)
-        if found[path.name]["data_status"].eq(summary.SIMULATED).any():
+        summaries[path.name] = summary.read(path)
+        if summaries[path.name]["data_status"].eq(summary.SIMULATED).any():
             raise InputError(
                 f"{path} rests on simulated data; the reference is on the originals, so give the "
                 "run these (DATA_MIRROR) before it is verified or kept"
             )
-    return found
+    return summaries

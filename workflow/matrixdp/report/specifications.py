@@ -35,10 +35,10 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     rows = rows[rows["chosen"]]
     rows = rows.assign(ran=rows["mechanism"], metric=rows["metric"].max())
     rows = pd.concat([rows, *_alternatives(rows)], ignore_index=True)
-    found = {name: readings.find(name) for name in rows["reading"].unique()}
-    rows["private"] = rows["reading"].map(lambda name: found[name].private)
+    by_name = {name: readings.find(name) for name in rows["reading"].unique()}
+    rows["private"] = rows["reading"].map(lambda name: by_name[name].private)
     rows["private"] &= rows["mechanism"].ne("nonprivate")
-    choices = pd.DataFrame([dict(found[name].choices) for name in rows["reading"]], rows.index)
+    choices = pd.DataFrame([dict(by_name[name].choices) for name in rows["reading"]], rows.index)
     choices = choices.reindex(columns=list(readings.knobs())).astype(object)
     for name, knob in readings.knobs().items():
         # A knob that never moves for a mechanism does not act on it; one that it cannot be had
@@ -59,13 +59,15 @@ def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
             continue
         for value, replaced in knob.values.items():
             for usual, other in replaced.items():
-                own = rows[rows["mechanism"].eq(other)]
-                if rows["mechanism"].eq(usual).any() and len(own):
+                alternatives = rows[rows["mechanism"].eq(other)]
+                if rows["mechanism"].eq(usual).any() and len(alternatives):
                     names = {
                         name: Reading({**readings.find(name).choices, knob.name: value}).name
-                        for name in own["reading"].unique()
+                        for name in alternatives["reading"].unique()
                     }
-                    yield own.assign(mechanism=usual, reading=own["reading"].map(names))
+                    yield alternatives.assign(
+                        mechanism=usual, reading=alternatives["reading"].map(names)
+                    )
 
 
 def trials_of(table_file: str | os.PathLike) -> Path:

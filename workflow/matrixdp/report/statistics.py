@@ -66,7 +66,7 @@ def covers(difference: ArrayLike, *half_widths: ArrayLike) -> Any:
 
 
 def _joint(half_widths: Sequence[ArrayLike]) -> Any:
-    return np.sqrt(sum(np.nan_to_num(np.asarray(one, dtype=float)) ** 2 for one in half_widths))
+    return np.sqrt(sum(np.nan_to_num(np.asarray(width, dtype=float)) ** 2 for width in half_widths))
 
 
 def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
@@ -208,11 +208,11 @@ class Estimate:
 def mean_of(values: ArrayLike) -> Estimate:
     """Return the mean over trials, the last axis; trials that are NaN are left out."""
     values = np.asarray(values, dtype=float)
-    there = np.isfinite(values)
-    n = there.sum(axis=-1)
+    finite = np.isfinite(values)
+    n = finite.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(there, values, 0.0).sum(axis=-1) / n
-        squares = np.where(there, values - mean[..., None], 0.0) ** 2
+        mean = np.where(finite, values, 0.0).sum(axis=-1) / n
+        squares = np.where(finite, values - mean[..., None], 0.0) ** 2
         error = np.sqrt(squares.sum(axis=-1) / (n - 1) / n)
     return Estimate(mean[()], error[()], np.maximum(n - 1, 0)[()])
 
@@ -275,11 +275,11 @@ class Pair(NamedTuple):
         """
         if self.paired:
             return mean_of(self.first - factor * self.second)
-        one, other = mean_of(self.first), mean_of(self.second)
-        parts = one.error**2, (factor * other.error) ** 2
-        below = parts[0] ** 2 / one.freedom + parts[1] ** 2 / other.freedom
-        freedom = sum(parts) ** 2 / below if below > 0 else one.freedom + other.freedom
-        return Estimate(one.value - factor * other.value, np.sqrt(sum(parts)), freedom)
+        first, second = mean_of(self.first), mean_of(self.second)
+        parts = first.error**2, (factor * second.error) ** 2
+        below = parts[0] ** 2 / first.freedom + parts[1] ** 2 / second.freedom
+        freedom = sum(parts) ** 2 / below if below > 0 else first.freedom + second.freedom
+        return Estimate(first.value - factor * second.value, np.sqrt(sum(parts)), freedom)
 
     def ratio(self) -> tuple[float, float, float]:
         """Return the mean of ``first`` over that of ``second``, and its interval after Fieller.
@@ -287,13 +287,13 @@ class Pair(NamedTuple):
         The interval holds the factors that :meth:`difference` does not reject (for rows that share
         nothing with the degrees of freedom at the ratio); infinite where it rejects too few.
         """
-        one, other = mean_of(self.first), mean_of(self.second)
-        ratio = one.value / other.value
+        first, second = mean_of(self.first), mean_of(self.second)
+        ratio = first.value / second.value
         quantile = stdtrit(self.difference(ratio).freedom, 1 - LEVEL / 2) ** 2
         shared = np.cov(self.first, self.second)[0, 1] / len(self.first) if self.paired else 0.0
-        square = other.value**2 - quantile * other.error**2
-        middle = one.value * other.value - quantile * shared
-        root = middle**2 - square * (one.value**2 - quantile * one.error**2)
+        square = second.value**2 - quantile * second.error**2
+        middle = first.value * second.value - quantile * shared
+        root = middle**2 - square * (first.value**2 - quantile * first.error**2)
         if square <= 0 or root < 0:
             return float(ratio), -np.inf, np.inf
         half = np.sqrt(root)

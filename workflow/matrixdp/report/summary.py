@@ -167,14 +167,14 @@ def in_first_direction(table: pd.DataFrame) -> pd.Series:
     return rank.eq(rank.groupby(table["mechanism"]).transform("min"))
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
+def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a table shows: chosen variants in the first of ``DIRECTIONS``.
 
     Budgets without a guarantee are kept too.
     """
     refused = table["note"].str.startswith(NO_GUARANTEE)
-    kept = table[in_first_direction(table) & (table["chosen"] | refused)]
-    return kept.drop_duplicates(["mechanism", "epsilon"])
+    rows = table[in_first_direction(table) & (table["chosen"] | refused)]
+    return rows.drop_duplicates(["mechanism", "epsilon"])
 
 
 def trivial(rows: pd.DataFrame) -> str:
@@ -192,11 +192,11 @@ def trivial(rows: pd.DataFrame) -> str:
 
 def default(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a table shows of the default reading."""
-    return shown(table[table["reading"].eq(DEFAULT)])
+    return table_rows(table[table["reading"].eq(DEFAULT)])
 
 
 def _read_csv(path: str | os.PathLike, types: Mapping[str, type], kind: str) -> pd.DataFrame:
-    blank = {name: [""] for name, kept in types.items() if kept is float}
+    blank = {name: [""] for name, dtype in types.items() if dtype is float}
     try:
         return pd.read_csv(
             path,

@@ -23,22 +23,24 @@ from matrixdp import files, places
 from matrixdp.report import inputs
 from matrixdp.report.claims import ledger
 from matrixdp.report.claims.judge import Judge
-from matrixdp.report.claims.ledger import Known
+from matrixdp.report.claims.ledger import Vocabulary
 
 
 def write(
-    results: str | os.PathLike, *, known: Known, path: str | os.PathLike = ledger.FILE
+    results: str | os.PathLike, *, vocabulary: Vocabulary, path: str | os.PathLike = ledger.FILE
 ) -> None:
     """Write claims.csv and tables/claims_comparisons.csv of a run.
 
-    ``results`` is the run's folder, read and written; ``known`` has the names that claims may use,
-    ``path`` the claims (see :func:`matrixdp.report.claims.ledger.read`).
+    ``results`` is the run's folder, which is read and written. ``vocabulary`` has the names that
+    claims may use. ``path`` is the file of claims (:func:`matrixdp.report.claims.ledger.read`).
     """
     settings = inputs.read("settings", results)
     experiments = {**settings["experiments"], **(settings.get("training") or {})}
     judge = Judge(results, experiments=experiments, epsilon=settings["table_epsilon"])
     for name, table in zip(
-        ("claims", "tables/claims_comparisons"), judge.judge(ledger.read(known, path)), strict=True
+        ("claims", "tables/claims_comparisons"),
+        judge.judge(ledger.read(vocabulary, path)),
+        strict=True,
     ):
         text = table.to_csv(index=False, lineterminator="\n")
         files.write_text(places.place(name, Path(results)), text)

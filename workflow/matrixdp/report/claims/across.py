@@ -35,9 +35,9 @@ class Share(NamedTuple):
 
     Attributes:
         holding, total: numbers of readings; None where there is nothing to count.
-        sure: names of readings in which it still holds after Bonferroni's correction over all, and
-            no guess meets it too.
-        guessed: in how many it holds after the correction, and a guess meets it too.
+        sure: names of readings in which it holds after Bonferroni's correction over all readings,
+            and in which no baseline meets it too.
+        guessed: number of readings in which it holds after the correction, and a baseline meets it.
     """
 
     holding: int | None = None
@@ -67,10 +67,12 @@ def read(path: str | os.PathLike) -> Swept | None:
 
 
 def _without_rows(reading: str) -> str:
-    """Return the reading under which the mechanism ran that stands for another one's row."""
+    """Return the reading under which a mechanism ran, without the choice of the row it fills."""
     choices, knobs = readings.find(reading).choices.items(), readings.knobs()
-    kept = {name: value for name, value in choices if knobs[name].acts_on != readings.ROW}
-    return readings.Reading(kept).name
+    mechanism_choices = {
+        name: value for name, value in choices if knobs[name].acts_on != readings.ROW
+    }
+    return readings.Reading(mechanism_choices).name
 
 
 def share(
@@ -84,15 +86,14 @@ def share(
 ) -> Share:
     """Return the share of the joint readings in which the comparisons clearly hold.
 
-    A joint reading has every knob that acts on one of the rows at one value; a knob acts alike on
-    all rows that it touches, and a row that can be had at one of its values alone is in readings
-    with that value alone. Readings that are not private never count. Rows are compared by the
-    differences of their trials, as in :func:`matrixdp.report.claims.evidence.gather`.
+    A joint reading fixes every knob that acts on one of the rows, at one value for all rows. A row
+    that exists at one value of a knob only is in readings with that value only. Readings that are
+    not private never count. Rows are compared by the differences of their trials, as in
+    :func:`matrixdp.report.claims.evidence.gather`.
 
-    The comparisons are of rows of one experiment at one epsilon, all needed (``every``) or any;
-    ``larger`` says whether a larger metric is better. ``guesses`` are the comparisons with a row
-    that uses no record in place of their subject; what these meet too in a reading says nothing
-    there, and is not sure.
+    The comparisons are of rows of one experiment at one epsilon; all are needed (``every``) or any.
+    ``larger`` says whether a larger metric is better. ``guesses`` are the comparisons with a
+    baseline in place of their subject. A reading in which a baseline meets them is not sure.
     """
     ran = set(swept.table["mechanism"])
     guesses = [
@@ -105,11 +106,15 @@ def share(
 
     def holds(group: Sequence[Comparison], level: float) -> np.ndarray:
         each = []
-        for one in group:
-            ends = (one.first, one.second) if larger else (one.second, one.first)
+        for comparison in group:
+            ends = (
+                (comparison.first, comparison.second)
+                if larger
+                else (comparison.second, comparison.first)
+            )
             cells = (joint[f"cell{rows.index(row)}"].to_numpy() for row in ends)
-            found = surplus(one, Pair(*(swept.values[cell] for cell in cells)))
-            each.append(found.above() < level / 2)
+            estimate = surplus(comparison, Pair(*(swept.values[cell] for cell in cells)))
+            each.append(estimate.above() < level / 2)
         return np.all(each, axis=0) if every else np.any(each, axis=0)
 
     corrected = holds(comparisons, LEVEL / len(joint))
@@ -125,22 +130,22 @@ def share(
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFrame:
-    """Return one row per private joint reading, with ``cell<i>``, the place of each row in it."""
+    """Return one line per private joint reading; ``cell<i>`` is where row i stands in ``table``."""
     knobs = list(readings.knobs())
     joint = pd.DataFrame({"_": [0]})
     for i, row in enumerate(rows):
-        own = table[
+        cells = table[
             table["mechanism"].eq(row.mechanism)
             & table["epsilon"].isin(["", epsilon])
-            # Rows without privacy are there to compare with, not to be private.
+            # Rows without privacy are compared with, and need not be private.
             & (table["private"] | (row.mechanism == "nonprivate"))
         ]
         if row.direction is not None:
-            own = own[own["direction"].eq(row.direction)]
-        acting = [name for name in knobs if own[name].ne("").any()]
-        own = own[acting].assign(**{f"cell{i}": own.index})
+            cells = cells[cells["direction"].eq(row.direction)]
+        acting = [name for name in knobs if cells[name].ne("").any()]
+        cells = cells[acting].assign(**{f"cell{i}": cells.index})
         shared = [name for name in acting if name in joint]
-        joint = joint.merge(own, on=shared) if shared else joint.merge(own, how="cross")
+        joint = joint.merge(cells, on=shared) if shared else joint.merge(cells, how="cross")
     choices = joint[[name for name in knobs if name in joint]].to_dict("records")
-    named = [readings.Reading({str(k): v for k, v in one.items()}).name for one in choices]
-    return joint.assign(reading=named)
+    names = [readings.Reading({str(k): v for k, v in choice.items()}).name for choice in choices]
+    return joint.assign(reading=names)

@@ -29,12 +29,12 @@ class Evidence(NamedTuple):
 
     Attributes:
         effect, effect_low, effect_high: the number of the comparison, and its 95 % interval.
-        margin: what the comparison says that the number is above.
-        p_for, p_against: p-values of its being clearly above the margin, and clearly below.
+        margin: the comparison says that the effect is above this number.
+        p_for, p_against: one-sided p-values for an effect above the margin, and below it.
         paired: whether the rows share their trials.
-        n_trials: how many, of the row with the fewer.
-        surplus: by how much trials exceed the claim, in the metric.
-        unit: what one unit of the effect is in the metric: 1, or for a ratio the mean below it.
+        n_trials: number of trials of the row that has fewer.
+        surplus: by how much trials exceed the claim, in the unit of the metric.
+        unit: one unit of the effect in the metric: 1, or the denominator's mean for a ratio.
     """
 
     comparison: Comparison
@@ -56,18 +56,18 @@ class Evidence(NamedTuple):
         return float(self.surplus.detectable(level) / self.unit)
 
 
-def surplus(one: Comparison, pair: Pair, gap: Array | float = 0.0) -> Estimate:
-    """Return by how much trials exceed what a comparison says, which is true of more than 0.
+def surplus(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Estimate:
+    """Return by how much trials exceed what a comparison says; it holds if this is above 0.
 
-    The trials are those of its rows, that with the larger metric as it has it first. ``gap`` is
-    that of the best baseline and no privacy in the same trials.
+    ``pair`` has the trials of its two rows; the comparison says that the first is larger. ``gap``
+    is the distance of the best baseline from no privacy in the same trials.
     """
-    if one.kind == "times":
-        return pair.difference(one.amount)
-    if one.kind == "share":
-        return mean_of(pair.first - pair.second + one.amount / 100 * gap)
-    found = pair.difference()
-    return replace(found, value=found.value - one.margin)
+    if comparison.kind == "times":
+        return pair.difference(comparison.amount)
+    if comparison.kind == "share":
+        return mean_of(pair.first - pair.second + comparison.amount / 100 * gap)
+    difference = pair.difference()
+    return replace(difference, value=difference.value - comparison.margin)
 
 
 def gather(
@@ -75,19 +75,23 @@ def gather(
 ) -> list[Evidence]:
     """Return the evidence of comparisons, as a claim of the kind ``compare`` needs it.
 
-    The comparisons are those of the claim, or others put in their place; ``epsilon`` is the
-    canonical token of the tables' epsilon. NotRun: trials are missing; the text says which.
+    The comparisons are those of the claim, or substitutes for them. ``epsilon`` is the canonical
+    token of the tables' epsilon. NotRun: trials are missing; the text says which.
     """
     if claim.epsilons == "informative":
-        # Each experiment at its own epsilons, which are those of the claim's rows on the data.
-        own = [
-            replace(one, epsilon=at)
-            for one, stated in zip(comparisons, claim.comparisons, strict=False)
-            for at in _informative(stated, claim, book.of_data)
+        # Each experiment has its own epsilons: those at which the claim's rows inform on the data.
+        informative = [
+            replace(comparison, epsilon=at)
+            for comparison, original in zip(comparisons, claim.comparisons, strict=False)
+            for at in _informative(original, claim, book.of_data)
         ]
-        if not own:
+        if not informative:
             raise NotRun("its rows are better than chance at no epsilon that they share")
-        return [found for one in own for found in _gather(claim, book, [one.epsilon], [one])]
+        return [
+            part
+            for comparison in informative
+            for part in _gather(claim, book, [comparison.epsilon], [comparison])
+        ]
     rows = ledger.rows(comparisons)
     return _gather(claim, book, _epsilons(claim, rows, book, epsilon), comparisons)
 
@@ -99,47 +103,54 @@ def _gather(
     comparisons: Sequence[Comparison],
 ) -> list[Evidence]:
     rows = ledger.rows(comparisons)
-    # Trials that are drawn for one name are those that all of its rows have.
-    names = {row: book.drawn_for(row.experiment) for row in rows}
-    ends = [row for one in comparisons if one.kind == "share" for row in _ends(one, book)]
-    names |= {row: book.drawn_for(row.experiment) for row in ends}
+    # Rows that share their splits are compared on the trials that all of them have.
+    names = {row: book.split_source(row.experiment) for row in rows}
+    ends = [
+        row
+        for comparison in comparisons
+        if comparison.kind == "share"
+        for row in _ends(comparison, book)
+    ]
+    names |= {row: book.split_source(row.experiment) for row in ends}
     rows = list(dict.fromkeys([*rows, *ends]))
     trials = {row: book.values(row, epsilons, claim.metrics) for row in rows}
     values = {}
     for name in dict.fromkeys(names.values()):
-        own = {row: found for row, found in trials.items() if names[row] == name}
-        values[name] = pd.concat(own, axis=1, join="inner")
+        columns = {row: series for row, series in trials.items() if names[row] == name}
+        values[name] = pd.concat(columns, axis=1, join="inner")
     if min(map(len, values.values())) < 2:
         raise NotRun("there are fewer than two trials, and so no interval")
     return [
         _evidence(
-            one,
-            *(values[names[row]][row].to_numpy() for row in (one.first, one.second)),
-            paired=names[one.first] == names[one.second],
+            comparison,
+            *(values[names[row]][row].to_numpy() for row in (comparison.first, comparison.second)),
+            paired=names[comparison.first] == names[comparison.second],
             larger=claim.larger,
-            gap=_gap(_ends(one, book), values[names[one.first]]) if one.kind == "share" else 0.0,
+            gap=_gap(_ends(comparison, book), values[names[comparison.first]])
+            if comparison.kind == "share"
+            else 0.0,
         )
-        for one in comparisons
+        for comparison in comparisons
     ]
 
 
 def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) -> list[str]:
-    """Return the epsilons of a claim: that of the tables, or those that it means of all it can."""
-    asked = claim.epsilons
-    if asked == "table":
+    """Return the epsilons of a claim: the tables' one, or those in its scope that all rows have."""
+    scope = claim.epsilons
+    if scope == "table":
         return [epsilon]
     grids = [grid for grid in map(book.epsilons, rows) if grid != [""]]
     shared = [token for token in grids[0] if all(token in grid for grid in grids)]
-    if asked != "all":
-        shared = [token for token in shared if token in asked]
+    if scope != "all":
+        shared = [token for token in shared if token in scope]
     if not shared:
         raise NotRun("its rows share no epsilon that it is about")
     return shared
 
 
-def _informative(one: Comparison, claim: Claim, book: Trialbook) -> list[str]:
+def _informative(comparison: Comparison, claim: Claim, book: Trialbook) -> list[str]:
     """Return the epsilons at which both rows of a comparison are better than chance."""
-    rows = (one.first, one.second)
+    rows = (comparison.first, comparison.second)
     shared = [at for at in book.epsilons(rows[0]) if at in book.epsilons(rows[1])]
     return [at for at in shared if all(_informs(row, at, claim, book) for row in rows)]
 
@@ -148,15 +159,15 @@ def _informs(row: Row, epsilon: str, claim: Claim, book: Trialbook) -> bool:
     """Return whether a row is better than the best baseline at an epsilon."""
     chance = Row(row.experiment, book.baseline(row.experiment))
     both = pd.concat(
-        [book.values(one, [epsilon], claim.metrics) for one in (row, chance)], axis=1, join="inner"
+        [book.values(end, [epsilon], claim.metrics) for end in (row, chance)], axis=1, join="inner"
     ).to_numpy()
     better, worse = both.T if claim.larger else both.T[::-1]
     return bool(Pair(better, worse).difference().above() < LEVEL / 2)
 
 
-def _ends(one: Comparison, book: Trialbook) -> tuple[Row, Row]:
+def _ends(comparison: Comparison, book: Trialbook) -> tuple[Row, Row]:
     """Return the rows of the best baseline and of no privacy."""
-    name = one.first.experiment
+    name = comparison.first.experiment
     return Row(name, book.baseline(name)), Row(name, catalogue.NONPRIVATE)
 
 
@@ -167,7 +178,7 @@ def _gap(ends: tuple[Row, Row], values: pd.DataFrame) -> Array:
 
 
 def _evidence(
-    one: Comparison,
+    comparison: Comparison,
     first: Array,
     second: Array,
     *,
@@ -176,18 +187,18 @@ def _evidence(
     gap: Array | float = 0.0,
 ) -> Evidence:
     pair = Pair(*((first, second) if larger else (second, first)), paired)
-    beyond, unit = surplus(one, pair, gap), 1.0
-    margin = 0 - one.amount / 100 * float(np.mean(gap))
-    if one.kind == "times":
+    beyond, unit = surplus(comparison, pair, gap), 1.0
+    margin = 0 - comparison.amount / 100 * float(np.mean(gap))
+    if comparison.kind == "times":
         effect, low, high = pair.ratio()
         unit = float(pair.second.mean())
     else:
-        found = pair.difference()
-        effect, (low, high) = found.value, found.interval()
+        difference = pair.difference()
+        effect, (low, high) = difference.value, difference.interval()
     return Evidence(
-        one,
+        comparison,
         *(float(first.mean()), float(second.mean())),
-        *(effect, low, high, one.margin if one.kind != "share" else margin),
+        *(effect, low, high, comparison.margin if comparison.kind != "share" else margin),
         p_for=beyond.above(),
         p_against=beyond.below(),
         paired=paired,

@@ -1,7 +1,6 @@
-"""What claims and experiments of a paper came to: verdicts in numbers, and which values are met.
+"""Summaries of a paper's claims and experiments: counts of verdicts and of values met.
 
-Nothing is judged here. The verdicts are those of ``claims.csv``, and how a value lies to the
-printed one stands in the table.
+Nothing is judged here. The verdicts are those of ``claims.csv`` and of the tables of results.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence, and whether it agrees with the paper, contradicts it, or is beside it."""
+    """One sentence; its tone says whether it agrees with the paper, contradicts it, or neither."""
 
     tone: str
     text: str
@@ -45,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of claims: the shortest true summary, and sentences with their evidence."""
+    """The verdicts on claims: the shortest true summary, and sentences with their evidence."""
 
     headline: str
     findings: Sequence[Finding] = ()
@@ -56,12 +55,12 @@ def outcome(
     table: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
 ) -> Outcome:
-    """Return what became of experiments; on simulated data nothing is compared.
+    """Return the outcome of experiments; on simulated data nothing is compared.
 
-    Of the claims on ``experiments`` in ``claims.csv`` (``*`` counts all claims, and lists none),
-    and of the table of results that the paper prints, as it was written; None for none.
+    It summarises the rows of ``claims.csv`` on ``experiments``, and the written table of results
+    that the paper prints (None for none). ``*`` counts all claims, and lists none.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     if table is not None:
         rows = table[table["published"].notna() & table["published"].ne("")]
         ran = rows[rows["mean"].notna()]
@@ -74,15 +73,17 @@ def outcome(
         if ran["ci95"].isna().any():
             return Outcome("One trial per cell: there are no intervals, and so no verdicts.")
         met = rows["verdict"].eq(WITHIN).sum()
-        said = [f"{met} of {len(rows)} published values are met."]
+        sentences = [f"{met} of {len(rows)} published values are met."]
     if claims is None or not experiments:
-        return Outcome(" ".join(said))
+        return Outcome(" ".join(sentences))
     if "*" in experiments:
         return Outcome(f"{tally(claims)}.")
-    named = claims.reindex(columns=["experiments"])["experiments"]
-    own = claims[[not {*experiments}.isdisjoint(str(names).split()) for names in named]]
-    counted = [f"{tally(own)}."] if len(own) else []
-    return Outcome(" ".join(counted + said), [_judged(one) for one in own.to_dict("records")])
+    name_lists = claims.reindex(columns=["experiments"])["experiments"]
+    relevant = claims[[not {*experiments}.isdisjoint(str(names).split()) for names in name_lists]]
+    counted = [f"{tally(relevant)}."] if len(relevant) else []
+    return Outcome(
+        " ".join(counted + sentences), [_judged(claim) for claim in relevant.to_dict("records")]
+    )
 
 
 def _judged(claim: Row) -> Finding:
@@ -91,7 +92,7 @@ def _judged(claim: Row) -> Finding:
 
 
 def tally(claims: pd.DataFrame) -> str:
-    """Return by paper how its claims came out; theorems, identities and experiments apart.
+    """Return the verdicts on each paper's claims, counted by kind of claim.
 
     ``claims`` are rows of ``claims.csv``, at least one.
     """
@@ -106,29 +107,29 @@ def count(claims: pd.DataFrame, kind: str) -> str:
 
     Claims that the same fact decides count once. Empty without such claims.
     """
-    own = facts(claims[claims["kind"].eq(kind)])
-    if own.empty:
+    distinct = facts(claims[claims["kind"].eq(kind)])
+    if distinct.empty:
         return ""
-    verdicts = own["verdict"].map(word)
+    verdicts = distinct["verdict"].map(word)
     counts = {name: int(verdicts.eq(verdict).sum()) for name, verdict in VERDICTS.items()}
-    parts = [f"{counts['hold']} of {len(own)} {KINDS[kind]} hold as stated"]
+    parts = [f"{counts['hold']} of {len(distinct)} {KINDS[kind]} hold as stated"]
     parts += [f"{counts['narrow']} under a narrower reading"] * (counts["narrow"] > 0)
     parts += [f"{counts['fail']} fail{'s' * (counts['fail'] == 1)}"] * (counts["fail"] > 0)
     return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return claims without those that the same fact decides as another one of them."""
+    """Return one claim per deciding fact: claims that are the same as another one are left out."""
     return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
 def explained(claims: pd.DataFrame) -> str:
-    """Return what the verdicts mean that are there, one sentence."""
-    found = {word(verdict) for verdict in claims["verdict"]}
+    """Return one sentence that explains the verdicts of these claims."""
+    verdicts = {word(verdict) for verdict in claims["verdict"]}
     words = catalogue.section("verdicts")
-    return "; ".join(f"{one}: {words[one]}" for one in words if one in found)
+    return "; ".join(f"{verdict}: {words[verdict]}" for verdict in words if verdict in verdicts)
 
 
 def word(verdict: str) -> str:
-    """Return a verdict without what it holds under."""
+    """Return the words of a verdict without the reading that follows them."""
     return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict

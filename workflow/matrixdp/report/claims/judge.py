@@ -26,8 +26,8 @@ UNDECIDED, UNTESTABLE = "undecided", "untestable here"
 #: What a claim is: proved or computed; true or false by definition; or a matter of trials.
 THEOREM, IDENTITY, EXPERIMENT = "theorem", "identity", "experiment"
 
-#: ``margin`` is what the claim asks the effect to be above, ``power`` how far from it an effect
-#: must be for these trials to show it (see :mod:`matrixdp.report.claims.evidence`).
+#: The claim says that the effect is above ``margin``. ``power`` is how far from the margin an
+#: effect must be for these trials to show it (see :mod:`matrixdp.report.claims.evidence`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
@@ -36,12 +36,12 @@ COLUMNS = (
 )
 COMPARISONS = ("id", "better", "worse", "kind", "amount", "epsilon", *Evidence._fields[1:-2])
 
-#: What becomes of a claim: its verdict and reason, and what else of ``COLUMNS`` there is.
+#: The verdict on a claim, its reason, and other entries of ``COLUMNS``.
 Finding = dict[str, Any]
 
 
 class Weighed(NamedTuple):
-    """The evidence for a claim, with the p-value and the level corrected over its experiment's."""
+    """The evidence for a claim; p-value and level are corrected over the experiment's claims."""
 
     joint: Joint
     evidence: list[Evidence]
@@ -61,57 +61,64 @@ class Judge:
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
-        found: dict[str, Finding] = {}
+        findings: dict[str, Finding] = {}
         weighed: dict[str, tuple[Joint, list[Evidence]]] = {}
         for claim in claims:
             try:
                 if claim.kind != "compare":
-                    found[claim.id] = self._exact(claim)
+                    findings[claim.id] = self._exact(claim)
                 elif all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
-                    found[claim.id] = self._identical(claim)
+                    findings[claim.id] = self._identical(claim)
                 else:
-                    weighed[claim.id] = self._weigh(claim, self._asked(claim))
+                    weighed[claim.id] = self._weigh(claim, self._comparisons_to_judge(claim))
             except NotRun as reason:
-                found[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
+                findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
         compared = [claim for claim in claims if claim.id in weighed]
         values = pd.Series({name: joint.p for name, (joint, _) in weighed.items()}, dtype=float)
         families = {claim.id: claim.experiments[0] for claim in compared}
         corrected = values.groupby(families).transform(holm)
         for claim in compared:
             level = LEVEL / [*families.values()].count(families[claim.id])
-            whole = Weighed(*weighed[claim.id], corrected[claim.id], level)
-            found[claim.id] = self._ordering(claim, whole)
+            result = Weighed(*weighed[claim.id], corrected[claim.id], level)
+            findings[claim.id] = self._ordering(claim, result)
         untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
         rows = [
-            vars(one) | untested | {"kind": _kind(one)} | found[one.id] | _told(one, found[one.id])
-            for one in claims
+            vars(claim)
+            | untested
+            | {"kind": _kind(claim)}
+            | findings[claim.id]
+            | _describe(claim, findings[claim.id])
+            for claim in claims
         ]
         counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
         table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
-        listed = [_listed(name, one) for name, (_, parts) in weighed.items() for one in parts]
-        return table, pd.DataFrame(listed, columns=[*COMPARISONS])
+        records = [_record(name, part) for name, (_, parts) in weighed.items() for part in parts]
+        return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
     def _weigh(
         self, claim: Claim, comparisons: Sequence[Comparison], book: Trialbook | None = None
     ) -> tuple[Joint, list[Evidence]]:
-        """Return the evidence for a claim's comparisons, or for others put in their place."""
+        """Return the evidence for comparisons: those of the claim, or substitutes for them."""
         parts = gather(claim, book or self._book, self._epsilon, comparisons)
-        p_values = [one.p_for for one in parts], [one.p_against for one in parts]
+        p_values = [part.p_for for part in parts], [part.p_against for part in parts]
         return jointly(*p_values, claim.every), parts
 
-    def _ordering(self, claim: Claim, found: Weighed) -> Finding:
-        statuses = {self._book.status(one.comparison.first.experiment) for one in found.evidence}
-        finding = self._settle(claim, found) | {"data_status": " and ".join(sorted(statuses))}
-        finding |= {"p": found.joint.p, "p_corrected": found.corrected}
+    def _ordering(self, claim: Claim, weighed: Weighed) -> Finding:
+        """Return the verdict on a claim that orders rows, after every check of what it rests on."""
+        statuses = {
+            self._book.status(part.comparison.first.experiment) for part in weighed.evidence
+        }
+        finding = self._settle(claim, weighed) | {"data_status": " and ".join(sorted(statuses))}
+        finding |= {"p": weighed.joint.p, "p_corrected": weighed.corrected}
         reason = finding["reason"]
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
             return finding | {"verdict": UNTESTABLE, "reason": reason}
         if argued := self._argued(claim):
-            told = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
+            columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             reason = f"{argued}; in trials, {reason}"
-            return finding | told | {"verdict": REPRODUCED, "reason": reason}
-        if min(one.n_trials for one in found.evidence) < ENOUGH:
+            return finding | columns | {"verdict": REPRODUCED, "reason": reason}
+        if min(part.n_trials for part in weighed.evidence) < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
             return self._otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason})
         if finding["verdict"] == NOT_REPRODUCED and (unit := self._other_unit(claim)):
@@ -126,45 +133,50 @@ class Judge:
         if finding["verdict"].startswith(ONLY_UNDER):
             return finding
         guesses = self._guesses(claim)
-        met = (one for one in guesses if self._meets(one, claim))
+        met = (row for row in guesses if self._meets(row, claim))
         if finding["verdict"] != NOT_REPRODUCED and (guess := next(met, None)):
-            reason = f"the {_called(guess)} meets it too; ours: {reason}"
+            reason = f"the {_label(guess)} meets it too; ours: {reason}"
             finding |= {"verdict": UNINFORMATIVE, "reason": reason}
-        like = (one for one in guesses if self._is_like(one, claim))
+        like = (row for row in guesses if self._is_like(row, claim))
         if finding["verdict"] == UNDECIDED and (guess := next(like, None)):
-            finding["reason"] += f"; nor can ours be told from the {_called(guess)}"
+            finding["reason"] += f"; nor can ours be told from the {_label(guess)}"
         return self._over_readings(claim, finding)
 
     def _without_data(self, claim: Claim) -> str:
-        """Return what the same mechanisms come to on records of zeros; empty for neither.
+        """Return the verdict on the same mechanisms where all records are zero; empty for neither.
 
-        What they meet or fail alike, the data have no part in. A result without privacy has data.
+        A verdict that zeros give too does not rest on the data. A claim about a result without
+        privacy has no such control.
         """
         rows = {row.mechanism for row in ledger.rows(claim.comparisons)}
         if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
             return ""
         try:
-            joint, parts = self._weigh(claim, self._asked(claim), self._book.control())
+            joint, parts = self._weigh(
+                claim, self._comparisons_to_judge(claim), self._book.control()
+            )
         except NotRun:
             return ""
-        if min(one.n_trials for one in parts) < ENOUGH:
+        if min(part.n_trials for part in parts) < ENOUGH:
             return ""
         met, failed = joint.p_for < LEVEL, joint.p_against < LEVEL
         return REPRODUCED if met and not failed else NOT_REPRODUCED if failed and not met else ""
 
     def _other_unit(self, claim: Claim) -> str:
-        """Say what an amount would be in the unit that we suspect a paper of; or nothing."""
+        """Return a sentence on the claim's amounts in the unit that we suspect; empty for none."""
         factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
-        amounts = [one.amount for one in claim.comparisons if one.absolute]
+        amounts = [part.amount for part in claim.comparisons if part.absolute]
         if not amounts or len(factors) > 1 or None in factors:
             return ""
         (factor,) = factors
-        said = " and ".join(short(one) for one in dict.fromkeys(amounts))
-        other = " and ".join(short(one / float(factor or 1)) for one in dict.fromkeys(amounts))
-        return f"{said} in the printed unit is {other} in the one that we suspect"
+        amount_text = " and ".join(short(amount) for amount in dict.fromkeys(amounts))
+        converted = " and ".join(
+            short(amount / float(factor or 1)) for amount in dict.fromkeys(amounts)
+        )
+        return f"{amount_text} in the printed unit is {converted} in the one that we suspect"
 
     def _otherwise(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding, with the verdict of the claim's other reading where it holds."""
+        """Return the finding, with another verdict where the claim's other reading holds."""
         if not claim.otherwise or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
             return finding
         reading = claim.test["otherwise"]["reading"]
@@ -172,22 +184,24 @@ class Judge:
             joint, parts = self._weigh(claim, claim.otherwise)
         except NotRun as reason:
             return finding | {"reason": f"{finding['reason']}; {reading}: not run: {reason}"}
-        one = parts[joint.weakest]
+        weakest = parts[joint.weakest]
         first, second = (
-            self._name(row, claim) for row in (one.comparison.first, one.comparison.second)
+            self._name(row, claim) for row in (weakest.comparison.first, weakest.comparison.second)
         )
-        means = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
+        means = (
+            f"{first}: {short(weakest.mean_better, 4)}; {second}: {short(weakest.mean_worse, 4)}"
+        )
         finding = finding | {"reason": f"{finding['reason']}; {reading}: {means}"}
-        if one.n_trials >= ENOUGH and joint.p_for < LEVEL:
+        if weakest.n_trials >= ENOUGH and joint.p_for < LEVEL:
             finding["verdict"] = f"{ONLY_UNDER} {reading}"
         return finding
 
-    def _settle(self, claim: Claim, found: Weighed) -> Finding:
-        """Return the verdict of the trials alone, with the comparison that decides it."""
-        joint, evidence, corrected, level = found
-        prefix, one = "", evidence[joint.weakest]
+    def _settle(self, claim: Claim, weighed: Weighed) -> Finding:
+        """Return the verdict of the trials alone, and the numbers of the decisive comparison."""
+        joint, evidence, corrected, level = weighed
+        prefix, part = "", evidence[joint.weakest]
         if joint.p_against / joint.p * corrected < LEVEL:
-            verdict, one = NOT_REPRODUCED, evidence[joint.strongest_against]
+            verdict, part = NOT_REPRODUCED, evidence[joint.strongest_against]
         elif joint.p_for / joint.p * corrected < LEVEL:
             verdict = REPRODUCED
         else:
@@ -195,27 +209,27 @@ class Judge:
         if len(evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(evidence)}: "
         first, second = (
-            self._name(row, claim) for row in (one.comparison.first, one.comparison.second)
+            self._name(row, claim) for row in (part.comparison.first, part.comparison.second)
         )
-        metric = self._book.metric(one.comparison.first.experiment)
-        operator = "over" if one.comparison.kind == "times" else "minus"
+        metric = self._book.metric(part.comparison.first.experiment)
+        operator = "over" if part.comparison.kind == "times" else "minus"
         ends = (first, second) if claim.larger else (second, first)
-        reason = f"{first}: {short(one.mean_better, 4)}; {second}: {short(one.mean_worse, 4)}"
-        if one.comparison.epsilon:
-            reason += f" at epsilon {one.comparison.epsilon}"
+        reason = f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}"
+        if part.comparison.epsilon:
+            reason += f" at epsilon {part.comparison.epsilon}"
         return {
-            **one._asdict(),
-            "test": f"{'paired' if one.paired else 'Welch'} t, Holm",
-            "evidence": f"{one.n_trials:,} {'paired ' if one.paired else ''}trials",
-            "power": one.detectable(level),
+            **part._asdict(),
+            "test": f"{'paired' if part.paired else 'Welch'} t, Holm",
+            "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
+            "power": part.detectable(level),
             "verdict": verdict,
             "reason": prefix + reason + self._print(claim),
             "statistic": f"{metric} of {ends[0]} {operator} that of {ends[1]}",
         }
 
     def _identical(self, claim: Claim) -> Finding:
-        """Return the verdict on rows that are one law of noise under two names."""
-        holds = [one.kind == "within" for one in claim.comparisons]
+        """Return the verdict on rows with the same noise distribution."""
+        holds = [comparison.kind == "within" for comparison in claim.comparisons]
         return {
             "kind": IDENTITY,
             "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
@@ -225,32 +239,36 @@ class Judge:
         }
 
     def _argued(self, claim: Claim) -> str:
-        """Return the argument that decides a claim whatever the trials; or nothing."""
-        named = claim.test.get("argument", ())
+        """Return the argument that decides a claim whatever the trials; empty for none."""
+        checks = claim.test.get("argument", ())
         try:
-            numbers = self._numbers(named) if named else None
+            numbers = self._numbers(checks) if checks else None
         except NotRun:
             numbers = None
         if numbers is None or not numbers["holds"].all():
             return ""
-        shown = numbers.iloc[0]
-        return f"by construction, {shown['statistic']}: {short(shown['value'], 2)}"
+        number = numbers.iloc[0]
+        return f"by construction, {number['statistic']}: {short(number['value'], 2)}"
 
-    def _asked(self, claim: Claim) -> Sequence[Comparison]:
-        """Return the comparisons of a claim; if it is from print, those that print separates."""
+    def _comparisons_to_judge(self, claim: Claim) -> Sequence[Comparison]:
+        """Return the comparisons of a claim that are judged.
+
+        If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
+        NotRun: they separate none.
+        """
         if not claim.test.get("read_off"):
             return claim.comparisons
         close = _unseparated(claim.comparisons)
-        left = [one for one in claim.comparisons if one not in close]
-        if not left:
+        separated = [comparison for comparison in claim.comparisons if comparison not in close]
+        if not separated:
             raise NotRun("the paper's own intervals separate none of the rows")
-        return left
+        return separated
 
     def _print(self, claim: Claim) -> str:
-        """Say which comparisons of a claim the paper's own intervals do not separate."""
+        """Return a clause on rows that the paper's own intervals do not separate; may be empty."""
         close = " or ".join(
-            " from ".join(self._name(row, claim) for row in (one.first, one.second))
-            for one in _unseparated(claim.comparisons)
+            " from ".join(self._name(row, claim) for row in (comparison.first, comparison.second))
+            for comparison in _unseparated(claim.comparisons)
         )
         left = ", and are left out" if claim.test.get("read_off") else ""
         return f"; the paper's own intervals do not separate {close}{left}" if close else ""
@@ -263,23 +281,24 @@ class Judge:
         return f"{label} ({', '.join(details)})" if details else label
 
     def _meets(self, guess: Row, claim: Claim) -> bool:
-        """Return whether a guess meets the claim in place of its subject."""
-        joint, _ = self._weigh(claim, _swapped(claim, guess))
+        """Return whether a baseline meets the claim in place of its subject."""
+        joint, _ = self._weigh(claim, _swap_subject(claim, guess))
         return joint.p_for < LEVEL <= joint.p_against
 
     def _is_like(self, guess: Row, claim: Claim) -> bool:
-        """Return whether the subject of the claim cannot be told from a guess."""
+        """Return whether no clear difference separates the claim's subject from a baseline."""
         joint, _ = self._weigh(claim, [Comparison(claim.comparisons[0].first, guess)])
         return joint.p >= LEVEL
 
     def _guesses(self, claim: Claim) -> list[Row]:
-        """Return the rows that use no record, but for those that the claim is about."""
+        """Return the baselines that use no record and that the claim does not mention."""
         experiment = claim.comparisons[0].first.experiment
         taken = {row.mechanism for row in ledger.rows(claim.comparisons)}
         rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
         return [row for row in rows if self._book.has(row)]
 
     def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
+        """Return the finding with the number of readings that hold, and the verdict they give."""
         if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
         swept = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
@@ -287,11 +306,11 @@ class Judge:
             return finding
         share = across.share(
             swept,
-            self._asked(claim),
+            self._comparisons_to_judge(claim),
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,
-            guesses=[_swapped(claim, guess) for guess in self._guesses(claim)],
+            guesses=[_swap_subject(claim, guess) for guess in self._guesses(claim)],
         )
         finding |= {"readings_holding": share.holding, "readings_total": share.total}
         if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
@@ -307,26 +326,30 @@ class Judge:
         return finding
 
     def _exact(self, claim: Claim) -> Finding:
+        """Return the verdict on a claim about numbers. NotRun: it has no test, or no numbers."""
         if claim.kind == "not_run":
             raise NotRun(" ".join(claim.test["not_run"].split()))
-        wanted = self._numbers(claim.test["exact"])
+        numbers = self._numbers(claim.test["exact"])
         # The first number that fails, if one does.
-        shown = wanted.sort_values("holds", kind="stable").iloc[0]
-        reason = f"{shown['statistic']}: {short(shown['value'], 4)}"
-        if shown["holds"]:
+        number = numbers.sort_values("holds", kind="stable").iloc[0]
+        reason = f"{number['statistic']}: {short(number['value'], 4)}"
+        if number["holds"]:
             verdict = REPRODUCED
-            reason = reason if len(wanted) == 1 else f"all {len(wanted)} numbers hold; {reason}"
+            reason = reason if len(numbers) == 1 else f"all {len(numbers)} numbers hold; {reason}"
         else:
-            reason += f", should be {shown['relation']} {short(shown['expected'], 4)}"
+            reason += f", should be {number['relation']} {short(number['expected'], 4)}"
             verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
             if otherwise and self._numbers(otherwise["exact"])["holds"].all():
                 verdict = f"{ONLY_UNDER} {otherwise['reading']}"
-        told = {"statistic": shown["statistic"], "effect": shown["value"]}
-        told |= {"test": "numeric", "evidence": f"{len(wanted)} number{'s' * (len(wanted) > 1)}"}
-        return {"verdict": verdict, "reason": reason, **told}
+        columns = {"statistic": number["statistic"], "effect": number["value"]}
+        columns |= {
+            "test": "numeric",
+            "evidence": f"{len(numbers)} number{'s' * (len(numbers) > 1)}",
+        }
+        return {"verdict": verdict, "reason": reason, **columns}
 
     def _numbers(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return the numbers of checks, all of which must have some (NotRun)."""
+        """Return the numbers of checks. NotRun: a check has none."""
         path = self._root / "theory" / "exact.csv"
         if not path.is_file():
             raise NotRun("results/theory/exact.csv is missing")
@@ -337,58 +360,62 @@ class Judge:
 
 
 def _kind(claim: Claim) -> str:
-    """Return what a claim is, unless its rows turn out to be one law."""
+    """Return the kind of a claim; rows with one noise distribution make it an identity later."""
     if claim.kind in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM
 
 
 def _unseparated(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of rows that the intervals which the paper prints do not separate."""
-    found = []
-    for one in comparisons:
-        printed = inputs.read(f"published/{catalogue.experiment(one.first.experiment).results}", "")
+    """Return the comparisons whose rows the paper's printed intervals do not separate."""
+    unseparated = []
+    for comparison in comparisons:
+        published = inputs.read(
+            f"published/{catalogue.experiment(comparison.first.experiment).results}", ""
+        )
         cells = [
-            printed[printed["mechanism"].eq(row.mechanism) & printed["interval"].ne("")]
-            for row in (one.first, one.second)
-            if row.experiment == one.first.experiment and row.direction is None
+            published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
+            for row in (comparison.first, comparison.second)
+            if row.experiment == comparison.first.experiment and row.direction is None
         ]
         if len(cells) == 2 and all(len(cell) == 1 for cell in cells):
             (a, b), margins = (
                 [float(cell[name].iloc[0]) for cell in cells] for name in ("value", "interval")
             )
             if covers(a - b, *margins):
-                found.append(one)
-    return found
+                unseparated.append(comparison)
+    return unseparated
 
 
-def _told(claim: Claim, finding: Finding) -> dict[str, str]:
-    said = ". ".join(filter(None, [finding["reason"], claim.note])).strip(".")
+def _describe(claim: Claim, finding: Finding) -> dict[str, str]:
+    """Return the text columns of a claim: the full reason, and lists of names."""
+    reason = ". ".join(filter(None, [finding["reason"], claim.note])).strip(".")
     lists = {"shown_by": claim.shown_by, "experiments": claim.experiments}
-    return {"reason": said} | {name: " ".join(names) for name, names in lists.items()}
+    return {"reason": reason} | {name: " ".join(names) for name, names in lists.items()}
 
 
-def _called(guess: Row) -> str:
+def _label(guess: Row) -> str:
     return catalogue.label(guess.mechanism).lower()
 
 
-def _swapped(claim: Claim, guess: Row) -> list[Comparison]:
-    """Return the claim's comparisons with a guess in place of their subject."""
+def _swap_subject(claim: Claim, guess: Row) -> list[Comparison]:
+    """Return the claim's comparisons with a baseline in place of their subject."""
     subject = claim.comparisons[0].first
     return [
         replace(
-            one,
-            first=guess if one.first == subject else one.first,
-            second=guess if one.second == subject else one.second,
+            comparison,
+            first=guess if comparison.first == subject else comparison.first,
+            second=guess if comparison.second == subject else comparison.second,
         )
-        for one in claim.comparisons
+        for comparison in claim.comparisons
     ]
 
 
-def _listed(name: str, one: Evidence) -> dict[str, object]:
+def _record(name: str, part: Evidence) -> dict[str, object]:
+    """Return the row of ``COMPARISONS`` for one comparison of the claim ``name``."""
     better, worse = (
         f"{row.experiment}:{row.mechanism}" + (f"/{row.direction}" if row.direction else "")
-        for row in (one.comparison.first, one.comparison.second)
+        for row in (part.comparison.first, part.comparison.second)
     )
-    which = {"id": name, "better": better, "worse": worse}
-    return one._asdict() | vars(one.comparison) | which
+    names = {"id": name, "better": better, "worse": worse}
+    return part._asdict() | vars(part.comparison) | names

@@ -63,7 +63,7 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True)
 class Row:
-    """A row of an experiment; without a direction the one that stands in the tables."""
+    """A row of an experiment; without a direction, the row that tables show."""
 
     experiment: str
     mechanism: str
@@ -72,9 +72,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One sentence: ``first`` beats ``second`` (by an amount, or a factor), or is within it.
+    """One sentence: ``first`` beats ``second`` (by an amount or a factor), or is within an amount.
 
-    ``epsilon`` is the one at which it is judged; empty for what the claim says of all.
+    The sentence is judged at ``epsilon``, or at the epsilons of the claim where that is empty.
 
     Attributes:
         kind: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
@@ -101,7 +101,11 @@ class Comparison:
 
 def rows(comparisons: Iterable[Comparison]) -> list[Row]:
     """Return the rows of comparisons, each once."""
-    return list(dict.fromkeys(row for one in comparisons for row in (one.first, one.second)))
+    return list(
+        dict.fromkeys(
+            row for comparison in comparisons for row in (comparison.first, comparison.second)
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -131,8 +135,8 @@ class Claim:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics of a comparison, one per experiment at most."""
-        given = self.test["metric"]
-        return (given,) if isinstance(given, str) else tuple(given)
+        names = self.test["metric"]
+        return (names,) if isinstance(names, str) else tuple(names)
 
     @property
     def larger(self) -> bool:
@@ -142,42 +146,42 @@ class Claim:
     @property
     def epsilons(self) -> str | tuple[str, ...]:
         """One of ``GRIDS``, or canonical tokens: where its rows are compared."""
-        given = self.test.get("epsilons", "table")
-        return given if isinstance(given, str) else tuple(given)
+        scope = self.test.get("epsilons", "table")
+        return scope if isinstance(scope, str) else tuple(scope)
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """Those whose rows are compared."""
+        """The experiments whose rows are compared."""
         return tuple(dict.fromkeys(row.experiment for row in rows(self.comparisons)))
 
     @property
     def every(self) -> bool:
-        """Whether all comparisons are needed, and not any."""
+        """Whether the claim needs all comparisons; any one suffices otherwise."""
         return bool(self.test.get("need", "all") == "all")
 
 
 @dataclass(frozen=True)
-class Known:
+class Vocabulary:
     """The names that claims may use; schemes count as mechanisms.
 
-    ``shown`` is what may show a claim, named by its path: ``tables/table3``, ``theory/exact``.
+    ``exhibits`` are the paths of what may show a claim: ``tables/table3``, ``theory/exact``.
     """
 
     mechanisms: Collection[str]
     experiments: Collection[str]
     checks: Collection[str]
-    shown: Collection[str]
+    exhibits: Collection[str]
 
 
-def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
+def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
     """Return the claims of a file, in its order.
 
-    InputError: the file cannot be read, or a claim names something unknown or is not of the form;
-    the message names its id.
+    InputError: the file cannot be read, a claim names something unknown, or its form is wrong. The
+    message gives the claim's id.
     """
     with inputs.whole(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    claims = [_claim(entry, known) for entry in entries]
+    claims = [_claim(entry, vocabulary) for entry in entries]
     ids = [claim.id for claim in claims]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"claim {twice} is there twice; give each claim an id of its own")
@@ -187,7 +191,7 @@ def read(known: Known, path: str | os.PathLike = FILE) -> list[Claim]:
     return claims
 
 
-def _claim(entry: Any, known: Known) -> Claim:
+def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
     name = entry.get("id") if isinstance(entry, dict) else entry
     who = f"claim {name}"
     needed = {"id", "paper", "place", "claim", "shown_by", "test"}
@@ -202,31 +206,33 @@ def _claim(entry: Any, known: Known) -> Claim:
     for key in sorted(test.keys() - KINDS[kind]):
         checks.choice(sorted(KINDS[kind]), **{f"{who}: key of the test": key})
     checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
-    for shown in entry["shown_by"]:
-        checks.choice(known.shown, **{f"{who}: shown_by": shown})
+    for exhibit in entry["shown_by"]:
+        checks.choice(vocabulary.exhibits, **{f"{who}: shown_by": exhibit})
     comparisons: tuple[Comparison, ...] = ()
     other: tuple[Comparison, ...] = ()
     otherwise = test.get("otherwise", {"reading": ""})
     if kind == "compare":
-        comparisons = _comparisons(who, test, known)
+        comparisons = _comparisons(who, test, vocabulary)
         if "otherwise" in test:
-            other = _comparisons(who, {**test, "compare": otherwise["compare"]}, known)
-    named = [*test.get("exact", ()), *otherwise.get("exact", ()), *test.get("argument", ())]
-    for check in named:
-        checks.choice(known.checks, **{f"{who}: check": check})
-    given: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
-    given |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
-    return Claim(**(entry | given), kind=kind, comparisons=comparisons, otherwise=other)
+            other = _comparisons(who, {**test, "compare": otherwise["compare"]}, vocabulary)
+    check_names = [*test.get("exact", ()), *otherwise.get("exact", ()), *test.get("argument", ())]
+    for check in check_names:
+        checks.choice(vocabulary.checks, **{f"{who}: check": check})
+    fields: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
+    fields |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
+    return Claim(**(entry | fields), kind=kind, comparisons=comparisons, otherwise=other)
 
 
-def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Comparison, ...]:
+def _comparisons(
+    who: str, test: Mapping[str, Any], vocabulary: Vocabulary
+) -> tuple[Comparison, ...]:
     metrics = test.get("metric")
     for metric in metrics if isinstance(metrics, list) else [metrics]:
         checks.choice(catalogue.metrics(), **{f"{who}: metric": metric})
     checks.choice(("all", "any"), **{f"{who}: need": test.get("need", "all")})
     if not isinstance(epsilons := test.get("epsilons", "table"), list):
         checks.choice(GRIDS, **{f"{who}: epsilons": epsilons})
-    found = []
+    comparisons = []
     for sentence in test["compare"]:
         parts = _SENTENCE.fullmatch(sentence)
         if parts is None:
@@ -236,19 +242,19 @@ def _comparisons(who: str, test: Mapping[str, Any], known: Known) -> tuple[Compa
             )
         kinds = ("by", "times", "within", "share")
         kind = next((name for name in kinds if parts[name]), "beats")
-        first = _row(who, parts["first"], test, known)
-        second = _row(who, parts["second"] or parts["other"], test, known)
+        first = _row(who, parts["first"], test, vocabulary)
+        second = _row(who, parts["second"] or parts["other"], test, vocabulary)
         amount = float(parts[kind]) if kind != "beats" else 0.0
-        found.append(Comparison(first, second, kind, amount))
-    if not found:
+        comparisons.append(Comparison(first, second, kind, amount))
+    if not comparisons:
         raise InputError(f"{who} compares nothing; give at least one sentence")
-    return tuple(found)
+    return tuple(comparisons)
 
 
-def _row(who: str, text: str, test: Mapping[str, Any], known: Known) -> Row:
+def _row(who: str, text: str, test: Mapping[str, Any], vocabulary: Vocabulary) -> Row:
     place, _, name = text.rpartition(":")
     mechanism, slash, direction = name.partition("/")
     experiment = place or test.get("experiment")
-    checks.choice(known.experiments, **{f"{who}: experiment": experiment})
-    checks.choice([*known.mechanisms, *catalogue.REFERENCES], **{f"{who}: row": mechanism})
+    checks.choice(vocabulary.experiments, **{f"{who}: experiment": experiment})
+    checks.choice([*vocabulary.mechanisms, *catalogue.REFERENCES], **{f"{who}: row": mechanism})
     return Row(str(experiment), mechanism, direction if slash else None)

@@ -1,4 +1,4 @@
-"""The trials behind a row of a table: one value per trial, looked up when asked for."""
+"""The trials behind a row of a table: one value per trial, read from files on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NotRun(Exception):
 
 
 class Trialbook:
-    """The summaries and trials of a run's experiments; others than those named are not run."""
+    """The summaries and trials of a run's experiments; any other experiment counts as not run."""
 
     def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
         self._root = Path(results)
@@ -36,10 +36,10 @@ class Trialbook:
         """Return ``original`` or ``simulated``."""
         return str(self._summary(experiment)["data_status"].iloc[0])
 
-    def drawn_for(self, experiment: str) -> str:
-        """Return what its trials are drawn for: trials of one number for one name share a split.
+    def split_source(self, experiment: str) -> str:
+        """Return the name that seeds its splits: trials of one name and number share a split.
 
-        That is the data set, or an experiment of private training, which draws its own.
+        It is the data set, or the experiment itself for private training.
         """
         trained = catalogue.experiment(experiment).kind
         return experiment if trained else str(self._summary(experiment)["dataset"].iloc[0])
@@ -59,8 +59,8 @@ class Trialbook:
 
     def epsilons(self, row: Row) -> list[str]:
         """Return the epsilons at which a row has trials; ``[""]`` for a reference."""
-        found = self._rows(row)
-        return found["epsilon"][found["n_trials"] > 0].tolist()
+        rows = self._rows(row)
+        return rows["epsilon"][rows["n_trials"] > 0].tolist()
 
     def control(self) -> Trialbook:
         """Return the book of the same mechanisms' trials on records of zeros."""
@@ -71,32 +71,32 @@ class Trialbook:
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
         """Return the mean over ``epsilons`` of each trial of a row, by trial.
 
-        Where there are variants it is, at each epsilon, the one chosen on the select trials. At the
+        Of several variants, the one chosen on the select trials counts at each epsilon. At the
         tables' epsilon alone a row may have more trials than its reported ones. NotRun: a value is
         missing; the text says which.
         """
-        found = self._rows(row)
-        if not found["metric"].isin([*metrics, ""]).all():
+        rows = self._rows(row)
+        if not rows["metric"].isin([*metrics, ""]).all():
             raise NotRun(f"{row.mechanism} was not run with {' or '.join(metrics)}")
-        wanted = found[found["epsilon"].isin(["", *epsilons])]
-        empty = wanted[wanted["n_trials"] == 0]
+        selected = rows[rows["epsilon"].isin(["", *epsilons])]
+        empty = selected[selected["n_trials"] == 0]
         if len(empty):
             raise NotRun(f"{row.mechanism}: {empty['note'].iloc[0] or 'no trials'}")
-        missing = set(epsilons) - set(wanted["epsilon"])
-        if missing and set(wanted["epsilon"]) != {""}:
+        missing = set(epsilons) - set(selected["epsilon"])
+        if missing and set(selected["epsilon"]) != {""}:
             raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
         keys = ["epsilon", "direction", "variant"]
-        trials = self._trials(row.experiment, row.mechanism).merge(wanted[keys], on=keys)
+        trials = self._trials(row.experiment, row.mechanism).merge(selected[keys], on=keys)
         if trials.empty:
             raise NotRun(f"{row.mechanism} has no such trials")
-        found = trials.groupby("trial")["value"].agg(["mean", "size"])
+        by_trial = trials.groupby("trial")["value"].agg(["mean", "size"])
         # A trial counts where it was drawn at every epsilon.
-        return found["mean"][found["size"].eq(found["size"].max())]
+        return by_trial["mean"][by_trial["size"].eq(by_trial["size"].max())]
 
-    def same_law(self, one: Row, other: Row) -> bool:
+    def same_law(self, row: Row, other: Row) -> bool:
         """Return whether two mechanisms add the same noise: no number of trials can order them."""
-        pair = frozenset((one.mechanism, other.mechanism))
-        return one.experiment == other.experiment and pair in self._laws(one.experiment)
+        pair = frozenset((row.mechanism, other.mechanism))
+        return row.experiment == other.experiment and pair in self._laws(row.experiment)
 
     def _rows(self, row: Row) -> pd.DataFrame:
         """Return the summary rows of a row, one per epsilon."""
@@ -105,14 +105,14 @@ class Trialbook:
         if table.empty:
             raise NotRun(f"{row.mechanism} was not run in {row.experiment}")
         if row.direction is None:
-            shown = summary.in_first_direction(table)
+            selected = summary.in_first_direction(table)
         else:
-            shown = table["direction"].eq(row.direction)
-        if not shown.any():
+            selected = table["direction"].eq(row.direction)
+        if not selected.any():
             if table["n_trials"].eq(0).all():
                 raise NotRun(f"{row.mechanism}: {table['note'].iloc[0]}")
             raise NotRun(f"{row.mechanism} was not run with direction {row.direction}")
-        return table[shown & table["chosen"]]
+        return table[selected & table["chosen"]]
 
     def _read_summary(self, experiment: str) -> pd.DataFrame:
         path = self._root / "summary" / f"{experiment}.csv"
@@ -127,6 +127,6 @@ class Trialbook:
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(path)
         free = mechanism in catalogue.REFERENCES
-        judged = table["phase"].isin(["report", *self._phases] if free else self._phases)
-        shown = judged & table["reading"].eq(summary.DEFAULT)
-        return table[shown & table["trial"].notna()]
+        in_phase = table["phase"].isin(["report", *self._phases] if free else self._phases)
+        selected = in_phase & table["reading"].eq(summary.DEFAULT)
+        return table[selected & table["trial"].notna()]

@@ -1,4 +1,4 @@
-"""Figures: every file's ``FIGURES`` is found here and drawn from kept tables alone."""
+"""Figures: this package collects every file's ``FIGURES``, and draws them from tables alone."""
 
 from __future__ import annotations
 
@@ -22,42 +22,45 @@ def registry(experiments: Mapping[str, str]) -> dict[str, Figure]:
 def write(names: Iterable[str], *, results: str | os.PathLike, out: str | os.PathLike) -> None:
     """Write figures of a run to a folder (see :func:`matrixdp.report.figures.base.save`).
 
-    The settings of the run say of which experiments there are figures.
+    The settings of the run name its experiments.
 
     Raises:
         InputError: there is no such figure, or an input is damaged. Missing or empty data are no
             error: the figure says so.
     """
-    known = registry(entries.experiments(results))
+    by_name = registry(entries.experiments(results))
     for name in names:
-        save(known[checks.choice(known, figure=name)], name, results=results, out=out)
+        save(by_name[checks.choice(by_name, figure=name)], name, results=results, out=out)
 
 
 def redraw(*, results: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Draw every figure whose tables are kept, and compare with the kept figures byte for byte.
+    """Draw every figure whose tables are in ``results``, and compare with the figures there.
 
     Raises:
-        InputError: nothing is kept there, or a figure came out otherwise than it is kept.
+        InputError: there are no figures, or one differs by a byte.
     """
-    kept, drawn = Path(results, "figures"), Path(out)
-    if not kept.is_dir():
-        raise InputError(f"{kept} does not exist; run the workflow and keep its results there")
-    known = registry(entries.experiments(results))
-    names = sorted(n for n, figure in known.items() if not inputs.missing(figure.inputs, results))
-    there = {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
-    new = [name for name in names if there.isdisjoint(_files(name))]
+    reference, redrawn = Path(results, "figures"), Path(out)
+    if not reference.is_dir():
+        raise InputError(f"{reference} does not exist; run the workflow and keep its results there")
+    by_name = registry(entries.experiments(results))
+    names = sorted(n for n, figure in by_name.items() if not inputs.missing(figure.inputs, results))
+    reference_files = {
+        path.relative_to(reference) for path in reference.rglob("*") if path.is_file()
+    }
+    new = [name for name in names if reference_files.isdisjoint(_files(name))]
     names = [name for name in names if name not in new]
     write(names, results=results, out=out)
     expected = {path for name in names for path in _files(name)}
     differ = [
         str(path)
-        for path in sorted(expected | there)
-        if path not in there & expected or (kept / path).read_bytes() != (drawn / path).read_bytes()
+        for path in sorted(expected | reference_files)
+        if path not in reference_files & expected
+        or (reference / path).read_bytes() != (redrawn / path).read_bytes()
     ]
     if differ:
         raise InputError(
-            f"{', '.join(differ)}: not the same in {drawn} and {kept}; look at both and, if the "
-            "new ones are right, keep them"
+            f"{', '.join(differ)}: not the same in {redrawn} and {reference}; look at both and, "
+            "if the new ones are right, keep them"
         )
     print(f"{len(names)} figures are the same, byte for byte")
     if new:

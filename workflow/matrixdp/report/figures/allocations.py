@@ -1,6 +1,6 @@
 """Figure 3 of the MVG paper from samples: directional noise in two dimensions.
 
-Beside each scatter stands the noise along every direction, which is what a task feels of it.
+Below each scatter is the noise's standard deviation along every direction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOISES = style.legends("ellipses")
 UTILITY: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.6}
 
 
-#: Panels of the paper, and what each of them shows.
+#: Panels of the paper, with their titles.
 PANELS = {"left": "Directional", "middle": "Against i.i.d. noise", "right": "Theorems 2 and 3"}
 
 
@@ -40,21 +40,21 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             along.axvline(np.degrees(np.arctan2(y, x)), **UTILITY)
     grid[0, 0].set_ylabel("noise on feature 2")
     grid[1, 0].set_ylabel("standard deviation")
-    handles = [style.key(one.label, one.look, marker="") for one in NOISES.values()]
+    handles = [style.key(noise.label, noise.look, marker="") for noise in NOISES.values()]
     handles.append(Line2D([], [], label="utility direction", **UTILITY))
     style.legend(figure, handles, columns=3)
     return figure
 
 
 def _scatter(axes: Axes, rows: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> None:
-    """Draw the samples of what the paper shows, with contours of 95 %."""
+    """Draw samples of the noise that the paper shows, with contours of 95 %."""
     clouds = [name for name in parts if not name.startswith("exact")]
     for name in clouds:
         _cloud(axes, parts[name], NOISES[name].look)
     if len(clouds) == 1:
         _arrows(axes, rows)
-    drawn = rows["noise"].isin(clouds) & rows["kind"].isin(["sample", "contour"])
-    reach = 1.08 * rows.loc[drawn, ["x", "y"]].abs().to_numpy().max()
+    visible = rows["noise"].isin(clouds) & rows["kind"].isin(["sample", "contour"])
+    reach = 1.08 * rows.loc[visible, ["x", "y"]].abs().to_numpy().max()
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set_xlabel("noise on feature 1")
     axes.locator_params(nbins=4)
@@ -90,7 +90,7 @@ def _arrows(axes: Axes, part: pd.DataFrame) -> None:
 
 
 def _points(rows: pd.DataFrame, kind: str) -> np.ndarray:
-    """Return the coordinates of one kind, a row each; that of ``utility`` has one row or none."""
+    """Return the coordinates of the points of one kind, shape (points, 2)."""
     return rows.loc[rows["kind"].eq(kind), ["x", "y"]].to_numpy()
 
 
@@ -102,7 +102,7 @@ def _along(part: pd.DataFrame, angles: np.ndarray) -> np.ndarray:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how many times too large directional noise is along its own utility direction."""
+    """Return by how many times directional noise is too large along its utility direction."""
     rows = frame[frame["panel"].eq("middle")]
     ((x, y),) = _points(rows, "utility")
     angle = np.array([np.arctan2(y, x)])

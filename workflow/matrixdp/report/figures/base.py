@@ -37,7 +37,7 @@ from matrixdp.report.figures import style
 class Figure(Entry):
     """How a figure is made (see :class:`matrixdp.report.entries.Entry`).
 
-    Its caption says what it shows and what one finds; it also serves as alternative text.
+    Its caption also serves as alternative text.
 
     Attributes:
         data: see there; without it, the frame is the one input as it is.
@@ -89,8 +89,8 @@ def save(
         InputError: an input is damaged, or a file cannot be written.
     """
     frame = figure.frame(results)
-    shown = [column for column in frame.columns if not column.startswith("_")]
-    text = frame[shown].to_csv(index=False, lineterminator="\n")
+    columns = [column for column in frame.columns if not column.startswith("_")]
+    text = frame[columns].to_csv(index=False, lineterminator="\n")
     files.write_text(Path(out) / "data" / f"{name}.csv", text)
     svg, png = (Path(out) / f"{name}.{suffix}" for suffix in ("svg", "png"))
     with style.context(name):
@@ -98,7 +98,7 @@ def save(
         # One layout for both files, settled once.
         drawing.draw_without_rendering()
         drawing.set_layout_engine("none")
-        # The layout's solver ends some last digits away from where it ended before.
+        # The layout's solver is not exact to the last digits, which would change the files.
         for axes in drawing.get_axes():
             axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
         with files.replacing(svg) as temporary:
@@ -107,7 +107,7 @@ def save(
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
     with files.replacing(png) as temporary:
-        # A palette makes a third of the bytes, and no difference to see.
+        # With a palette the file has a third of the bytes, and looks the same.
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
         palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
     return frame

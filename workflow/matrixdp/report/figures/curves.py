@@ -13,7 +13,7 @@ from matrixdp.report import comparisons, markup, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
-#: Where headlines compare errors, and where the papers print them.
+#: The epsilon at which headlines compare errors, and for which the papers print them.
 NOMINAL = 1.0
 
 #: The family of the lower panel.
@@ -29,14 +29,14 @@ REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows that a table shows at every epsilon, baselines and published values.
 
-    ``panel`` is the title of the panel that a mechanism stands in, empty for baselines.
+    ``panel`` is the title of a mechanism's panel, empty for baselines.
     """
-    rows = frames.shown(tables[f"summary/{experiment}"])
+    rows = frames.table_rows(tables[f"summary/{experiment}"])
     if not rows["kind"].eq("mechanism").any():
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
-    theirs = frames.printed(tables[f"published/{about.results}"], experiment)
-    rows = frames.told(rows, tables[f"comparisons/{experiment}"])
+    theirs = frames.published(tables[f"published/{about.results}"], experiment)
+    rows = frames.add_verdicts(rows, tables[f"comparisons/{experiment}"])
     rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])
@@ -45,7 +45,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a panel of the papers' mechanisms, and one of the others, scaled to our own results.
+    """Draw a panel of the papers' mechanisms, and one of the others, scaled to our results.
 
     In each panel the mechanisms of the other one are grey lines.
     """
@@ -80,14 +80,16 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def _label(rows: pd.DataFrame) -> str:
     direction = rows["direction"].max()
-    return frames.named(rows) + (f", direction ({direction})" if len(direction) == 1 else "")
+    return frames.mechanism_label(rows) + (
+        f", direction ({direction})" if len(direction) == 1 else ""
+    )
 
 
 def _mechanisms(axes: Axes, rows: pd.DataFrame) -> None:
     if not rows["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
     members = [(name, _label(part), part) for name, part in frames.ordered(rows)]
-    # Tied curves lie on each other where the axis does not span decades.
+    # On a linear axis tied curves would cover each other.
     style.against_epsilon(axes, members, apart=0.03 * (axes.get_yscale() == "linear"))
 
 
@@ -119,7 +121,7 @@ def _finish(axes: Axes, frame: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how many mechanisms the judge finds no better than the best baseline at epsilon 1."""
+    """Return how many mechanisms are not clearly better than the best baseline at epsilon 1."""
     ours = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
     verdicts = ours.loc[ours["mean"].notna() & ours["against_chance"].ne(""), "against_chance"]
     if verdicts.empty:

@@ -22,20 +22,20 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         (grid[0, 1], "epsilon", f"As ε goes to 0 ({m} × {n})", "ε"),
     ):
         rows = frame[frame["case"].eq(by)]
-        for scheme, one in SCHEMES.items():
+        for scheme, entry in SCHEMES.items():
             of_imgm = scheme == "imgm"
             part = rows.drop_duplicates(by) if of_imgm else rows[rows["zeta"].eq(scheme)]
             std = part["imgm_std" if of_imgm else "mvg_std"]
-            style.curve(axes, part[by], std, as_=one.look, markevery=5)
+            style.curve(axes, part[by], std, as_=entry.look, markevery=5)
         axes.set_title(title)
         style.log_axis(axes, "x", name)
         style.log_axis(axes, "y", "noise std (sensitivity 1)" if by == "entries" else "")
-    style.legend(figure, [style.key(one.label, one.look) for one in SCHEMES.values()], 3)
+    style.legend(figure, [style.key(entry.label, entry.look) for entry in SCHEMES.values()], 3)
     return figure
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how both grow as epsilon goes to 0, by the last decade."""
+    """Return how both grow as epsilon goes to 0, from the smallest decade of epsilon."""
     mvg = frame[frame["zeta"].eq("sqrt") & frame["case"].eq("epsilon")]
     mvg = mvg.sort_values("epsilon", ascending=False)
     last, logs = mvg.iloc[-1], np.log(mvg[["epsilon", "mvg_std"]])

@@ -1,4 +1,4 @@
-"""Figure 4 of the MVG paper: noise directions, and the same ones calibrated exactly."""
+"""Figure 4 of the MVG paper: noise directions, and the same directions calibrated exactly."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ RANGE: dict[str, Any] = {"facecolor": "#BBBBBB", "linewidth": 0, "zorder": 1}
 
 
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return chosen cells of both mechanisms for every direction, levels, published values.
+    """Return chosen cells of both mechanisms for every direction, baselines, published values.
 
-    ``favours`` says what a direction favours; ``ratio`` is the mean over that of direction (a) at
-    the same epsilon, ``ratio_ci95`` its interval by the delta method.
+    ``favours`` names the features that a direction favours. ``ratio`` is the mean over that of
+    direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
     rows = frames.cells(tables[f"summary/{experiment}"])
     mechanism = _paper(rows)
-    named = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
+    labels = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
     levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
-    theirs = frames.printed(tables[f"published/{about.results}"], experiment)
+    theirs = frames.published(tables[f"published/{about.results}"], experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
-    favours = ours["direction"].map(lambda name: named.get(name, f"({name})"))
+    favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
     worse = frames.verdicts(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
     ours = ours.merge(worse, how="left")
-    # Not all are swept over readings.
+    # Not every experiment is swept over readings.
     read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=["mechanism", "private"]))
     read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
     read = read.reindex(columns=["experiment", "mechanism", "mean", "ci95", "n_trials"])
@@ -49,7 +49,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
 
 
 def _paper(rows: pd.DataFrame) -> str:
-    """Return the mechanism that the paper's panel is about: the first in direction (a)."""
+    """Return the mechanism of the paper's panel: the first in direction (a)."""
     names = {*rows.loc[rows["direction"].eq("a"), "mechanism"]} - {EXACT}
     return min(names, key=catalogue.rank, default=EXACT)
 
@@ -65,7 +65,7 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw MVG above, the exact calibration below; where that spans decades, ratios as well."""
+    """Draw MVG above and the exact calibration below; add ratios if that spans decades."""
     mechanism = _paper(frame)
     chance = summary.trivial(frame)
     ours, theirs = (frame[frame["kind"].eq(kind)] for kind in ("mechanism", "published"))
@@ -128,10 +128,10 @@ def _curves(axes: Axes, rows: pd.DataFrame, mean: str, ci95: str) -> None:
 
 def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
     ours = frame[frame["kind"].eq("mechanism")]
-    named = enumerate(ours.groupby("direction")["favours"].first())
+    labels = enumerate(ours.groupby("direction")["favours"].first())
     handles: list[Any] = [
         tuple(style.key(text, style.direction(name, place)) for name in (mechanism, EXACT))
-        for place, text in named
+        for place, text in labels
     ]
     for name in (chance, "nonprivate"):
         zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
@@ -142,7 +142,7 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say in how many comparisons with another direction (a) is clearly better, by calibration."""
+    """Return, by calibration, in how many comparisons (a) clearly beats another direction."""
     rows = frame[frame["kind"].eq("mechanism")]
     counts = []
     for name in (_paper(frame), EXACT):

@@ -1,4 +1,4 @@
-"""One record beside the noise that it needs, and beside the noise that MVG adds, to scale."""
+"""One record beside the noise that its privacy needs, and beside MVG's noise, to scale."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import short
 
-#: Half of a panel, in standard deviations of the noise that it shows.
+#: Half the width of a panel, in standard deviations of its noise.
 WIDTH = 4.0
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return one row for the first experiment in which noise of MVG has a known size.
+    """Return one row for the first experiment in which MVG's noise has a finite size.
 
-    ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it and
-    ``rescaled_std`` noise of the same shape that meets the same guarantee exactly; of the smallest
-    ``kappa``, the factor between the two.
+    ``lower`` and ``upper`` are the public range of an entry, ``noise_std`` is MVG's noise on it.
+    ``rescaled_std`` is noise of the same shape that meets the same guarantee exactly. ``kappa`` is
+    the factor between the two; the row has the smallest one.
     """
     noise = tables["tables/effective_noise"]
-    own = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
-    for experiment, rows in noise[own].groupby("experiment", sort=False):
+    of_mvg = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
+    for experiment, rows in noise[of_mvg].groupby("experiment", sort=False):
         lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
         if np.isfinite(upper):
             return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
@@ -39,14 +39,14 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     left, right = grid[0]
     _bell(left, row["rescaled_std"], exact.colour, "the noise that the guarantee needs")
     _bell(right, row["noise_std"], mvg.colour, f"the noise of {catalogue.label(row['mechanism'])}")
-    # To scale in both panels: in the right one the record, and the left noise, are a hairline.
+    # To scale: the record, and the noise of the left panel, are a hairline in the right panel.
     left.axvspan(row["lower"], row["upper"], color=style.INK, linewidth=0)
     right.axvline(0, color=style.INK, linewidth=0.8)
     reach = 2 * row["rescaled_std"]
     right.axvspan(-reach, reach, color=exact.colour, linewidth=0)
-    said = f"one entry of a record:\n{row['lower']:g} to {row['upper']:g}".replace("-", "−")
+    record_text = f"one entry of a record:\n{row['lower']:g} to {row['upper']:g}".replace("-", "−")
     for axes, text, at in (
-        (left, said, row["upper"]),
+        (left, record_text, row["upper"]),
         (right, "the record, and the noise\non the left, at this scale", 0.0),
     ):
         place = axes.get_xlim()[1] * 0.34
@@ -68,7 +68,7 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how many times the needed noise MVG adds."""
+    """Return how many times the needed noise MVG adds."""
     times = short(frame["kappa"].iloc[0], 2)
     return f"MVG hides a record in {times} times the noise that its guarantee needs"
 

@@ -1,4 +1,4 @@
-"""How much noise each mechanism adds at the same budget: the picture that explains the tables."""
+"""How much noise each mechanism adds at the same budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matrixdp.report.figures import base, frames, style
 
 NOMINAL = 1.0
 
-#: Where the paper's query is the data, these answer with second moments instead.
+#: Mechanisms that release second moments where the paper's query is the data.
 ON_MOMENTS = (
     *("analyze_gauss", "analyze_gauss_2006", "analyze_gauss_analytic", "goe"),
     *("clipped_moments", "clipped_public"),
@@ -30,28 +30,27 @@ QUIET = "#EFEFEF"
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return what is shown at epsilon 1, with ``lower`` and ``upper``: the entries' range.
+    """Return the noise at epsilon 1, with ``lower`` and ``upper``, the public range of an entry.
 
-    Noise in another unit than that of the query is NaN, ``_elsewhere``.
+    Noise in another unit than that of the query is NaN, and its row is ``_elsewhere``.
 
-    Of a mechanism with a free parameter, the value fixed in public, with ``least`` and ``most``:
-    the noise over all values and directions. The bounds come from Table 2; NaN where features have
-    different ones.
+    A mechanism with a free parameter has the public value; ``least`` and ``most`` are the noise
+    over all values and directions. The range comes from Table 2; it is NaN where features differ.
     """
     parts = []
     for experiment, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table)
         rows = rows[rows["kind"].eq("mechanism") & rows["epsilon"].eq(NOMINAL)]
-        # A radius fixed in public is a mechanism of its own.
+        # Rows with a radius that is fixed in public belong to another mechanism.
         rows = rows[~rows["variant"].str.startswith("radius=")]
         ends = rows.groupby("mechanism")["noise_std"].agg(least="min", most="max")
         rows = rows[summary.in_first_direction(rows)]
         parameter, _, value = rows["variant"].str.partition("=").to_numpy(dtype=object).T
         public = [
-            comparisons.base(name, value[rows["mechanism"].eq(own) & (parameter == name)])
+            comparisons.base(name, value[rows["mechanism"].eq(mechanism) & (parameter == name)])
             if name in comparisons.BASES
             else of
-            for own, name, of in zip(rows["mechanism"], parameter, value, strict=True)
+            for mechanism, name, of in zip(rows["mechanism"], parameter, value, strict=True)
         ]
         rows = comparisons.once(rows[value == public].join(ends, on="mechanism"), table)
         on_data = catalogue.experiment(experiment).setup.get("query") == "X"
@@ -90,14 +89,16 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
-    said = rows["note"].str.partition(":")[0].where(rows["note"].ne(""), "no fixed deviation")
-    said = said.mask(rows["_elsewhere"].astype(bool), "noise on second moments, in another unit")
+    reasons = rows["note"].str.partition(":")[0].where(rows["note"].ne(""), "no fixed deviation")
+    reasons = reasons.mask(
+        rows["_elsewhere"].astype(bool), "noise on second moments, in another unit"
+    )
     silent = rows["noise_std"].isna()
     notes = [
-        textwrap.fill(f"{why.capitalize()}: {'; '.join(map(catalogue.label, own))}", 135)
-        for why, own in rows[silent].groupby(said, sort=False)["mechanism"]
+        textwrap.fill(f"{why.capitalize()}: {'; '.join(map(catalogue.label, mechanisms))}", 135)
+        for why, mechanisms in rows[silent].groupby(reasons, sort=False)["mechanism"]
     ]
-    # Below what the last panel has below itself.
+    # The last panel has ticks and a label below, and so needs more room.
     style.note(axes, "\n".join(notes), below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
@@ -110,7 +111,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     names = []
     for place, row in enumerate(rows[~silent].itertuples()):
         look = catalogue.look(row.mechanism)
-        names.append(frames.named(rows.loc[[row.Index]]))
+        names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         axes.hlines(place, axes.get_xlim()[0], row.noise_std, color="#CCCCCC", linewidth=0.8)
         axes.hlines(place, row.least, row.most, color=look.colour, linewidth=4, alpha=0.35)
         axes.plot(row.noise_std, place, look.marker, color=look.colour, markersize=6.5)
@@ -119,9 +120,9 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say by how much the loudest mechanism of each experiment exceeds exactly calibrated noise.
+    """Return by how many times the largest noise of each experiment exceeds exact calibration.
 
-    Empty where the loudest are of several families.
+    Empty where mechanisms of several families have the largest noise.
     """
     loudest, times = set(), []
     for _, rows in frame.groupby("experiment", sort=False):

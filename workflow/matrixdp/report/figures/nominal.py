@@ -1,4 +1,4 @@
-"""Nominal against true epsilon: what every scheme and published setting really promises."""
+"""Nominal against true epsilon, for every scheme and published setting."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from matrixdp.report.statistics import exceeds
 
 NOMINAL = 1.0
 
-#: True epsilons below this stand at the edge.
+#: True epsilons below this are drawn at the edge.
 LEAST = 1e-4
 
-#: Of the data, in the order of the catalogue.
+#: Markers of the experiments, in the order of the catalogue.
 MARKERS = "os^DvPX*hd<>p8"
 
 #: Colours of the three verdicts, and their words.
@@ -32,7 +32,7 @@ VERDICTS = {
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment or published setting and scheme at nominal epsilon 1.
 
-    ``scheme`` is its name for a reader, ``batch`` that of the authors' code, if it is that.
+    ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code.
     """
     parts = []
     for name, table in tables.items():
@@ -42,28 +42,28 @@ def tidy(tables: Tables) -> pd.DataFrame:
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            rows = frames.shown(table, ("epsilon_actual",)).assign(kind="")
-            rows["kind"] = rows["experiment"].map(lambda one: catalogue.experiment(one).kind)
+            rows = frames.table_rows(table, ("epsilon_actual",)).assign(kind="")
+            rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
         rows = rows[rows["epsilon"].eq(NOMINAL) & rows["epsilon_actual"].notna()]
         parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))
     rows = pd.concat(parts, ignore_index=True)
-    # What is run is a published setting too.
+    # A setting that is run and published has one row.
     rows = rows.drop_duplicates(["experiment", "mechanism", "kind", "epsilon_actual"])
     names = rows[["mechanism", "kind"]].itertuples(index=False)
-    schemes = [catalogue.label(*one) for one in names]
+    schemes = [catalogue.label(*pair) for pair in names]
     over = rows["epsilon_actual"] / rows["epsilon"]
     verdict = np.select([exceeds(over, 1), over < 0.99], ["not private", "wasted"], "kept")
     return rows.assign(scheme=schemes, verdict=verdict).drop(columns="kind")
 
 
-#: Share of a row between two dots one above the other, and the ratio below which they are.
+#: Dots whose ratio is below ``NEAR`` are drawn above each other, ``STEP`` of a row apart.
 STEP, NEAR = 0.24, 1.35
 
 
 def _apart(values: pd.Series) -> list[float]:
-    """Return how far from its row each dot stands, so that near ones do not cover each other.
+    """Return each dot's offset from its row, so that near dots do not cover each other.
 
-    ``values`` are in rising order.
+    ``values`` are in ascending order.
     """
     runs = values.clip(lower=LEAST).pipe(lambda x: x.div(x.shift()).gt(NEAR)).cumsum()
     ups: list[float] = []
@@ -76,15 +76,15 @@ EPSILONS = ("epsilon", "epsilon_actual")
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a row per scheme that is not as promised somewhere, a dot per experiment or setting."""
+    """Draw a row per scheme that breaks or wastes its promise, a dot per experiment or setting."""
     wrong = frame.loc[frame["verdict"].ne("kept"), "scheme"]
-    kept = [one for one in dict.fromkeys(frame["scheme"]) if one not in {*wrong}]
+    as_promised = [scheme for scheme in dict.fromkeys(frame["scheme"]) if scheme not in {*wrong}]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
     style.log_axis(axes, "x", f"true ε at nominal ε = {NOMINAL:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
-    data = [one for one in data if one in {*frame["experiment"]}]
+    data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
     for place, scheme in enumerate(order.index):
         rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_actual")
@@ -94,7 +94,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             x = max(row.epsilon_actual, LEAST)
             axes.plot(x, place + up, marker[row.experiment], zorder=3, alpha=0.85, **dot)
     for place, (high, low) in enumerate(order.to_numpy()):
-        # The number stands beside the end that is farther from the promise.
+        # The number is written beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, NOMINAL) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
         style.beside(axes, text, (max(at, LEAST), place), side)
@@ -104,12 +104,12 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
-    if kept:
-        note = textwrap.fill(f"As promised wherever it was run: {'; '.join(kept)}.", 135)
+    if as_promised:
+        note = textwrap.fill(f"As promised wherever it was run: {'; '.join(as_promised)}.", 135)
         style.note(axes, note, below=40)
     some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
     looks = [
-        (catalogue.experiment(one).name, "#777777", marker[one]) for one in data if one in some
+        (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
     ]
     looks += [(text, colour, "o") for colour, text in VERDICTS.values()]
     keys = [style.key(text, catalogue.Look(hue, kind, "none")) for text, hue, kind in looks]
@@ -118,7 +118,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how far true epsilons go, and how many of them are above the nominal one."""
+    """Return the range of true epsilons, and how many of them exceed the nominal one."""
     true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private").sum()
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"

@@ -16,7 +16,7 @@ from matrixdp.report.tables import price
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return the rows of the table that are on releases; it has those on networks too."""
+    """Return the rows of the table on releases, without those on private training."""
     prices = tables["tables/price"]
     if "experiment" not in prices:
         return prices.iloc[:0]  # a note that nothing could be priced
@@ -26,7 +26,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw one panel per experiment, its mechanisms from the cheapest to the dearest."""
+    """Draw one panel per experiment, its mechanisms by ascending price."""
     panels = dict(list(frame.groupby("experiment", sort=False)))
     heights = [len(rows) + 1 for rows in panels.values()]
     figure, grid = style.canvas(
@@ -42,7 +42,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def _ends(row: Any) -> Array:
-    """Return the ends of the interval and the price between them, within what was run."""
+    """Return interval start, price and interval end, clipped to the epsilons that were run."""
     ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
     return np.clip([ends[0], row.price, ends[1]], row.smallest, row.largest)
 
@@ -52,17 +52,17 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     names = []
     for place, row in enumerate(rows.itertuples()):
         look = catalogue.look(str(row.mechanism))
-        names.append(frames.named(rows.loc[[row.Index]]))
+        names.append(frames.mechanism_label(rows.loc[[row.Index]]))
         at = _ends(row)
         axes.hlines(place, at[0], at[2], color=look.colour, linewidth=1.6)
         beyond = row.price == 0 or np.isinf(row.price)
-        # What lies beyond the grid is an open arrow at its end.
+        # A price beyond the grid is an open arrow at its end.
         marker = look.marker if not beyond else "<" if row.price == 0 else ">"
         face = "white" if beyond else look.colour
         axes.plot(at[1], place, marker, color=look.colour, mfc=face, markersize=6.5)
-        style.beside(axes, price.said(row.price, row._asdict()), (at[2], place))
+        style.beside(axes, price.format_price(row.price, row._asdict()), (at[2], place))
     style.name_rows(axes, names)
-    # So many panels are too far from the lowest axis.
+    # With so many panels the lowest axis is too far away to read.
     axes.tick_params(labelbottom=True)
 
 

@@ -1,4 +1,4 @@
-"""What every reading of the paper gives, beside what it prints."""
+"""Results under every reading of the paper, beside the published ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.statistics import covers
 
-#: Share of a mechanism's strip that stays empty at each side.
+#: Empty share of a mechanism's strip at each side.
 MARGIN = 0.06
 NOT_PRIVATE = "#FBE3E6"
 
@@ -28,44 +28,44 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 
 def panel(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return every reading of the paper's rows in its place, baselines, and published values.
+    """Return every reading of the paper's rows, baselines, and published values.
 
-    ``row`` is the paper's name of a row, ``x`` its number plus the rank of the reading, private
-    ones first, by mean. ``meets``: whether the 95 % interval of the difference from the published
-    value covers 0, in the ``printed`` unit, the ``conjectured`` one, or ``neither``.
+    ``row`` is the paper's name of a row. ``x`` is its number plus the rank of the reading; private
+    readings come first, by mean. ``meets`` is the unit in which the 95 % interval of the
+    difference from the published value covers 0: ``printed``, ``conjectured`` or ``neither``.
     """
     rows = tables[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
     table = tables[f"published/{catalogue.experiment(experiment).results}"]
-    # Without the citation behind it.
+    # The row's name without the citation at its end.
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
-    theirs = frames.printed(table, experiment).assign(row=rowed)
+    theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
     levels = rows[rows["mechanism"].isin(catalogue.REFERENCES)].assign(kind="level")
     parts = [levels[levels["reading"].eq(readings.DEFAULT) | levels["mechanism"].ne("nonprivate")]]
     for number, cell in enumerate(theirs.to_dict("records")):
-        own = _placed(rows[rows["mechanism"].eq(cell["mechanism"])], number)
-        own = own.assign(kind="mechanism", row=cell["row"], meets=_meets(own, cell))
-        parts.append(own)
+        outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
+        outcomes = outcomes.assign(kind="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
+        parts.append(outcomes)
     if theirs.empty:
         return rows.iloc[:0]
     numbered = theirs.assign(x=np.arange(len(theirs)) + 0.5)
     return pd.concat([*parts, numbered], ignore_index=True).assign(experiment=experiment)
 
 
-def _placed(own: pd.DataFrame, number: int) -> pd.DataFrame:
-    own = own.assign(_public=~own["private"]).sort_values(["_public", "mean", "reading"])
-    step = (1 - 2 * MARGIN) / len(own)
-    x = number + MARGIN + step * (np.arange(len(own)) + 0.5)
-    return own.drop(columns="_public").assign(x=x, step=step)
+def _place(rows: pd.DataFrame, number: int) -> pd.DataFrame:
+    rows = rows.assign(_public=~rows["private"]).sort_values(["_public", "mean", "reading"])
+    step = (1 - 2 * MARGIN) / len(rows)
+    x = number + MARGIN + step * (np.arange(len(rows)) + 0.5)
+    return rows.drop(columns="_public").assign(x=x, step=step)
 
 
-def _meets(own: pd.DataFrame, cell: dict) -> pd.Series:
-    found = pd.Series("neither", own.index)
+def _meets(rows: pd.DataFrame, cell: dict) -> pd.Series:
+    meets = pd.Series("neither", rows.index)
     for unit, factor in (("conjectured", 1.0), ("printed", 1 / cell["factor"])):
-        gap = own["mean"] - factor * cell["mean"]
-        found = found.mask(covers(gap, own["ci95"], factor * cell["ci95"]), unit)
-    return found
+        gap = rows["mean"] - factor * cell["mean"]
+        meets = meets.mask(covers(gap, rows["ci95"], factor * cell["ci95"]), unit)
+    return meets
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
@@ -98,7 +98,7 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _shade(axes: Axes, part: pd.DataFrame) -> None:
-    """Mark where readings are not private."""
+    """Colour the background of readings that are not private."""
     bare = part[~part["private"].astype(bool)]
     if len(bare):
         half = bare["step"].iloc[0] / 2
@@ -108,7 +108,7 @@ def _shade(axes: Axes, part: pd.DataFrame) -> None:
 def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     private = part["private"].astype(bool)
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
-    colours = [look.colour if kept else style.ALARM for kept in private]
+    colours = [look.colour if is_private else style.ALARM for is_private in private]
     axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
     dot: dict[str, Any] = {"ms": 4 if len(part) < 60 else 2, "mew": 0.6}
     for kind, colour, fill in ((private, *[look.colour] * 2), (~private, style.ALARM, "white")):
@@ -147,7 +147,7 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how many private readings meet the printed value, and in how many rows any does."""
+    """Return how many private readings meet the printed value, and in how many rows any does."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
     met = private["meets"].eq("printed")

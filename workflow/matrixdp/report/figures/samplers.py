@@ -1,4 +1,4 @@
-"""Section 6.4 of the MVG paper: what a draw of two samplers of one distribution costs."""
+"""Section 6.4 of the MVG paper: the time per draw of samplers of one distribution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from matrixdp.report.figures import base, style
 
-#: Of the samplers: how they look, and what they are called.
+#: Look and label of each sampler.
 SAMPLERS = style.legends("samplers")
 
 
@@ -31,12 +31,12 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
         axes.margins(x=0.22)
     keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
-    style.legend(figure, [style.key(one.label, one.look) for one in keys], 2)
+    style.legend(figure, [style.key(sampler.label, sampler.look) for sampler in keys], 2)
     return figure
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say what twice the size costs by both samplers, by the fitted powers."""
+    """Return what twice the size costs with both samplers, by the fitted powers."""
     square = frame[frame["case"].eq("m = n")].groupby("method")["slope"].first()
     affine, kronecker = (f"{2 ** square[name]:.2g} times" for name in ("affine", "kronecker"))
     return f"Twice the size costs {affine} as much by the affine map, {kronecker} by Kronecker's"

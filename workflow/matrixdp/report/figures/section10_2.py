@@ -17,22 +17,24 @@ from matrixdp.report.tables.section10_2 import ALL, ON_ALL, TWO
 
 NOMINAL = 1.0
 
-#: What the curves show of each set: the strongest mechanisms, and the paper's own.
+#: Curves of each set of features: its strongest mechanisms, and those of the paper.
 CURVES = {TWO: ("analytic_gaussian", "jl_exact"), ALL: ("mvg_binary", "directional_gaussian")}
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return what is shown of both experiments, ``features`` saying which, and published values."""
+    """Return the rows of both experiments (``features`` names the set), and published values."""
     reduced, full = (
-        frames.told(frames.shown(tables[f"summary/{name}"]), tables[f"comparisons/{name}"])
+        frames.add_verdicts(
+            frames.table_rows(tables[f"summary/{name}"]), tables[f"comparisons/{name}"]
+        )
         for name in ("section10_2", "regression")
     )
     full = full[full["mechanism"].isin(ON_ALL)]
     if not (len(reduced) and len(full)):
         return reduced.iloc[:0]
-    theirs = frames.printed(tables["published/table3"], "regression")
+    theirs = frames.published(tables["published/table3"], "regression")
     theirs = theirs[theirs["mechanism"].isin(ON_ALL) & theirs["epsilon"].notna()]
-    alone = frames.printed(tables["published/section10_2"], "regression")
+    alone = frames.published(tables["published/section10_2"], "regression")
     parts = (reduced, TWO), (full, ALL), (alone, TWO), (theirs, ALL)
     return frames.join(part.assign(features=features) for part, features in parts)
 
@@ -56,22 +58,22 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> bool:
     """Draw a row per mechanism, under a heading per set of features.
 
-    Returned is whether a published value lies within the axis.
+    Return whether a published value lies within the axis.
     """
     axes.set_title(f"At nominal ε = {NOMINAL:g}")
     published = frame[frame["kind"].eq("published")]
     names: list[str] = []
     inside = False
     low, high = (at["mean"] - at["ci95"]).min(), (at["mean"] + at["ci95"]).max()
-    # Ours have the room; what lies beyond stands in words at the edge.
+    # The axis fits our results; published values beyond it are written at the edge.
     most = high + 0.5 * (high - low)
     if np.isfinite(most):
         axes.set_xlim(low - 0.05 * (high - low), most)
     for features in (TWO, ALL):
         names.append(features.capitalize())
-        own = at[at["features"].eq(features)]
-        levels = own["kind"].eq("level")
-        ordered = frames.ordered(own[~levels]) + frames.ordered(own[levels])
+        members = at[at["features"].eq(features)]
+        levels = members["kind"].eq("level")
+        ordered = frames.ordered(members[~levels]) + frames.ordered(members[levels])
         for row in pd.concat([part for _, part in ordered]).itertuples():
             look, place = catalogue.look(row.mechanism), len(names)
             names.append(catalogue.label(row.mechanism))
@@ -106,11 +108,11 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> bool:
 
 def _curves(axes: Axes, rows: pd.DataFrame) -> None:
     axes.set(title="Against ε", ylabel=frames.axis(rows))
-    drawn = [(features, name) for features, names in CURVES.items() for name in names]
-    for place, (features, name) in enumerate(drawn):
+    curves = [(features, name) for features, names in CURVES.items() for name in names]
+    for place, (features, name) in enumerate(curves):
         part = rows[rows["features"].eq(features) & rows["mechanism"].eq(name)]
         if part["mean"].notna().any():
-            x, look = style.dodge(part["epsilon"], place, len(drawn)), catalogue.look(name)
+            x, look = style.dodge(part["epsilon"], place, len(curves)), catalogue.look(name)
             label = f"{catalogue.label(name)}, {features}"
             style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=True)
     style.log_axis(axes, "x", "nominal ε")
@@ -123,7 +125,7 @@ def _curves(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how many of the rows that the paper compares are clearly better than the baseline."""
+    """Return how many of the rows that the paper compares clearly beat the baseline."""
     ours = frame[frame["kind"].ne("published") & frame["epsilon"].eq(NOMINAL)]
     ours = ours.set_index(["features", "mechanism"])
     rows = ours[ours.index.isin([(TWO, "gaussian_2006"), (TWO, "jl_2012"), (ALL, "mvg_binary")])]

@@ -42,14 +42,14 @@ NO_MARK = Mark()
 
 @contextlib.contextmanager
 def context(salt: str = "matrixdp") -> Iterator[None]:
-    """Draw and save inside this: settings that no user's own matplotlibrc can change.
+    """Set matplotlib's settings for drawing and saving, whatever the user's matplotlibrc says.
 
-    The salt, a figure's name, makes the identifiers inside an SVG, the same each time.
+    ``salt`` is a figure's name; it makes the identifiers in an SVG the same in every run.
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        own = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
-        matplotlib.rcParams.update(catalogue.section("drawing") | own)
+        settings = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
+        matplotlib.rcParams.update(catalogue.section("drawing") | settings)
         yield
 
 
@@ -65,17 +65,17 @@ def canvas(
 
 
 def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
-    """Return what arranges panels in the lower share of a figure."""
+    """Return the layout engine that arranges panels in the lower share of a figure."""
     return ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, rect=(0, 0, 1, share))
 
 
 def legends(name: str) -> dict[str, Named]:
-    """Return label and look of what a figure shows beside mechanisms, from the catalogue."""
+    """Return labels and looks from the catalogue for things other than mechanisms."""
 
-    def named(label: str, like: str = "", **own: Any) -> Named:
-        return Named(label, look=look(like) if like else Look(**own))
+    def entry_words(label: str, like: str = "", **look_options: Any) -> Named:
+        return Named(label, look=look(like) if like else Look(**look_options))
 
-    return {key: named(**entry) for key, entry in catalogue.section("legends")[name].items()}
+    return {key: entry_words(**entry) for key, entry in catalogue.section("legends")[name].items()}
 
 
 #: Line, marker and share of white of the noise directions of one mechanism.
@@ -131,13 +131,13 @@ def curve(
 
 
 def level(axes: Axes, y: float, mechanism: str, label: str = "", **options: Any) -> None:
-    """Draw the level of a reference row: non-private dotted, chance dashed."""
+    """Draw the level of a reference row: dotted without privacy, dashed for a baseline."""
     kind = look(mechanism)
     style = {"color": kind.colour, "linestyle": kind.line, "linewidth": 1.2, "zorder": 1.5}
     axes.axhline(y, label=label, **style | options)
 
 
-#: Of a published value.
+#: Style of a published value.
 _OPEN: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "markeredgewidth": 1.4}
 _OPEN |= {"linestyle": "none"}
 
@@ -157,7 +157,7 @@ def against_epsilon(
     members: Sequence[tuple[str, str, pd.DataFrame]],
     apart: float,
 ) -> None:
-    """Draw curves against nominal epsilon, and where one has no guarantee at the foot of the axes.
+    """Draw curves against nominal epsilon; crosses at the bottom mark epsilons without guarantee.
 
     Args:
         members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.
@@ -168,7 +168,7 @@ def against_epsilon(
         x, as_ = dodge(part["epsilon"], place, len(members), apart), look(name)
         curve(axes, x, part["mean"], part["ci95"], as_=as_, label=label, bars=apart > 0)
         refused = part.loc[part["mean"].isna(), "epsilon"]
-        # In a strip, so that the marks of several do not meet.
+        # Each mechanism's crosses have a height of their own, so that they do not overlap.
         height = np.full(len(refused), 0.03 + 0.05 * refusing)
         options: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False}
         (marks,) = axes.plot(refused, height, "x", color=as_.colour, **options)
@@ -177,7 +177,7 @@ def against_epsilon(
 
 
 def log_axis(axes: Axes, which: str, text: str) -> None:
-    """Make an axis logarithmic, one tick per power of ten (fewer if many), with a name and unit."""
+    """Make an axis logarithmic, with a label and at most nine ticks at powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     getattr(axes, f"set_{which}scale")("log")
     axis.set_major_locator(LogLocator(base=10, numticks=9))
@@ -195,10 +195,10 @@ _PLAIN = Look(INK, "o")
 
 
 def published_values(axes: Axes, rows: pd.DataFrame) -> bool:
-    """Draw published values side by side; those beyond the axis stand in words at its end.
+    """Draw published values side by side; values beyond the axis are written at its end.
 
-    Returned is whether any lies within the axis. ``rows`` have ``mechanism``, ``epsilon``,
-    ``mean`` and ``ci95``.
+    Return whether any lies within the axis. ``rows`` have ``mechanism``, ``epsilon``, ``mean`` and
+    ``ci95``.
     """
     low, high = axes.get_ylim()
     inside = rows["mean"].between(low, high)
@@ -223,25 +223,25 @@ def published_key(factor: float, as_: Look = _PLAIN) -> Line2D:
 
 
 def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
-    """Write the label of every curve and level at its right end, with its marker, beside the axes.
+    """Write the label of every curve and level beside the axes, at its right end, with its marker.
 
-    ``height`` is that of the axes in inches, about; a line of a label has so many letters.
+    ``height`` is about that of the axes in inches; ``letters`` is the width of a label's line.
     """
-    # From a value to its share of the height, once the limits are settled.
+    # Maps a value to its share of the height; reading the limits first settles them.
     axes.get_ylim()
     share = (axes.transData - axes.transAxes).transform
     ends = []
     for line in axes.lines:
         label, (x, y) = str(line.get_label()), np.array(line.get_data(), dtype=float)
-        there = np.flatnonzero(np.isfinite(x + y))
-        if label.startswith("_") or not label or not len(there):
+        finite = np.flatnonzero(np.isfinite(x + y))
+        if label.startswith("_") or not label or not len(finite):
             continue
-        end = x[there[-1]], y[there[-1]]
+        end = x[finite[-1]], y[finite[-1]]
         across = line.get_transform() != axes.transData
         up = float(np.clip(share((1, end[1]))[1], 0, 1))
         ends.append((up, textwrap.fill(label, letters), line, None if across else end))
     ends.sort(key=lambda end: end[0])
-    # The share of the height that each label takes, with one line's space around.
+    # The share of the height that each label takes, with some space around it.
     tall = [(text.count("\n") + 1.15) * 10.5 / (72 * height) for _, text, *_ in ends]
     centres = spread([y for y, *_ in ends], tall)
     for (up, text, line, last), at in zip(ends, centres, strict=True):
@@ -257,16 +257,19 @@ def label_ends(axes: Axes, height: float, letters: int = 37) -> None:
         sample.set(color=colour, markersize=5, linewidth=1.3, markevery=[1], zorder=2)
         sample.set(clip_on=False, transform=axes.transAxes)
         outside = axes.annotate("", xy, (1.03, at), **ways), axes.text(1.07, at, text, **options)
-        for one in (sample, *outside):
-            one.set_in_layout(False)
+        for artist in (sample, *outside):
+            artist.set_in_layout(False)
 
 
-def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
-    """Return centres in the order of those wanted, that do not touch and lie below ``top``."""
+def spread(positions: Iterable[float], sizes: Sequence[float], top: float = 1.0) -> list[float]:
+    """Return centres near ``positions``, in their order, that do not overlap or exceed ``top``.
+
+    ``positions`` ascend; ``sizes`` are the extents around the centres, in the same unit.
+    """
     gaps = (np.add(sizes[1:], sizes[:-1]) / 2).tolist()
     centres: list[float] = []
-    for one, gap in zip(wanted, [0.0, *gaps], strict=False):
-        centres.append(max(float(one), centres[-1] + gap) if centres else float(one))
+    for position, gap in zip(positions, [0.0, *gaps], strict=False):
+        centres.append(max(float(position), centres[-1] + gap) if centres else float(position))
     limit = top - sizes[-1] / 2 if sizes else top
     for i in reversed(range(len(centres))):
         centres[i] = min(centres[i], limit)
@@ -275,22 +278,22 @@ def spread(wanted: Iterable[float], sizes: Sequence[float], top: float = 1.0) ->
 
 
 def dodge(x: ArrayLike, place: int, places: int, share: float = 0.06) -> np.ndarray:
-    """Return values of a logarithmic axis moved aside, so that tied curves do not hide each other.
+    """Return values of a logarithmic axis, shifted so that tied curves do not hide each other.
 
-    ``place`` is that of the curve among so many, ``share`` the relative distance between two.
+    The curve is number ``place`` of ``places``; ``share`` is the relative distance between two.
     """
     return np.asarray(x, dtype=float) * (1 + share) ** (place - (places - 1) / 2)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
-    """Draw one legend below all panels; a tuple of handles has one text, that of its first."""
-    texts = [(one[0] if isinstance(one, tuple) else one).get_label() for one in handles]
+    """Draw one legend below all panels; a tuple of handles has the label of its first."""
+    texts = [(handle[0] if isinstance(handle, tuple) else handle).get_label() for handle in handles]
     options |= {"ncols": columns, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0.6)}}
     figure.legend(handles, texts, loc="outside lower center", **options)
 
 
 def say(axes: Axes, text: str) -> None:
-    """Write inside an empty panel why there is nothing to see."""
+    """Write in an empty panel why it is empty."""
     box = {"boxstyle": "round", "facecolor": "#F4F4F4", "edgecolor": "#CCCCCC"}
     style: dict[str, Any] = {"ha": "center", "va": "center", "color": "#555555", "style": "italic"}
     axes.text(0.5, 0.5, text, transform=axes.transAxes, wrap=True, bbox=box, **style)
@@ -304,20 +307,20 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
-    """Write a small text so many points to the right of a place, or to its left if negative."""
+    """Write a small text ``points`` to the right of a position, or to its left if negative."""
     style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
 
 def note(axes: Axes, text: str, below: float) -> None:
-    """Write under a panel, so many points below it, from the left edge of the figure."""
+    """Write a text ``below`` points under a panel, from the left edge of the figure."""
     style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
     style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
     axes.annotate(text, (0.01, 0), (0, -below), annotation_clip=False, **style)
 
 
 def message(text: str) -> Drawing:
-    """Return a figure that says why there is nothing to see."""
+    """Return a figure whose text says why it is empty."""
     figure, axes = canvas(2.5)
     axes[0, 0].set(xticks=[], yticks=[])
     say(axes[0, 0], f"Nothing to show: {text}.")
@@ -325,9 +328,10 @@ def message(text: str) -> Drawing:
 
 
 def headline(figure: Drawing, finding: str, topic: str, mark: Mark = NO_MARK) -> None:
-    """Write what is found above all panels, and under it, smaller, what the figure is about.
+    """Write the finding above all panels, and the topic in small print below it.
 
-    The figure grows by what is written. What marks its data comes first, in red, and across.
+    The figure grows by the height of the text. A mark of its data comes first, in red, and is also
+    stamped across the panels.
     """
     # Two lines of about one length, if one is not enough.
     letters = LETTERS if len(finding) <= LETTERS else min(LETTERS, len(finding) // 2 + 8)

@@ -1,4 +1,4 @@
-"""Figure 1 of the IMGM paper, and its kin: accuracy against nominal and against true epsilon."""
+"""Figure 1 of the IMGM paper and similar ones: accuracy against nominal and true epsilon."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from matrixdp.report import comparisons
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
-#: Where headlines compare schemes.
+#: The nominal epsilon at which headlines compare schemes.
 NOMINAL = 1.0
 
-#: True epsilons beyond these stand at the edge: nothing is left to learn, or nothing protected.
+#: True epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
 
-#: Of both rows of panels: the column across, and the name of the axis.
+#: The two rows of panels: the column on the x axis, and the label of the axis.
 ROWS = {"epsilon": "nominal ε", "epsilon_actual": "true ε"}
 
 
@@ -29,7 +29,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     for name, table in by_experiment(tables, "summary").items():
         rows = frames.cells(table, ("epsilon_actual", "n_trials"))
         if rows["kind"].eq("mechanism").any():
-            rows = frames.told(rows, tables[f"comparisons/{name}"])
+            rows = frames.add_verdicts(rows, tables[f"comparisons/{name}"])
             parts.append(comparisons.twins(rows, table))
     return frames.join(parts)
 
@@ -68,15 +68,15 @@ def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, p
 
 def _edges(axes: Axes, true: pd.Series) -> None:
     """Scale the axis to true epsilons, and name its ends where some lie beyond them."""
-    shown = true.clip(LEAST, MOST)
-    axes.set_xlim(shown.min() / 1.6, shown.max() * 1.6)
+    visible = true.clip(LEAST, MOST)
+    axes.set_xlim(visible.min() / 1.6, visible.max() * 1.6)
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
 
 def _finish(axes: Axes, rows: pd.DataFrame, name: str) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
-    # Intervals of very few trials may leave the picture.
+    # Intervals of very few trials are too wide to fit, and may be cut off.
     half = rows["ci95"].fillna(0).clip(upper=0.1)
     low, high = (rows["mean"] - half).min(), (rows["mean"] + half).max()
     axes.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
@@ -89,7 +89,7 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     label = partial(catalogue.label, kind=kind)
     ours = frame[frame["kind"].eq("mechanism") & ~frame["_twin"].eq(True)]
     keys = [
-        style.key(frames.named(part, label), catalogue.look(name))
+        style.key(frames.mechanism_label(part, label), catalogue.look(name))
         for name, part in frames.ordered(ours)
     ]
     levels = frame.loc[frame["kind"].eq("level"), "mechanism"].unique()
@@ -98,7 +98,7 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Say how far apart the true epsilons of schemes of one nominal epsilon lie."""
+    """Return the range of the schemes' true epsilons at one nominal epsilon."""
     rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
     true = rows.loc[rows["mean"].notna(), "epsilon_actual"].dropna()
     if true.empty:

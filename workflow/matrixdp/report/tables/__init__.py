@@ -27,19 +27,19 @@ def write(
 ) -> None:
     """Write ``<out>/<name>.csv``, ``.md`` and ``.json`` of each table.
 
-    The settings of the run say of which experiments there are tables. ``out`` is by default the
-    place of the run's tables in this reading.
+    The settings of the run name its experiments. ``out`` is by default the place of the run's
+    tables in this reading.
 
     Raises:
         InputError: there is no such table, or an input is damaged. Missing inputs are no error:
             the table says so.
     """
-    known = registry(entries.experiments(results))
+    by_name = registry(entries.experiments(results))
     for name in names:
-        table = known[checks.choice(known, table=name)]
+        table = by_name[checks.choice(by_name, table=name)]
         place = places.place(f"tables/{name}", Path(results), reading)
         frame, status = table.collect(results, reading)
         with table.complete():
             grid = table.show(frame, status)
-        kept = [column for column in frame.columns if not str(column).startswith("_")]
-        markup.write(Path(out or place.parent) / name, frame[kept], grid)
+        columns = [column for column in frame.columns if not str(column).startswith("_")]
+        markup.write(Path(out or place.parent) / name, frame[columns], grid)

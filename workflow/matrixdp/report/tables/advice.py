@@ -1,8 +1,8 @@
 """Which mechanism should I use? The best row of each task, by guarantee and epsilon.
 
-The best row is held against all others as :mod:`matrixdp.report.comparisons` compares them. What a
-mechanism releases, and that nothing speaks against its guarantee, is what the audit says, and for
-schemes of private training the catalogue.
+:mod:`matrixdp.report.comparisons` compares the best row with all others. The audit says what a
+mechanism releases, and whether its guarantee is in doubt. For schemes of private training the
+catalogue says so.
 """
 
 from __future__ import annotations
@@ -43,71 +43,76 @@ PURE, APPROXIMATE = "pure", "approximate"
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per task, guarantee and epsilon (``COLUMNS``).
 
-    A task is an experiment and what may be released for it: records alone, if some mechanism
-    releases these, and anything; or what a training is private in. ``advice`` is the row in a
-    sentence, and ``outcome`` of which kind: ``clear``, ``tied``, ``none`` (chance is not beaten) or
-    ``few`` (trials). ``difference`` is the runner-up's mean minus the best one's, with its 95 %
-    interval and corrected ``p``. ``tied_with`` names those that the best one is not better than,
-    ``clear`` says that there are none. ``held_out`` says how a best one whose rule was made on the
-    papers' data does on other data: without such evidence it is no option. ``over_chance`` is the
-    best mean over that of ``baseline``, ``beats_chance`` whether it is better. Both verdicts are
-    those of :mod:`matrixdp.report.comparisons`.
+    A task is an experiment and what may be released for it: records alone (if some mechanism
+    releases these), or anything. For private training it is what the training protects.
+
+    ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
+    ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best mean,
+    with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
+    does not beat; ``clear`` says that there are none. ``over_chance`` is the best mean over that of
+    ``baseline``, ``beats_chance`` whether it is better. Both verdicts are those of
+    :mod:`matrixdp.report.comparisons`. ``held_out`` is the result on other data of a mechanism
+    that was designed on the papers' data. Without such evidence the mechanism is not advised.
     """
-    found = pd.DataFrame(
+    frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
         columns=[*COLUMNS, "_rivals"],
     )
-    # What may be released besides the records is of interest where it gives more to choose from.
+    # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "_rivals"]
-    found = found.drop_duplicates(choice, ignore_index=True)
-    rows = found.to_dict("records")
-    found["outcome"] = [_outcome(row) for row in rows]
-    found["advice"] = [_said(row, _outcome(row)) for row in rows]
-    return found[[*COLUMNS]]
+    frame = frame.drop_duplicates(choice, ignore_index=True)
+    rows = frame.to_dict("records")
+    frame["outcome"] = [_outcome(row) for row in rows]
+    frame["advice"] = [_sentence(row, _outcome(row)) for row in rows]
+    return frame[[*COLUMNS]]
 
 
-def _options(about: catalogue.Experiment, shown: pd.DataFrame, tables: Tables) -> dict[str, str]:
-    """Return what each mechanism releases, of those whose guarantee nothing speaks against."""
+def _options(about: catalogue.Experiment, rows: pd.DataFrame, tables: Tables) -> dict[str, str]:
+    """Return, by mechanism whose guarantee is not in doubt, what it releases."""
     audit = tables.get(f"audit/{about.id}")
     if audit is None:
-        known = catalogue.schemes(about.kind)
-        names = [*dict.fromkeys(shown["mechanism"])]
-        private = [name for name in names if name not in known or known[name].status == "private"]
+        schemes = catalogue.schemes(about.kind)
+        names = [*dict.fromkeys(rows["mechanism"])]
+        private = [
+            name for name in names if name not in schemes or schemes[name].status == "private"
+        ]
         return {name: about.kind for name in private if name not in catalogue.REFERENCES}
-    judged = standing(audit)
-    query = dict(zip(audit["mechanism"], audit["query"], strict=True))
-    return {name: RELEASED[one] for name, one in query.items() if judged[name] == CERTIFIED}
+    verdicts = standing(audit)
+    queries = dict(zip(audit["mechanism"], audit["query"], strict=True))
+    return {name: RELEASED[query] for name, query in queries.items() if verdicts[name] == CERTIFIED}
 
 
 def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     about, results = catalogue.experiment(experiment), tables[f"summary/{experiment}"]
-    shown = summary.default(results)
+    table = summary.default(results)
     pairs = comparisons.oriented(tables[f"comparisons/{experiment}"])
-    options = _options(about, shown, tables)
-    nominal = pd.to_numeric(shown["epsilon"], errors="coerce")
+    options = _options(about, table, tables)
+    nominal = pd.to_numeric(table["epsilon"], errors="coerce")
     notes = {name: evidence.sentence(tables.get("held_out"), experiment, name) for name in options}
-    kept = shown["mechanism"].isin(options) & shown["mean"].notna()
-    # A parameter that was chosen on the data is nothing that one can run in private.
-    kept &= shown["variant"].eq("")
-    # So is a rule that was made on the data, unless other data speak for it.
-    kept &= shown["mechanism"].map(lambda name: name not in catalogue.tuned() or bool(notes[name]))
-    kept &= shown["epsilon_actual"].notna() & ~exceeds(shown["epsilon_actual"], nominal)
-    rivals = shown.assign(nominal=nominal)[kept].sort_values("nominal", kind="stable")
-    levels = shown.set_index("mechanism")["mean"]
+    eligible = table["mechanism"].isin(options) & table["mean"].notna()
+    # A parameter that was chosen on the data without privacy cannot be chosen by a private run.
+    eligible &= table["variant"].eq("")
+    # The same holds for a rule designed on these data, unless it is tested on other data.
+    eligible &= table["mechanism"].map(
+        lambda name: name not in catalogue.tuned() or bool(notes[name])
+    )
+    eligible &= table["epsilon_actual"].notna() & ~exceeds(table["epsilon_actual"], nominal)
+    rivals = table.assign(nominal=nominal)[eligible].sort_values("nominal", kind="stable")
+    levels = table.set_index("mechanism")["mean"]
     levels = levels.mask(levels.abs().lt(ROUNDING), 0.0)
-    baseline = summary.trivial(shown)
+    baseline = summary.trivial(table)
     ends = {"chance": levels.get(baseline, nan), "nonprivate": levels.get("nonprivate", nan)}
     ends["baseline"] = baseline
-    # In the order of what gives away more.
-    released = [one for one in dict.fromkeys(RELEASED.values()) if one in options.values()]
+    # In the order of how much they reveal.
+    released = [kind for kind in dict.fromkeys(RELEASED.values()) if kind in options.values()]
     kinds = released or [about.kind]
     for number in range(1, len(kinds) + 1):
-        allowed = [name for name, one in options.items() if one in kinds[:number]]
+        allowed = [name for name, kind in options.items() if kind in kinds[:number]]
         words = " or ".join(kinds[:number])
         task = f"{about.title}: {words}" if released else about.title
-        own = rivals[rivals["mechanism"].isin(allowed)]
+        candidates = rivals[rivals["mechanism"].isin(allowed)]
         for guarantee in (PURE, APPROXIMATE):
-            some = own[own["delta"].eq(0)] if guarantee == PURE else own
+            some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
             for epsilon, rows in some.groupby("nominal"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
                 if row := _best(rows, at, about, baseline):
@@ -119,30 +124,30 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
 def _best(
     rows: pd.DataFrame, pairs: pd.DataFrame, about: catalogue.Experiment, baseline: str
 ) -> dict[str, Any] | None:
-    """Return the row of one task, guarantee and epsilon; None if fewer than two can serve it."""
+    """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms."""
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_law"] & pairs["mechanism"].isin(names)]
     alike = {name: {*twins.loc[twins["mechanism"].eq(name), "against"]} for name in names}
-    # One law under two names stands once, by its first name.
-    once = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
+    # Mechanisms with the same noise distribution are ranked once, under the first name.
+    distinct = [name for i, name in enumerate(names) if not alike[name] & {*names[:i]}]
     larger = catalogue.metric(str(rows["metric"].max())).larger
     means = rows.set_index("mechanism")["mean"]
-    if len(once) < 2:
+    if len(distinct) < 2:
         return None
-    ranked = sorted(once, key=lambda name: -means[name] if larger else means[name])
+    ranked = sorted(distinct, key=lambda name: -means[name] if larger else means[name])
     first, second = ranked[:2]
-    own = pairs[pairs["mechanism"].eq(first)].set_index("against")
+    contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
-    known = catalogue.schemes(about.kind).get(first)
-    shown = ["epsilon", "delta", "metric", "ci95", "noise_std", "epsilon_actual", "n_trials"]
-    verdicts = own["verdict"].reindex(ranked[1:])
-    tied = [_named(name, alike) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
+    scheme = catalogue.schemes(about.kind).get(first)
+    columns = ["epsilon", "delta", "metric", "ci95", "noise_std", "epsilon_actual", "n_trials"]
+    verdicts = contests["verdict"].reindex(ranked[1:])
+    tied = [_join_names(name, alike) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
-        **best[[*shown, "data_status"]],
-        "best": _named(first, alike),
+        **best[[*columns, "data_status"]],
+        "best": _join_names(first, alike),
         "error": means[first],
-        "how": ": ".join(filter(None, (known.calibration, known.note))) if known else "",
-        "runner_up": _named(second, alike),
+        "how": ": ".join(filter(None, (scheme.calibration, scheme.note))) if scheme else "",
+        "runner_up": _join_names(second, alike),
         "runner_up_error": means[second],
         "best_mechanism": first,
         "runner_up_mechanism": second,
@@ -151,23 +156,25 @@ def _best(
         "tied_with": "; ".join(tied),
         "_rivals": tuple(ranked[1:]),
     }
-    if second in own.index:
-        low, high, difference, p = own.loc[second, ["low", "high", "difference", "p_corrected"]]
+    if second in contests.index:
+        low, high, difference, p = contests.loc[
+            second, ["low", "high", "difference", "p_corrected"]
+        ]
         row |= {"difference": -difference, "p": p, "low": -high, "high": -low}
-    if baseline in own.index:
-        against = own.loc[baseline]
+    if baseline in contests.index:
+        against = contests.loc[baseline]
         row["beats_chance"] = against["verdict"] == comparisons.BETTER
         row["over_chance"] = against["mean"] / against["mean_against"]
     return row
 
 
-def _named(mechanism: str, alike: Mapping[str, set[str]]) -> str:
+def _join_names(mechanism: str, alike: Mapping[str, set[str]]) -> str:
     names = sorted({mechanism, *alike[mechanism]}, key=catalogue.rank)
     return " = ".join(catalogue.label(name) for name in names)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
-    """Return ``few``, ``none``, ``clear`` or ``tied``; too few trials name no winner."""
+    """Return ``few``, ``none``, ``clear`` or ``tied``; there is no winner with too few trials."""
     if row["n_trials"] < ENOUGH:
         return "few"
     if not pd.isna(row["beats_chance"]) and not row["beats_chance"]:
@@ -175,16 +182,16 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return "clear" if row["clear"] else "tied"
 
 
-def _said(row: Mapping[str, Any], outcome: str) -> str:
+def _sentence(row: Mapping[str, Any], outcome: str) -> str:
     level = catalogue.label(row["baseline"]).lower()
     *names, last = row["tied_with"].split("; ")
     others = " or ".join(filter(None, (", ".join(names), last)))
     return ADVICE[outcome].format(**row, level=level, others=others)
 
 
-def grid(found: pd.DataFrame) -> Grid:
+def grid(frame: pd.DataFrame) -> Grid:
     """Return the rows by task."""
-    return markup.grid(found, "task", cells)
+    return markup.grid(frame, "task", cells)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:

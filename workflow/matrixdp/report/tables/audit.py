@@ -26,19 +26,19 @@ RELEASED = {
 #: By how many times a mechanism's noise could shrink at the same guarantee.
 EXCESS = "Excess noise (times)"
 
-#: How verdicts of the audit begin that a release fails by, and those that leave it in doubt.
+#: First words of verdicts by which a release fails the audit, and of those that leave a doubt.
 FAILED, UNDECIDED = "violated", "undecided"
 DOUBTFUL = (FAILED, UNDECIDED, "not certifiable")
 
-#: What the audit makes of the epsilon that a mechanism declares.
+#: Standing of the epsilon that a mechanism declares, after the audit.
 CERTIFIED, DECLARED = "certified", "declared"
 
 
 def standing(audit: pd.DataFrame) -> dict[str, str]:
-    """Return by mechanism whether its epsilon is ``certified``, or ``declared`` and no more.
+    """Return by mechanism whether its epsilon is ``certified`` or only ``declared``.
 
     It is certified if no release of the mechanism is in doubt. A mechanism that the audit lacks is
-    not in the result: nothing certifies it.
+    not in the result, since nothing certifies it.
     """
     doubtful = audit["verdict"].astype(str).str.startswith(DOUBTFUL)
     worst = doubtful.groupby(audit["mechanism"], sort=False).any()
@@ -51,8 +51,8 @@ def standings(tables: Tables, experiment: str, mechanisms: pd.Series) -> pd.Seri
     ``tables`` are inputs by name, ``mechanisms`` the mechanism of each row.
     """
     audit = tables.get(f"audit/{experiment}")
-    found = {} if audit is None else standing(audit)
-    return mechanisms.map(found).astype(object).fillna("")
+    by_mechanism = {} if audit is None else standing(audit)
+    return mechanisms.map(by_mechanism).astype(object).fillna("")
 
 
 def mark(text: str, row: Mapping[str, Any]) -> str:
@@ -67,7 +67,7 @@ def data(tables: Tables) -> pd.DataFrame:
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many releases failed, and what shortfall of noise the audit would have found."""
+    """Return how many releases failed, and what shortfall of noise the audit would detect."""
     failed, power = failures(table) or "None", table["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
     return f"{failed} of {len(table)} releases failed{words}"
@@ -110,14 +110,14 @@ def canary_grid(table: pd.DataFrame) -> Grid:
 
 
 def sensitivity_grid(table: pd.DataFrame) -> Grid:
-    """Return declared sensitivities beside the largest that an attack found."""
+    """Return declared sensitivities beside the largest that an attack attains."""
     cells: Cells = {"Query": _released, "Sensitivity": "measure"}
     cells |= {name.capitalize(): name for name in ("declared", "found", "replayed", "verdict")}
     return markup.grid(table, "experiment", cells)
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
-    """Return, per release with noise of a known size, its noise and what would have been enough."""
+    """Return, per release whose excess noise is known, its noise and the noise that suffices."""
     columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
     columns += ["delta", "noise_std", "kappa", "rescaled_std"]
     table = data(tables)
@@ -125,7 +125,7 @@ def effective_noise(tables: Tables) -> pd.DataFrame:
 
 
 def noise_finding(table: pd.DataFrame) -> str:
-    """Say how much too much noise MVG adds by each experiment's theorems."""
+    """Return by how many times MVG's noise exceeds what its guarantee needs; empty for none."""
     times = _excess(mvg_noise(table))
     return f"MVG adds {times} times the noise that its guarantee needs" if times else ""
 
@@ -149,7 +149,7 @@ def noise_grid(table: pd.DataFrame) -> Grid:
 
 
 def _exact(rows: pd.DataFrame) -> str:
-    """Return the attained epsilon, up to the bound where that is not attained; mu where it is 0."""
+    """Return the attained epsilon, and the bound where that is larger; mu where epsilon is 0."""
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
     if DECLARED in standing(rows).values() and attained.isna().all():
         return mark(span(bound), {"standing": DECLARED})
@@ -162,33 +162,33 @@ def _exact(rows: pd.DataFrame) -> str:
 
 def _released(row: Any) -> str:
     query = pd.Series(row["query"])
-    return markup.said(query.map(RELEASED).fillna(query))
+    return markup.format_value(query.map(RELEASED).fillna(query))
 
 
 def _excess(rows: pd.DataFrame) -> str:
-    return span(rows["kappa"], lambda one: "1" if abs(one - 1) < 1e-3 else short(one))
+    return span(rows["kappa"], lambda factor: "1" if abs(factor - 1) < 1e-3 else short(factor))
 
 
 def _power(rows: pd.DataFrame) -> str:
-    """Return from what share on noise that is too small would have been found."""
+    """Return the least share of missing noise that the audit would detect."""
     worst = _judged(rows)["shortfall"].max(skipna=False)
     return "untested" if pd.isna(worst) else f"{worst:.1%}"
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of releases that have a guarantee to judge."""
+    """Return the rows of releases that have a guarantee and were audited."""
     return table[~table["verdict"].astype(str).str.startswith("not run")]
 
 
 def _words(rows: pd.DataFrame) -> str:
     """Return the verdict, or each with its number of releases."""
     counts = rows["verdict"].value_counts(sort=False)
-    said = [f"{verdict} ({count})" for verdict, count in counts.items()]
-    return "; ".join(said) if len(said) > 1 else str(counts.index[0])
+    counted = [f"{verdict} ({count})" for verdict, count in counts.items()]
+    return "; ".join(counted) if len(counted) > 1 else str(counts.index[0])
 
 
 def broken(table: pd.DataFrame) -> int:
-    """Return how many declared sensitivities do not withstand the search."""
+    """Return how many declared sensitivities the search refutes."""
     return int((~table["verdict"].str.startswith("holds")).sum())
 
 
@@ -203,7 +203,7 @@ def failures(table: pd.DataFrame) -> int:
 
 
 def missed(table: pd.DataFrame) -> int:
-    """Return how many known mistakes were missed, or have a control that fails."""
+    """Return how many canaries were missed, or have a control that fails."""
     return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 

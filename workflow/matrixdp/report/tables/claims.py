@@ -24,7 +24,7 @@ PAPERS = {
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return the ledger as it is."""
+    """Return the ledger of claims, with empty text where a cell is missing."""
     text = ["claim", "place", "kind", "verdict", "reason", "statistic", "evidence", "shown_by"]
     counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
     table = tables["claims"].astype(dict.fromkeys(text, object))
@@ -35,10 +35,10 @@ def grid(table: pd.DataFrame) -> Grid:
     """Return the claims by paper."""
     over = bool(table["readings_total"].notna().any())
 
-    def shown(row: Mapping[str, Any]) -> dict[str, str]:
+    def visible_cells(row: Mapping[str, Any]) -> dict[str, str]:
         return {name: cell for name, cell in cells(row).items() if over or name != "Readings"}
 
-    return markup.grid(table, "paper", shown, title=PAPERS.__getitem__)
+    return markup.grid(table, "paper", visible_cells, title=PAPERS.__getitem__)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:

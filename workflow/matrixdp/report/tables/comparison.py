@@ -1,8 +1,8 @@
-"""What the trials of each experiment gave, beside Tables 3 to 5 of the MVG paper.
+"""Results of each experiment, beside Tables 3 to 5 of the MVG paper.
 
 The paper's rows come first, in its order and under its labels; our further rows follow. The
-published numbers, their units, and which mechanism stands for which row come from
-``published/table{3,4,5}.csv``. An experiment of which no paper prints results has our rows alone.
+published numbers, their units, and the mechanism of each row come from
+``published/table{3,4,5}.csv``. An experiment without published results has our rows alone.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ COLUMNS = (
 NOT_RUN = "not run"
 AT_CHANCE = "at chance"
 NOT_PRIVATE = "not private"
-#: How an error lies to the published one.
-_SAID = {"lower": "less error", "higher": "more error"}
+#: Words for an error below or above the published one.
+_DIRECTIONS = {"lower": "less error", "higher": "more error"}
 
 
 class Base(NamedTuple):
-    """The row that ratios are to, ours and the paper's: ratios have no unit that can slip."""
+    """The row by which ratios divide, ours and the paper's; ratios do not depend on the unit."""
 
     mechanism: str
     mean: float
@@ -56,23 +56,23 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return the rows of an experiment's table (see :func:`comparison`) from its inputs."""
     about, settings = catalogue.experiment(experiment), tables["settings"]
     rows = dict(readings.find(settings["reading"]).rows)
-    results, printed = tables[f"summary/{experiment}"], tables[f"published/{about.results}"]
-    printed = printed.assign(mechanism=printed["mechanism"].replace(rows))
-    level = base(about, results, printed, settings["reading"])
+    results, published = tables[f"summary/{experiment}"], tables[f"published/{about.results}"]
+    published = published.assign(mechanism=published["mechanism"].replace(rows))
+    level = base(about, results, published, settings["reading"])
     compared = tables[f"comparisons/{experiment}"]
-    table = comparison(about, results, printed, compared, settings, level)
+    table = comparison(about, results, published, compared, settings, level)
     return table.assign(standing=audit.standings(tables, experiment, table["mechanism"]))
 
 
 def base(
-    about: catalogue.Experiment, results: pd.DataFrame, printed: pd.DataFrame, reading: str
+    about: catalogue.Experiment, results: pd.DataFrame, published: pd.DataFrame, reading: str
 ) -> Base:
-    """Return the row without privacy, or where ours or theirs has no error, that of chance.
+    """Return the row without privacy; if its error is 0 here or in the paper, the best baseline.
 
-    Where the paper prints a baseline, chance is the best of those that it prints.
+    Baselines that the paper prints come before others.
     """
-    ours = _shown(results, reading).drop_duplicates("mechanism").set_index("mechanism")
-    theirs = {row["mechanism"]: _published(row)[0] for row in printed.to_dict("records")}
+    ours = _select_rows(results, reading).drop_duplicates("mechanism").set_index("mechanism")
+    theirs = {row["mechanism"]: _published(row)[0] for row in published.to_dict("records")}
     both = ours[ours.index.isin([*theirs])].reset_index()
     trivial = summary.trivial(both) or summary.trivial(ours.reset_index()) or catalogue.RANDOM
     ours = ours.reindex(["nonprivate", trivial])[["mean", "ci95"]]
@@ -85,34 +85,34 @@ def base(
 def comparison(
     about: catalogue.Experiment,
     results: pd.DataFrame,
-    printed: pd.DataFrame,
+    published: pd.DataFrame,
     compared: pd.DataFrame,
     settings: Mapping[str, Any],
     level: Base,
 ) -> pd.DataFrame:
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
-    ``ratio`` is mean / published value, ``verdict`` how the two lie in the unit that is printed.
-    ``over_base`` is the ratio to ``level``, its half-width as if the two shared no trials.
-    ``against_paper`` is by these ratios where we suspect another unit, else by the values;
+    ``ratio`` is mean / published value; ``verdict`` compares the two in the printed unit.
+    ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no trials.
+    ``against_paper`` compares these ratios where we suspect another unit, else the values.
     ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
     baseline that costs no privacy. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and
-    ``implied_noise_std`` say where our curve has what is printed, as it is compared (see
+    ``implied_noise_std`` are where our curve meets the published number (see
     :func:`matrixdp.report.statistics.implied`).
 
-    ``about`` is the experiment, or the one whose unit it shares; of the settings, ``table_epsilon``
-    is shown, in the reading ``reading``, and ``taus.public``, a share fixed before anything is
-    seen, gets rows of its own.
+    ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
+    (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed
+    before any data are read, has rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
     simulated = status == summary.SIMULATED
-    results = _shown(results, reading)
+    results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
     scale = level.mean / level.published if about.conjecture else 1.0
     rows = []
-    for cell in printed.to_dict("records"):
-        found = _find(results, cell["mechanism"], epsilon)
+    for cell in published.to_dict("records"):
+        row = _find(results, cell["mechanism"], epsilon)
         value, margin = _published(cell)
         meets = statistics.implied(_curve(results, cell["mechanism"]), value * scale)
         ours = {
@@ -123,13 +123,13 @@ def comparison(
             "published_value": value,
             "published_over_base": value / level.published,
             "published_over_base_ci": margin / level.published,
-            "verdict": "" if simulated else _verdict(found, value, margin),
+            "verdict": "" if simulated else _verdict(row, value, margin),
             "implied_epsilon": meets[0],
             "implied_noise_std": meets[1],
             "_qualifier": cell["qualifier"],
         }
-        rows.append(found | ours)
-    rows += _further_rows(results, printed, epsilon, f"tau={settings['taus']['public']}")
+        rows.append(row | ours)
+    rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
     table["data_status"] = status
     table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")
@@ -147,39 +147,39 @@ def comparison(
         names = ("published_over_base", "published_over_base_ci", "over_base", "over_base_ci")
         ratios = table[[*names]].astype(float).to_numpy()
         verdicts = pd.Series([statistics.verdict(*row) for row in ratios])
-    printed_there = enough & table["published_over_base"].notna()
-    table["against_paper"] = verdicts.replace(_SAID).where(printed_there, "")
+    comparable = enough & table["published_over_base"].notna()
+    table["against_paper"] = verdicts.replace(_DIRECTIONS).where(comparable, "")
     trivial = summary.trivial(results)
     table["against_chance"] = "" if simulated else against(trivial, table, compared)
-    metric = next((one for one in results["metric"] if one), "")
+    metric = next((name for name in results["metric"] if name), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
         _experiment=about.id, _metric=metric, _at=epsilon, _baseline=trivial
     )
 
 
 def against(baseline: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
-    """Return how each row stands to a baseline; empty for what was not held against it."""
+    """Return each row's verdict against a baseline; empty for rows that were not compared."""
     rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
     verdicts = comparisons.against(compared, baseline)
-    found = rows.merge(verdicts, how="left", on=ROW)["verdict"].fillna("")
-    return found.replace(comparisons.EVEN, AT_CHANCE)
+    outcomes = rows.merge(verdicts, how="left", on=ROW)["verdict"].fillna("")
+    return outcomes.replace(comparisons.EVEN, AT_CHANCE)
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many private rows, of the paper if there are any, are better than chance."""
+    """Return how many private rows beat the baseline; the paper's rows alone if there are any."""
     private = table[~table["mechanism"].isin(catalogue.REFERENCES) & table["mean"].notna()]
-    printed = private[private["published"].ne("")]
-    rows = private if printed.empty else printed
+    published = private[private["published"].ne("")]
+    rows = private if published.empty else published
     better = int(rows["against_chance"].eq(BETTER).sum())
     if rows["against_chance"].eq("").all():
         return ""
-    of = len(rows) if printed.empty else f"the paper's {len(rows)}"
+    of = len(rows) if published.empty else f"the paper's {len(rows)}"
     verb, chance = "is" if better < 2 else "are", _words(table)["chance"]
     return f"{better or 'None'} of {of} private rows {verb} clearly better than {chance}"
 
 
 def caption(table: pd.DataFrame) -> str:
-    """Return the setting, and what the verdicts are on."""
+    """Return the setting, and the quantity that the verdicts compare."""
     first, delta = table.iloc[0], table["delta"].max()
     trials = span(table["n_trials"][table["n_trials"] > 0]) or "no"
     privacy = f"epsilon = {first['_at']}" + (f", delta = {_share(delta)}" if delta else "")
@@ -196,7 +196,7 @@ def caption(table: pd.DataFrame) -> str:
 
 
 def ratios(table: pd.DataFrame, where: str = "") -> str:
-    """Return what the verdict against the paper is on; empty without a printed value."""
+    """Return what the verdict against the paper compares; empty without a published value."""
     if table["against_paper"].eq("").all():
         return ""
     what = "errors"
@@ -206,27 +206,27 @@ def ratios(table: pd.DataFrame, where: str = "") -> str:
 
 
 def _words(table: pd.DataFrame) -> dict[str, str]:
-    """Return how captions call the row of chance, and the one that ratios are to."""
+    """Return the words of captions for the best baseline and for the row that ratios divide by."""
     base, chance = (catalogue.label(table[name].iloc[0]).lower() for name in ("base", "_baseline"))
     return {"chance": f"the {chance}", "base": base}
 
 
-def _shown(results: pd.DataFrame, reading: str) -> pd.DataFrame:
-    """Return the rows of a reading and of the metric to show, of several one that has words."""
-    found = [metric for metric in results["metric"].unique() if metric]
-    metric = next((metric for metric in catalogue.metrics() if metric in found), *found[:1] or [""])
+def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
+    """Return the rows of a reading and of one metric, preferably one in the catalogue."""
+    names = [metric for metric in results["metric"].unique() if metric]
+    metric = next((metric for metric in catalogue.metrics() if metric in names), *names[:1] or [""])
     return results[results["reading"].eq(reading) & results["metric"].isin([metric, ""])]
 
 
 def _find(
     results: pd.DataFrame, mechanism: str, epsilon: str, variant: str | None = None
 ) -> dict[str, Any]:
-    """Return the summary row to show of a mechanism, or one that says why there is none."""
+    """Return the summary row of a mechanism, or a row whose note says why there is none."""
     rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
     chosen = rows["chosen"] | rows["mean"].isna().all()
-    found = rows[chosen if variant is None else rows["variant"].eq(variant)]
-    if len(found):
-        return found.iloc[0].to_dict()
+    matches = rows[chosen if variant is None else rows["variant"].eq(variant)]
+    if len(matches):
+        return matches.iloc[0].to_dict()
     why = f" at epsilon {epsilon}"
     if variant is None and len(rows):
         why = ": there are no select trials to choose a variant on"
@@ -234,31 +234,31 @@ def _find(
 
 
 def _curve(results: pd.DataFrame, mechanism: str) -> pd.DataFrame:
-    """Return what a mechanism gives over the grid, at every epsilon with its chosen variant."""
-    own = results["mechanism"].eq(mechanism) & results["epsilon"].ne("") & results["chosen"]
-    return results[own].astype({"epsilon": float})
+    """Return a mechanism's rows over the grid, at every epsilon with the chosen variant."""
+    selected = results["mechanism"].eq(mechanism) & results["epsilon"].ne("") & results["chosen"]
+    return results[selected].astype({"epsilon": float})
 
 
 def _published(cell: Mapping[str, str]) -> tuple[float, float]:
-    """Return what a paper prints in a cell, in plain units, and half its interval."""
+    """Return the published value of a cell in plain units, and half its interval."""
     unit = Decimal(cell["unit_factor"])
     return float(Decimal(cell["value"]) * unit), float(Decimal(cell["interval"] or 0) * unit)
 
 
-def _verdict(found: Mapping, value: float, margin: float) -> str:
-    if "mean" not in found or np.isnan(found["mean"]):
-        return NO_GUARANTEE if found["note"].startswith(NO_GUARANTEE) else NOT_RUN
-    above = statistics.exceeds(found["epsilon_actual"], float(found["epsilon"] or "nan"))
-    if above or found["note"].startswith(NOT_PRIVATE):
+def _verdict(row: Mapping, value: float, margin: float) -> str:
+    if "mean" not in row or np.isnan(row["mean"]):
+        return NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
+    above = statistics.exceeds(row["epsilon_actual"], float(row["epsilon"] or "nan"))
+    if above or row["note"].startswith(NOT_PRIVATE):
         return NOT_PRIVATE
-    return statistics.verdict(value, margin, found["mean"], found["ci95"])
+    return statistics.verdict(value, margin, row["mean"], row["ci95"])
 
 
 def _further_rows(
-    results: pd.DataFrame, printed: pd.DataFrame, epsilon: str, public: str
+    results: pd.DataFrame, published: pd.DataFrame, epsilon: str, public: str
 ) -> list[dict[str, Any]]:
-    """Return our rows: fixed public shares, then mechanisms that the paper does not have."""
-    theirs = dict(zip(printed["mechanism"], printed["method"], strict=True))
+    """Return rows beyond the paper: public shares, and mechanisms that the paper lacks."""
+    theirs = dict(zip(published["mechanism"], published["method"], strict=True))
     names = {*results["mechanism"]}
     ours, rows = sorted(names - theirs.keys(), key=catalogue.rank), []
     for mechanism in [*(name for name in theirs if name in names), *ours]:
@@ -279,12 +279,12 @@ def grid(table: pd.DataFrame) -> Grid:
 
 
 def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
-    """Return a table as a person reads it, by group; without a paper, without columns for it."""
+    """Return the grid of a table by group; columns on the paper only where it has results."""
     metric, factor = table["_metric"].iloc[0], table["unit_factor"].max()
     base, power = _words(table)["base"], "" if np.isnan(factor) else f"1e{np.log10(factor):.0f}"
     cells: Cells = {
         "Method": _method,
-        f"Paper ({power})": _printed,
+        f"Paper ({power})": _published_cell,
         f"Ours ({catalogue.metric(metric).name})": functools.partial(result, metric=metric),
         f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
         f"Ours / {base}": functools.partial(_ratio, "over_base"),
@@ -293,8 +293,8 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         "True epsilon": _privacy,
     }
     theirs = ("Paper", "Against the")
-    shown = {name: one for name, one in cells.items() if power or not name.startswith(theirs)}
-    return markup.grid(table, titles, shown)
+    visible = {name: cell for name, cell in cells.items() if power or not name.startswith(theirs)}
+    return markup.grid(table, titles, visible)
 
 
 def _method(row: Mapping[str, Any]) -> str:
@@ -304,7 +304,7 @@ def _method(row: Mapping[str, Any]) -> str:
     return row["method"] + (f"; here: {instead}" if instead else "") + variant
 
 
-def _printed(row: Mapping[str, Any]) -> str:
+def _published_cell(row: Mapping[str, Any]) -> str:
     margin = f" ± {row['published_ci']}" if row["published_ci"] else ""
     return row["_qualifier"] + row["published"] + margin
 
@@ -314,7 +314,7 @@ def _ratio(name: str, row: Mapping[str, Any]) -> str:
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
-    """Return how a row lies to chance, or what came of it instead."""
+    """Return a row's verdict against the baseline, or why it has none."""
     if np.isnan(row["mean"]):
         return row["verdict"] or row["note"].partition(":")[0]
     return NOT_PRIVATE if row["verdict"] == NOT_PRIVATE else row["against_chance"]
@@ -330,7 +330,7 @@ def _privacy(row: Mapping[str, Any]) -> str:
 
 
 def _share(delta: float) -> str:
-    """Return delta, as one over a number of records where it is that."""
+    """Return delta, also as 1/n where it is the inverse of a whole number."""
     records = round(1 / delta) if delta > 0 else 0
     is_share = records > 1 and abs(delta * records - 1) < 1e-9
     return short(delta) + (f" (1/{records:,})" if is_share else "")

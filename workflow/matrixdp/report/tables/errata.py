@@ -1,4 +1,4 @@
-"""Errors in the papers and in other packages, each beside the number that shows it in this run."""
+"""Errors in the papers and in other packages, each with the number of this run that shows it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def data(tables: Tables) -> pd.DataFrame:
     """Return one row per erratum, with ``statistic`` and ``value`` of this run.
 
     Raises:
-        InputError: an entry is not of the form, or names a check or number that is not there; the
-            message names its id.
+        InputError: an entry has the wrong form, or names a missing check or number. The message
+            gives its id.
     """
     numbers = tables.get("theory/exact")
     rows = []
     for entry in tables["errata"]:
         _check(entry)
-        told = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
-        told["consequence"] += f" ({TYPOGRAPHIC})" if entry.get("typographic") else ""
-        rows.append(told | _shown(entry, numbers))
+        fields = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
+        fields["consequence"] += f" ({TYPOGRAPHIC})" if entry.get("typographic") else ""
+        rows.append(fields | _evidence(entry, numbers))
     return pd.DataFrame(rows, columns=[*COLUMNS])
 
 
@@ -57,21 +57,22 @@ def _check(entry: Any) -> None:
         )
 
 
-def _shown(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
+def _evidence(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
+    """Return ``statistic`` and ``value`` of an erratum, or why it has no number."""
     # Checks of packages that are missing were left out when the numbers were made.
     missing = NOT_INSTALLED if "package" in entry else NOT_RUN if "check" in entry else NO_NUMBER
     if "check" not in entry or numbers is None:
         return {"statistic": missing}
-    found = numbers[numbers["check"].eq(entry["check"])]
-    if found.empty and "package" in entry:
+    matches = numbers[numbers["check"].eq(entry["check"])]
+    if matches.empty and "package" in entry:
         return {"statistic": missing}
     checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
     number = entry.get("number", 1)
-    if number > len(found):
+    if number > len(matches):
         raise InputError(
-            f"erratum {entry['id']}: number is {number}; check {entry['check']} has {len(found)}"
+            f"erratum {entry['id']}: number is {number}; check {entry['check']} has {len(matches)}"
         )
-    row = found.iloc[number - 1]
+    row = matches.iloc[number - 1]
     return {"statistic": row["statistic"], "value": row["value"]}
 
 

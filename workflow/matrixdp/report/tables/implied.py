@@ -1,7 +1,7 @@
-"""Where our runs would meet the numbers that the MVG paper prints in Tables 3 to 5.
+"""At which epsilon our runs would meet the published numbers of Tables 3 to 5 of the MVG paper.
 
-For each published cell the epsilon, and the standard deviation of the noise, at which our curve of
-the same mechanism has what is printed (see :func:`matrixdp.report.statistics.implied`).
+Each published cell has the epsilon, and the noise's standard deviation, at which our curve of the
+same mechanism meets the published number (see :func:`matrixdp.report.statistics.implied`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def data(tables: Tables) -> pd.DataFrame:
 
 
 def grid(table: pd.DataFrame) -> Grid:
-    """Return the cells by table; an epsilon or noise that there is none of is no empty cell."""
+    """Return the cells by table; words stand in for an epsilon or a noise that does not exist."""
     bases = dict(zip(table["table"].map(str), table["base"], strict=True))
 
     def noise(row: Mapping[str, Any]) -> str:
-        found = pd.notna(row["implied_epsilon"])
-        return short(row["implied_noise_std"]) or ("no noise to name" if found else "-")
+        has_epsilon = pd.notna(row["implied_epsilon"])
+        return short(row["implied_noise_std"]) or ("no noise to name" if has_epsilon else "-")
 
     cells: Cells = {
         "Method": "method",

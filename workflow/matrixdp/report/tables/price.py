@@ -1,8 +1,7 @@
-"""The price of privacy: from which epsilon on a mechanism halves what a guess loses.
+"""The price of privacy: the smallest epsilon from which on a mechanism loses half at most.
 
-A mechanism's loss is 0 at the result without privacy and 1 at that of the best guess, a random one
-or a constant. Its price orders mechanisms where all of them are no better than a guess at the
-papers' epsilon.
+The loss is 0 at the result without privacy, and 1 at the best baseline (random or constant). The
+price orders mechanisms even where none of them beats the baseline at the papers' epsilon.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ COLUMNS = (
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment and mechanism, the experiments' mechanisms by price.
 
-    ``price`` is in the epsilon that is promised, or in the true one where that is larger; 0 and
-    infinity are beyond the ``smallest`` and the ``largest`` that were run. ``low`` and ``high`` are
-    the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. At the row ``guess`` the
-    loss is 1. ``also`` are other names of the mechanism's noise distribution; ``standing`` is that
-    of :mod:`matrixdp.report.tables.audit`.
+    ``price`` is an epsilon: the claimed one, or the true one where that is larger. It is 0 or
+    infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
+    and ``high`` are the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. The loss
+    is 1 at the row ``guess``. ``also`` are other names of the same noise distribution; ``standing``
+    is that of :mod:`matrixdp.report.tables.audit`.
     """
     parts = [pd.DataFrame(columns=[*COLUMNS])]
     for experiment, results in by_experiment(tables, "summary").items():
@@ -41,22 +40,22 @@ def data(tables: Tables) -> pd.DataFrame:
         if len(part := pd.DataFrame(rows, columns=[*COLUMNS])):
             standing = audit.standings(tables, experiment, part["mechanism"])
             parts.append(part.assign(standing=standing))
-    found = pd.concat(parts[1:] or parts, ignore_index=True)
-    place = pd.factorize(found["experiment"])[0]
-    order = found.assign(_place=place, _price=found[["price", "smallest"]].max(axis=1))
+    frame = pd.concat(parts[1:] or parts, ignore_index=True)
+    place = pd.factorize(frame["experiment"])[0]
+    order = frame.assign(_place=place, _price=frame[["price", "smallest"]].max(axis=1))
     order = order.sort_values(["_place", "_price", "high"], kind="stable", ignore_index=True)
     return order[[*COLUMNS]]
 
 
-def _rows(experiment: str, shown: pd.DataFrame, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    ran = shown[shown["mean"].notna()]
+def _rows(experiment: str, table: pd.DataFrame, compared: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    ran = table[table["mean"].notna()]
     levels = ran[ran["mechanism"].isin(catalogue.REFERENCES)].set_index("mechanism")["mean"]
     guess = summary.trivial(ran)
     if "nonprivate" not in levels or not guess:
         return
     prices = compared[compared["kind"].eq(comparisons.PRICE)].set_index("mechanism")
-    own = comparisons.once(comparisons.promised(ran), shown)
-    for name, rows in own.groupby("mechanism", sort=False):
+    private = comparisons.once(comparisons.promised(ran), table)
+    for name, rows in private.groupby("mechanism", sort=False):
         value, low, high = map(float, prices.loc[name, ["difference", "low", "high"]])
         yield (
             {"experiment": experiment, "mechanism": name, "also": rows["also"].iloc[0]}
@@ -73,15 +72,15 @@ def grid(table: pd.DataFrame) -> Grid:
     levels = table.drop_duplicates("experiment").set_index("experiment")
 
     def title(experiment: str) -> str:
-        one, name = levels.loc[experiment], catalogue.experiment(experiment).title
-        ends = one[["nonprivate_mean", "guess_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
+        row, name = levels.loc[experiment], catalogue.experiment(experiment).title
+        ends = row[["nonprivate_mean", "guess_mean"]].map(lambda mean: max(0.0, round(mean, 12)))
         free, guess = map(short, ends)
-        return f"{name}: without privacy {free}, {catalogue.label(one['guess']).lower()} {guess}"
+        return f"{name}: without privacy {free}, {catalogue.label(row['guess']).lower()} {guess}"
 
     def ends(row: Mapping[str, Any]) -> str:
         if pd.isna(row["low"]):
             return ""
-        return " to ".join(dict.fromkeys(said(row[name], row) for name in ("low", "high")))
+        return " to ".join(dict.fromkeys(format_price(row[name], row) for name in ("low", "high")))
 
     def name(row: Mapping[str, Any]) -> str:
         names = [row["mechanism"], *filter(None, row["also"].split("; "))]
@@ -89,22 +88,22 @@ def grid(table: pd.DataFrame) -> Grid:
 
     cells: Cells = {
         "Mechanism": name,
-        "Price in epsilon": lambda row: audit.mark(said(row["price"], row), row),
+        "Price in epsilon": lambda row: audit.mark(format_price(row["price"], row), row),
         "95 % interval": ends,
         "Trials": "n_trials",
     }
     return markup.grid(table, "experiment", cells, title=title)
 
 
-def said(value: float, row: Mapping[str, Any]) -> str:
-    """Return a price, or that it lies beyond the epsilons that were run."""
+def format_price(value: float, row: Mapping[str, Any]) -> str:
+    """Return a price as text; ``<`` or ``>`` where it lies beyond the epsilons that were run."""
     if value == 0:
         return f"< {short(row['smallest'])}"
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many mechanisms have a price of at most 1."""
+    """Return how many mechanisms have a price of at most 1."""
     cheap = f"{table['price'].le(1).sum()} of {len(table)}"
     return f"In {cheap} cases ε = 1 recovers half of the gap between baseline and non-private"
 

@@ -22,18 +22,18 @@ MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: "†"}
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return the numbers with ``label``, the scheme's name, and ``verdict``."""
+    """Return the settings with ``label``, the scheme's name, and ``verdict``."""
     numbers = tables["theory/settings"]
-    known = zip(numbers["kind"], numbers["scheme"], strict=True)
+    keys = zip(numbers["kind"], numbers["scheme"], strict=True)
     too_large = exceeds(numbers["epsilon_actual"], numbers["epsilon"])
     return numbers.assign(
-        label=[catalogue.schemes(kind)[name].label for kind, name in known],
+        label=[catalogue.schemes(kind)[name].label for kind, name in keys],
         verdict=too_large.map({True: training.NOT_PRIVATE, False: training.PRIVATE}),
     )
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many settings are not what they are called, and the worst at epsilon 1."""
+    """Return how many settings exceed their nominal epsilon, and the worst at nominal 1."""
     wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
     paper = wrong["epsilon"].eq(1) & wrong["lots"].eq("paper")
     worst = wrong.loc[paper, "epsilon_actual"].max()
@@ -47,7 +47,7 @@ def grid(table: pd.DataFrame) -> Grid:
     first = table.assign(
         _batch=table["batch"].fillna(0),
         dataset=[catalogue.experiment(name).name for name in table["dataset"]],
-        shown=[short(row.epsilon_actual, 4) + MARKS[row.verdict] for row in table.itertuples()],
+        cell=[short(row.epsilon_actual, 4) + MARKS[row.verdict] for row in table.itertuples()],
     )
     columns = {"Data set": "dataset", "Scheme": "label", "Lots of the": "lots"}
     cells: Cells = {**columns, "Batch": "batch", "q": "rate", "T": "steps"}
@@ -57,7 +57,7 @@ def grid(table: pd.DataFrame) -> Grid:
 
 
 def _at(epsilon: float, rows: pd.DataFrame) -> str:
-    return "".join(rows.loc[rows["epsilon"].eq(epsilon), "shown"])
+    return "".join(rows.loc[rows["epsilon"].eq(epsilon), "cell"])
 
 
 TABLES = {

@@ -10,7 +10,7 @@ from matrixdp.report.markup import Grid
 from matrixdp.report.tables import audit, comparison
 from matrixdp.report.tables.base import Table
 
-#: What stands beside it: the rows on all features that the paper compares with, and ours.
+#: Rows on all features beside those on two: those that the paper compares with, and ours.
 ON_ALL = ("mvg_binary", "mvg_maxpnr", "directional_gaussian", "nonprivate", "zero")
 
 TWO, ALL = "two features", "all features"
@@ -18,21 +18,22 @@ TWO, ALL = "two features", "all features"
 
 def data(tables: Tables) -> pd.DataFrame:
     """Return the rows of both experiments: ``features`` and the columns of Tables 3 to 5."""
-    # Experiment I in all but the features: the same metric, unit and conjecture.
+    # Section 10.2 is experiment I on fewer features: metric, unit and conjecture are the same.
     about, settings = catalogue.experiment("regression"), tables["settings"]
-    results, printed = tables["summary/regression"], tables["published/table3"]
-    level = comparison.base(about, results, printed, settings["reading"])
+    results, published = tables["summary/regression"], tables["published/table3"]
+    level = comparison.base(about, results, published, settings["reading"])
     parts = []
-    for features, name, paper, shown in (
+    for features, name, paper, mechanisms in (
         (TWO, "section10_2", "section10_2", None),
         (ALL, "regression", "table3", ON_ALL),
     ):
-        given = tables[f"summary/{name}"], tables[f"published/{paper}"]
-        results, printed = (
-            one if shown is None else one[one["mechanism"].isin(shown)] for one in given
+        frames = tables[f"summary/{name}"], tables[f"published/{paper}"]
+        results, published = (
+            frame if mechanisms is None else frame[frame["mechanism"].isin(mechanisms)]
+            for frame in frames
         )
         compared = tables[f"comparisons/{name}"]
-        part = comparison.comparison(about, results, printed, compared, settings, level)
+        part = comparison.comparison(about, results, published, compared, settings, level)
         part["standing"] = audit.standings(tables, name, part["mechanism"])
         part.insert(0, "features", features)
         parts.append(part)
@@ -40,13 +41,13 @@ def data(tables: Tables) -> pd.DataFrame:
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many private rows on two features are better than chance."""
+    """Return how many private rows on two features are better than the baseline."""
     two = table[table["features"].eq(TWO)]
     return f"Two features alone: {comparison.finding(two.assign(published='')).lower()}"
 
 
 def caption(table: pd.DataFrame) -> str:
-    """Return what is compared, and in which units."""
+    """Return the comparison, and its units."""
     return (
         "Regression on two features alone, and on all features with directional noise: means ± "
         "half of the 95 % confidence interval. Each experiment draws its own splits. "

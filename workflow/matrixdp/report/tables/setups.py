@@ -1,6 +1,6 @@
-"""The papers' tables of set-ups as they print them, and as they were run here.
+"""The papers' tables of set-ups, as printed and as run here.
 
-Table 2 of the MVG paper, Table 1 of the IMGM paper.
+These are Table 2 of the MVG paper and Table 1 of the IMGM paper.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ NOT_RUN = "not run"
 
 Settings = Mapping[str, Any]
 
-#: From an experiment's settings, what is known of it, its provenance and the run's settings to our
-#: column.
+#: Function to our column from: the experiment's settings, its catalogue entry, the provenance of
+#: its data, and the run's settings.
 AsRun = Callable[[Settings, catalogue.Experiment, Settings, Settings], Mapping[str, str]]
 
 
 def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.DataFrame:
     """Return ``item`` and, per experiment, ``<experiment>_published`` and ``<experiment>``.
 
-    ``section`` is the key of the settings that says which experiments are run.
+    ``section`` is the key of the settings under which the experiments stand.
 
     Raises:
         InputError: the provenance of a data set is missing, or lacks something.
     """
     items, settings = [*catalogue.setups(name)], tables["settings"]
-    printed = tables[f"published/{name}"]
-    cells = printed.pivot(index="item", columns="experiment", values="value")
+    published = tables[f"published/{name}"]
+    cells = published.pivot(index="item", columns="experiment", values="value")
     table = pd.DataFrame({"item": items})
-    for experiment in printed["experiment"].unique():
+    for experiment in published["experiment"].unique():
         needs = catalogue.experiment(experiment).needs
-        # A data set that networks are trained on both ways is two experiments.
+        # A data set with both kinds of training (gradients, features) is two experiments.
         ways = {}
-        for name, own in settings.get(section, {}).items():
-            if experiment not in (name, own.get("dataset")):
+        for name, config in settings.get(section, {}).items():
+            if experiment not in (name, config.get("dataset")):
                 continue
-            about, source = catalogue.experiment(name), own.get("dataset", experiment)
+            about, source = catalogue.experiment(name), config.get("dataset", experiment)
             if (facts := tables.get(f"data/{source}")) is None:
                 raise InputError(
                     f"there is no provenance of the data set {source}; run `snakemake data`"
                 )
             try:
-                ways[about.kind] = as_run(own, about, facts, settings)
+                ways[about.kind] = as_run(config, about, facts, settings)
             except KeyError as error:
                 why = f"the provenance of {source} lacks {error}; {DATA_AGAIN}"
                 raise InputError(why) from error
@@ -64,25 +64,25 @@ def side_by_side(name: str, section: str, as_run: AsRun, tables: Tables) -> pd.D
 
 
 def _joined(ways: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return the cells of ways to run one set-up, each once; where they differ, with its kind."""
-    found = {}
+    """Return the cells of a set-up; where its kinds of training differ, each with its kind."""
+    joined = {}
     for item in dict.fromkeys(item for cells in ways.values() for item in cells):
-        told = {kind: cells.get(item, "") for kind, cells in ways.items()}
-        told = {kind: cell for kind, cell in told.items() if cell not in ("", "-")} or told
-        several = "; ".join(f"{kind}: {cell}" for kind, cell in told.items())
-        found[item] = several if len({*told.values()}) > 1 else next(iter(told.values()))
-    return found
+        by_kind = {kind: cells.get(item, "") for kind, cells in ways.items()}
+        by_kind = {kind: cell for kind, cell in by_kind.items() if cell not in ("", "-")} or by_kind
+        several = "; ".join(f"{kind}: {cell}" for kind, cell in by_kind.items())
+        joined[item] = several if len({*by_kind.values()}) > 1 else next(iter(by_kind.values()))
+    return joined
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Say how many of the paper's set-ups are run."""
+    """Return how many of the paper's set-ups are run."""
     names = _experiments(table)
     ran = sum(not table[name].isin([NOT_RUN]).any() for name in names)
     return f"{ran} of the paper's {len(names)} set-ups are run here"
 
 
 def _experiments(table: pd.DataFrame) -> dict[str, str]:
-    """Return the experiments of a table of set-ups, with their names for a reader."""
+    """Return the display names of the experiments in a table of set-ups."""
     return {name: catalogue.experiment(name).name for name in table.columns[2::2]}
 
 
@@ -97,42 +97,44 @@ def grid2(table: pd.DataFrame) -> Grid:
 
 
 def _released(
-    own: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
+    config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
     """Return how an experiment of the MVG paper was run."""
     features, records, delta = facts["features"], facts["rows_used"], settings["delta"]
-    private = own.get("train", records)
+    private = config.get("train", records)
     size = private if about.setup["query"] == "X" else len(features)
     ends = {
         f"[{low:g}, {high:g}]" for low, high in zip(facts["lower"], facts["upper"], strict=True)
     }
     directions = [
         f"({name}) {', '.join(members) or 'none, i.i.d. noise'}"
-        for name, members in own["directions"].items()
+        for name, members in config["directions"].items()
     ]
     return {
         **about.setup,
-        "task": about.setup["task"] + (f", of {own['target']}" if "target" in own else ""),
+        "task": about.setup["task"] + (f", of {config['target']}" if "target" in config else ""),
         "dataset": facts["title"],
         "samples": f"{private:,}" + (f", test {records - private}" if private < records else ""),
         "features": f"{len(features)}: {', '.join(features)}",
         "query_size": f"{len(features)} x {size:,}",
-        "directions": "; ".join(directions + ["private SVD"] * ("mvg_maxpnr" in own["mechanisms"])),
+        "directions": "; ".join(
+            directions + ["private SVD"] * ("mvg_maxpnr" in config["mechanisms"])
+        ),
         "status": facts["status"],
         "scaling": facts["scaling"]["description"],
         "bounds": min(ends)
         if len(ends) == 1
         else f"{len(ends)} different intervals, one per feature",
         "adjacency": settings["adjacency"].replace("_", " ") + " one record",
-        "epsilon": ", ".join(own["epsilons"]),
+        "epsilon": ", ".join(config["epsilons"]),
         "delta": f"1/n = 1/{private:,}" if delta == "1/n" else delta,
-        "trials": str(own["trials"]),
+        "trials": str(config["trials"]),
         "licence": facts["licence"],
     }
 
 
 def grid1(table: pd.DataFrame) -> Grid:
-    """Return the experiments of Table 1 below each other, without rows that say nothing of one."""
+    """Return the experiments of Table 1 below each other, without their empty rows."""
     rows, groups = catalogue.setups("table1"), {}
     for experiment, name in _experiments(table).items():
         cells = table[["item", f"{experiment}_published", experiment]].itertuples(index=False)
@@ -145,39 +147,41 @@ def grid1(table: pd.DataFrame) -> Grid:
 
 
 def _trained(
-    own: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
+    config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
     """Return how an experiment of the IMGM paper was run."""
     of_gradients = about.kind == "gradients"
-    extractor = own.get("extractor_epochs")
-    epochs = f"{own['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
-    batch = f", for the authors' code in batches of {own['batch']}" if own.get("batch") else ""
-    shown = ("type1_epochs", "type2_epochs", "gradient_shape", "feature_shape")
+    extractor = config.get("extractor_epochs")
+    epochs = f"{config['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
+    batch = (
+        f", for the authors' code in batches of {config['batch']}" if config.get("batch") else ""
+    )
+    items = ("type1_epochs", "type2_epochs", "gradient_shape", "feature_shape")
     return {
-        **dict.fromkeys(shown, "-"),
+        **dict.fromkeys(items, "-"),
         **about.setup,
         "protected": about.protected,
         "type1_epochs" if of_gradients else "type2_epochs": epochs,
-        "training": _records(facts, "train", own["records"]),
-        # Of reviews, which are slow to go through, test records are limited too.
-        "testing": _records(facts, "test", None if of_gradients else own["records"]),
-        "clip": f"{own['clip']:g}" if of_gradients else "",
-        "lot": f"{own['lot']}{batch}",
+        "training": _records(facts, "train", config["records"]),
+        # Reviews are slow to process, so that their test records are limited too.
+        "testing": _records(facts, "test", None if of_gradients else config["records"]),
+        "clip": f"{config['clip']:g}" if of_gradients else "",
+        "lot": f"{config['lot']}{batch}",
         "dataset": facts["title"],
         "status": facts["status"],
         "metric": "test accuracy",
-        "epsilon": ", ".join(own["epsilons"]),
-        "delta": own["delta"],
-        "trials": f"{own['trials']}, from seed {settings['seed']}",
+        "epsilon": ", ".join(config["epsilons"]),
+        "delta": config["delta"],
+        "trials": f"{config['trials']}, from seed {settings['seed']}",
         "licence": facts["licence"],
     }
 
 
 def _records(facts: Settings, part: str, most: int | None) -> str:
-    """Return how many training or test records were used, and of how many."""
+    """Return how many training or test records were used, and how many there are."""
     arrays = facts["arrays"].items()
-    (there, *_), *_ = (about["shape"] for name, about in arrays if name.startswith(part))
-    return f"{there:,}" if most is None or most >= there else f"{most:,} of {there:,}"
+    (available, *_), *_ = (about["shape"] for name, about in arrays if name.startswith(part))
+    return f"{available:,}" if most is None or most >= available else f"{most:,} of {available:,}"
 
 
 TABLES = {

@@ -1,4 +1,4 @@
-"""Private training: what every scheme of the IMGM paper gives, and how private it really is."""
+"""Private training: accuracy and true epsilon of every scheme of the IMGM paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
 from matrixdp.report.tables.base import Table
 
-#: Titles of reference rows, and of rows of a scheme that is no longer there.
+#: Titles of reference rows, and of rows whose scheme has no entry.
 REFERENCES, FURTHER = "", "Further schemes"
 
 #: Other readings of what the paper leaves open, in words.
@@ -38,70 +38,70 @@ PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
 
 
 def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return schemes by the title under which they stand, in the order of tables and panels.
+    """Return the schemes under each title, in the order of tables and panels.
 
-    Reference rows come first, under no title; names of no known scheme come last.
+    Reference rows come first, without a title; names without an entry come last.
     """
     names = {*names}
     titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
-    known = catalogue.schemes(catalogue.experiment(experiment).kind)
-    titles |= {name: scheme.group for name, scheme in known.items()}
-    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if known else REFERENCES)
-    found: dict[str, list[str]] = {}
+    words = catalogue.schemes(catalogue.experiment(experiment).kind)
+    titles |= {name: scheme.group for name, scheme in words.items()}
+    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if words else REFERENCES)
+    members: dict[str, list[str]] = {}
     for name, title in titles.items():
         if name in names:
-            found.setdefault(title, []).append(name)
-    return found
+            members.setdefault(title, []).append(name)
+    return members
 
 
 def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
     """Return one row per scheme and nominal epsilon (``COLUMNS``), in the order of :func:`grouped`.
 
-    ``epsilon_actual`` is the epsilon that the noise really gives at ``delta``. ``verdict`` is ``not
-    private`` where that exceeds the nominal one; elsewhere the scheme's ``status``, or ``private``
-    where a wrong calibration happens to add enough noise. ``results`` is a summary.
+    ``epsilon_actual`` is the tight epsilon of the noise at ``delta``. ``verdict`` is ``not
+    private`` where it exceeds the nominal one. Elsewhere it is the scheme's ``status``, or
+    ``private`` where a wrong calibration happens to add enough noise. ``results`` is a summary.
     """
     results = results[results["reading"] == reading]
     (experiment,) = results["experiment"].unique()
-    known = catalogue.schemes(catalogue.experiment(experiment).kind)
+    words = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles = grouped(experiment, results["mechanism"])
     title_of = {name: title for title, members in titles.items() for name in members}
     rows = results.rename(columns={"mechanism": "scheme"})
     names = rows["scheme"]
     rows = rows.assign(group=names.map(title_of), _place=names.map([*title_of].index))
     rows["_epsilon"] = pd.to_numeric(rows["epsilon"], errors="coerce")
-    told = pd.DataFrame([vars(known.get(name, _words(name))) for name in names], rows.index)
-    told = told.drop(columns="group").rename(columns={"note": "remark"})
-    rows = rows.join(told)
+    descriptions = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], rows.index)
+    descriptions = descriptions.drop(columns="group").rename(columns={"note": "remark"})
+    rows = rows.join(descriptions)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
     rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
     return rows[[*COLUMNS]]
 
 
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return :func:`table`, with ``against_chance``; of its rows those at ``_at`` are shown.
+    """Return :func:`table` with ``against_chance``; the grid shows the rows at ``_at``.
 
-    The largest epsilon stands in for one that was not run.
+    ``_at`` is the tables' epsilon, or the largest one where that was not run.
     """
-    found = table(tables[f"summary/{experiment}"])
-    epsilons = _epsilons(found)
+    schemes = table(tables[f"summary/{experiment}"])
+    epsilons = _epsilons(schemes)
     settings = tables["settings"]
-    wanted = settings["table_epsilon"]
-    rows = found.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
+    table_epsilon = settings["table_epsilon"]
+    rows = schemes.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
     trivial = summary.trivial(rows.assign(metric="accuracy"))
-    return found.assign(
+    return schemes.assign(
         against_chance=comparison.against(trivial, rows, tables[f"comparisons/{experiment}"]),
         _baseline=trivial,
-        _at=wanted if wanted in epsilons else epsilons[-1] if epsilons else "",
+        _at=table_epsilon if table_epsilon in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
 
 
-def finding(found: pd.DataFrame) -> str:
-    """Say how many schemes are not private, and how far from it the worst is."""
-    schemes = found[found["epsilon"].eq(found["_at"])]
+def finding(frame: pd.DataFrame) -> str:
+    """Return how many schemes are not private, and the largest of their true epsilons."""
+    schemes = frame[frame["epsilon"].eq(frame["_at"])]
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
-    epsilon = f"epsilon {found['_at'].iloc[0]}"
+    epsilon = f"epsilon {frame['_at'].iloc[0]}"
     if wrong.empty:
         return f"All {len(schemes)} schemes called {epsilon} keep what they promise"
     worst = short(wrong["epsilon_actual"].max())
@@ -109,20 +109,20 @@ def finding(found: pd.DataFrame) -> str:
     return f"{count} schemes called {epsilon} are not: true epsilons of up to {worst}"
 
 
-def caption(found: pd.DataFrame) -> str:
-    """Return the setting, and what the columns are."""
-    batch = found["_batch"].iloc[0]
+def caption(frame: pd.DataFrame) -> str:
+    """Return the setting, and the meaning of the columns."""
+    batch = frame["_batch"].iloc[0]
     code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
     return (
-        f"{_setting(found)} Rows are at nominal epsilon = {found['_at'].iloc[0]}; noise is the "
+        f"{_setting(frame)} Rows are at nominal epsilon = {frame['_at'].iloc[0]}; noise is the "
         f"standard deviation on one entry. Not private: the true epsilon "
         f"exceeds the nominal one. Distorted: noise that is not what the paper defines.{code}"
     )
 
 
-def grid(found: pd.DataFrame) -> Grid:
+def grid(frame: pd.DataFrame) -> Grid:
     """Return the schemes at one epsilon."""
-    chance = catalogue.label(found["_baseline"].iloc[0]).lower()
+    chance = catalogue.label(frame["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
         "True epsilon": "epsilon_actual",
@@ -134,7 +134,7 @@ def grid(found: pd.DataFrame) -> Grid:
             filter(None, [row["calibration"], row["remark"]])
         ),
     }
-    return markup.grid(found[found["epsilon"].isin(["", found["_at"].iloc[0]])], "group", cells)
+    return markup.grid(frame[frame["epsilon"].isin(["", frame["_at"].iloc[0]])], "group", cells)
 
 
 def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -145,39 +145,39 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def finding_over_epsilon(found: pd.DataFrame) -> str:
-    """Say how far true epsilons are from nominal ones, where they are above them."""
-    times = found["epsilon_actual"] / pd.to_numeric(found["epsilon"])
+def finding_over_epsilon(frame: pd.DataFrame) -> str:
+    """Return by how many times true epsilons exceed nominal ones; empty if none does."""
+    times = frame["epsilon_actual"] / pd.to_numeric(frame["epsilon"])
     above = statistics.exceeds(times.max(), 1)
     return f"True epsilons are {span(times)} times the nominal ones" if above else ""
 
 
-def caption_over_epsilon(found: pd.DataFrame) -> str:
-    """Return the setting, and what the cells are."""
-    setting = _setting(found[found["reading"].eq(DEFAULT)])
+def caption_over_epsilon(frame: pd.DataFrame) -> str:
+    """Return the setting, and the meaning of the cells."""
+    setting = _setting(frame[frame["reading"].eq(DEFAULT)])
     return f"{setting} Columns: nominal epsilon; in brackets the true one."
 
 
-def grid_over_epsilon(found: pd.DataFrame) -> Grid:
-    """Return a column per epsilon; groups of other readings say which, under the default titles."""
+def grid_over_epsilon(frame: pd.DataFrame) -> Grid:
+    """Return a column per epsilon; titles name the reading where it is not the default."""
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
-        for reading, title in zip(found["reading"], found["group"], strict=True)
+        for reading, title in zip(frame["reading"], frame["group"], strict=True)
     ]
     cells: Cells = {"Scheme": "label"} | {
-        epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(found)
+        epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(frame)
     }
-    return markup.grid(found, pd.Series(titles, found.index), cells, each=["label"])
+    return markup.grid(frame, pd.Series(titles, frame.index), cells, each=["label"])
 
 
 def _words(name: str) -> SchemeWords:
-    """Return the words for a row of no known scheme; a reference row has no status."""
+    """Return the words for a row without a catalogue entry; a reference row has no status."""
     status = "" if name in catalogue.REFERENCES else PRIVATE
     return SchemeWords(catalogue.label(name), "", "", status)
 
 
-def _epsilons(found: pd.DataFrame) -> list[str]:
-    return sorted({*found["epsilon"]} - {""}, key=float)
+def _epsilons(frame: pd.DataFrame) -> list[str]:
+    return sorted({*frame["epsilon"]} - {""}, key=float)
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
@@ -190,11 +190,11 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
 
-def _setting(found: pd.DataFrame) -> str:
-    trials = span(found["n_trials"][found["n_trials"] > 0]) or "no"
+def _setting(frame: pd.DataFrame) -> str:
+    trials = span(frame["n_trials"][frame["n_trials"] > 0]) or "no"
     return (
         f"Test accuracy in percent, mean over {trials} trials ± half of the 95 % confidence "
-        f"interval, at delta = {short(found['delta'].max())}; {found['data_status'].iloc[0]} data."
+        f"interval, at delta = {short(frame['delta'].max())}; {frame['data_status'].iloc[0]} data."
     )
 
 
