@@ -1,7 +1,8 @@
-"""The shape of trial rows: what every experiment writes, and every summary reads.
+"""The format of trial rows, which every experiment writes and every summary reads.
 
-One row per trial, or one that says in ``note`` why there is none. An empty cell is a number that
-does not exist: a reference row has no epsilon, noise without a Gaussian form no ``mu_actual``.
+There is one row per trial; without trials one row has the reason in ``note``. An empty cell is a
+number that does not exist: a baseline has no epsilon, noise without a Gaussian form no
+``mu_actual``.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ COLUMNS = (
     *("phase", "trial", "metric", "value", "note", "settings"),
 )
 
-#: What the column ``mechanism`` says of rows that need none: those of no privacy, and of guesses,
-#: which use no record, or the labels of training for the one class that they always name.
+#: Baselines in the column ``mechanism``: the non-private result, and predictions without records.
+#: ``majority`` predicts the most frequent class of the training labels.
 NONPRIVATE, RANDOM, ZERO, MAJORITY = "nonprivate", "random", "zero", "majority"
 #: The mean of a regression's training target, which is not private.
 MEAN = "mean"
 
-#: Guesses that follow from the public bounds, and from the names of the features.
+#: Predictions from the public bounds, and along the axes of the features.
 CONSTANT, AXES = "constant", "axes"
 GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
 
-#: No privacy, of records that are clipped: R^2 as a share of the largest squared norm, by name.
+#: Non-private results on clipped records, by name: R^2 as a share of the largest squared norm.
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
 REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
 
-#: Those of predictions of a target, of principal components, and of private training.
+#: Baselines of regressions, of principal components, of all releases, and of private training.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
 OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
 OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
@@ -46,12 +47,11 @@ OWN = "my_matrix"
 
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
-#: The phase of trials on records of zeros, which show what the noise does alone.
+#: The phase of trials on records of zeros, which show the effect of the noise alone.
 CONTROL = "control"
 
-#: Rows in blocks: a block maps a column to one value for all its rows, or to an array with one
-#: value per row; a block without arrays is one row. What a block leaves out, or is None or NaN
-#: there, is an empty cell.
+#: Rows in blocks. A block maps a column to one value for all its rows, or to an array with one
+#: value per row; a block without arrays is one row. A missing column, None and NaN are empty cells.
 Block = Mapping[str, Any]
 Rows = Sequence[Block]
 
@@ -66,18 +66,18 @@ def columns(rows: Rows, names: Sequence[str] = COLUMNS) -> dict[str, list]:
 
     Whole numbers become floats in a column with empty cells or fractions, as in pandas.
     """
-    found: dict[str, list] = {name: [] for name in names}
+    table: dict[str, list] = {name: [] for name in names}
     for block in rows:
         cells = {name: _cells(value) for name, value in block.items()}
-        length = max((len(many) for many in cells.values() if isinstance(many, list)), default=1)
-        for name, column in found.items():
-            own = cells.get(name)
-            column += own if isinstance(own, list) else [own] * length
-    return {name: _as_floats(column) for name, column in found.items()}
+        length = max((len(value) for value in cells.values() if isinstance(value, list)), default=1)
+        for name, column in table.items():
+            value = cells.get(name)
+            column += value if isinstance(value, list) else [value] * length
+    return {name: _as_floats(column) for name, column in table.items()}
 
 
 def write(rows: Rows, path: str | os.PathLike) -> None:
-    """Write trial rows as gzipped CSV; the same rows are the same bytes."""
+    """Write trial rows as gzipped CSV; equal rows give equal bytes."""
     with (
         files.replacing(path) as temporary,
         open(temporary, "wb") as raw,
@@ -105,7 +105,7 @@ def _cells(value: Any) -> Any:
     plain = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, list):
         return [_cells(each) for each in plain]
-    # NaN alone is not itself.
+    # Only NaN differs from itself.
     return plain if plain == plain else None
 
 

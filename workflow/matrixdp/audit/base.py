@@ -1,9 +1,8 @@
-"""A release under audit: what every kind of release is asked, each in its own way.
+"""A release under audit: the interface that every kind of release implements.
 
-From the law that a release declares for its noise, and the worst neighbours that a search finds, it
-works out the epsilon that is attained, runs on those neighbours for a black box to judge, and
-whether the sampler draws the noise at the scale that it was told. What the release says of its own
-privacy counts only as an upper bound, where no neighbours are known that attain it.
+An audit starts from the declared law of the noise and the worst neighbours of a search. It returns
+the attained epsilon, runs on those neighbours for a black box, and a test of the noise's scale. The
+release's own statement of privacy counts only as an upper bound, where no neighbours attain it.
 """
 
 from __future__ import annotations
@@ -17,25 +16,24 @@ from scipy import special
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 
-#: Numbers that a test of the scale draws, about, the probability that it errs, and the power with
-#: which the smallest shortfall is stated that it finds.
+#: A scale test: its approximate number of draws, its error probability, and the power that defines
+#: its smallest detectable shortfall.
 NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
 
-#: What counts as tight: at most this much of epsilon, or of the noise, is left unused.
+#: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3
 
-#: Runs on each neighbour where an exact tool decides, and the numbers that they may cost; those of
-#: the runs that are needed.
+#: Runs on each neighbour where an exact tool decides, the random numbers that they may cost, and
+#: the random numbers that a black box's runs may cost.
 RUNS, COST, MOST = 200_000, 3e7, 8e8
 
 
 class Scale(NamedTuple):
-    """Size of the noise that was drawn over that of the declared law, and its acceptance region.
+    """Ratio of the sampled noise's size to that of the declared law, and its acceptance region.
 
     Attributes:
-        shortfall: the smallest share by which noise can be too small so that the test finds it with
-            the probability ``POWER``.
-        another_law: whether the noise is of another distribution, whatever its size.
+        shortfall: the smallest share of missing noise that the test detects with power ``POWER``.
+        another_law: whether the noise has another distribution, whatever its size.
     """
 
     ratio: float
@@ -57,8 +55,8 @@ class Finding(NamedTuple):
 
     Attributes:
         other: the share of replays with the same noisy answers that give another release.
-        mu: the largest mu of all Gaussian parts together on neighbours, over the declared one.
-        shortfall: as that of a ``Scale``, of the noise of every part.
+        mu: the largest mu of all Gaussian parts on neighbours, divided by the declared mu.
+        shortfall: the ``shortfall`` of a ``Scale``, for the noise of every part.
     """
 
     other: float
@@ -66,7 +64,7 @@ class Finding(NamedTuple):
     shortfall: float
 
 
-#: Where no law of a sum is known.
+#: For noise without a testable sum.
 NO_SCALE = Scale(float("nan"), float("nan"), float("nan"))
 
 
@@ -74,14 +72,16 @@ class Audit(abc.ABC):
     """A release under audit.
 
     Attributes:
-        tool: what decides: ``exact curve``, ``maximal loss``, ``composition`` or ``black box``.
-        release: what is audited.
-        attained: the epsilon at the nominal delta that some neighbours really cause.
+        tool: the method of the verdict: ``exact curve``, ``maximal loss``, ``composition`` or
+            ``black box``.
+        release: the audited release.
+        attained: the epsilon at the nominal delta that some neighbours attain.
         bound: an upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
         kappa: the factor by which the noise could shrink at the same guarantee, by ``bound``.
         cost: random numbers of one run on one neighbour.
         mu: attained Gaussian-DP parameter, NaN without a Gaussian form.
-        needed: runs after which the black box rejects a tenth too little noise; None: not meant to.
+        needed: runs after which the black box rejects noise that is a tenth too small; None where
+            it need not.
     """
 
     tool: ClassVar[str]
@@ -102,7 +102,7 @@ class Audit(abc.ABC):
         return NO_SCALE
 
     def executed(self, stream: np.random.Generator) -> Finding | None:
-        """Return what replays of a composed release show; None where it is not composed."""
+        """Return what replays of a composed release show; None for other releases."""
         return None
 
     def curve_error(self) -> float:
@@ -111,21 +111,22 @@ class Audit(abc.ABC):
 
     @property
     def runs(self) -> int:
-        """Runs on each neighbour: those needed, or a few where only the exact tool decides."""
+        """Runs on each neighbour: ``needed``, or a few where only the exact tool decides."""
         few = np.clip(COST / self.cost, 1000, RUNS)
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
 
 
 def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
-    """Return the test of a sum that follows Gamma(shape) if the noise has its declared scale.
+    """Return the scale test of a sum that is Gamma(shape) under the declared scale.
 
-    With ``root`` the noise's scale goes with the square root of the sum.
+    With ``root`` the scale of the noise is proportional to the square root of the sum.
     """
-    low, high, often = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2, POWER])
-    ratios = np.array([total, low, high]) / shape
-    found, least = (np.sqrt(one) if root else one for one in (ratios, low / often))
-    ratio, lowest, highest = map(float, found)
-    return Scale(ratio, lowest, highest, float(1 - least))
+    low, high, typical = special.gammaincinv(shape, [ERROR / 2, 1 - ERROR / 2, POWER])
+    ratios, detectable = np.array([total, low, high]) / shape, low / typical
+    if root:
+        ratios, detectable = np.sqrt(ratios), np.sqrt(detectable)
+    ratio, lowest, highest = map(float, ratios)
+    return Scale(ratio, lowest, highest, float(1 - detectable))
 
 
 def trials_of(numbers_each: float) -> int:

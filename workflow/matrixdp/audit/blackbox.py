@@ -1,9 +1,9 @@
-"""What runs of a release prove: an event is chosen on some runs, and others are betted on.
+"""What runs of a release prove: some runs choose an event, bets on other runs test it.
 
-The event is a threshold on a statistic, best the likelihood ratio of the two neighbours, in either
-direction. A release is called refuted only where a correct one fails with a probability of at most
-1 - ``evidence.REFUTED``, because a report judges hundreds of releases. Bets may stop at any time:
-as soon as the nominal epsilon is refuted, or once further runs are futile.
+The event is a threshold on a statistic, ideally the likelihood ratio of the two neighbours, in
+either direction. A report judges hundreds of releases, so a correct release is refuted with a
+probability of at most 1 - ``evidence.REFUTED``. Bets may stop at any time: as soon as the nominal
+epsilon is refuted, or once further runs are futile.
 """
 
 from __future__ import annotations
@@ -18,49 +18,50 @@ from matrixdp.audit import evidence
 from matrixdp.audit.evidence import Counts
 from matrixdp.checks import Array
 
-#: ``statistic(count, stream)`` returns it for ``count`` runs on each of the two neighbours; it is
-#: large where the first is the likelier. Runs k of both may share their noise.
+#: ``statistic(count, stream)`` returns the statistic of ``count`` runs on each of two neighbours.
+#: It is large where the first neighbour is the likelier one. Runs k of both may share their noise.
 Statistic = Callable[[int, np.random.Generator], tuple[Array, Array]]
 
-#: Runs of the first block, and of the largest: each is half as long as all before it.
+#: Runs of the first block, and of the largest; a block is half as long as all before it.
 FIRST, BLOCK = 500, 1 << 15
 
-#: Candidates for a threshold, and values of epsilon that they are judged at.
+#: Candidates for a threshold, and values of epsilon at which they are judged.
 CANDIDATES, VALUES = 120, 60
 
-#: Runs on which the event is chosen, as a share of those that may be counted, and at least so many.
+#: Runs that choose the event: a share of the runs that may be counted, and the minimum.
 PILOT, FEWEST = 0.1, 2000
 
-#: Futile: with a mean so many standard errors above what was seen, the rest of the runs would not
-#: refute; and they would raise the certificate by less than this share of the nominal epsilon.
+#: Further runs are futile under two conditions. They would not refute even with a mean so many
+#: standard errors above the observed one, and they would raise the certificate by less than this
+#: share of the nominal epsilon.
 UNLIKELY, GAIN = 4.0, 0.04
 
-#: See :func:`_events`.
+#: Ratio of the frequencies of neighbouring events in :func:`_events`.
 RARER = 1.6
 
 
 class Event(NamedTuple):
-    """The statistic is above ``threshold``, or below it and the neighbours swapped."""
+    """The statistic is above ``threshold``; if ``swapped``, below it, with neighbours swapped."""
 
     threshold: float
     swapped: bool
 
     def counts(self, first: Array, second: Array) -> Counts:
-        """Return in how many pairs it happened, the likelier neighbour first."""
+        """Return the counts of the event in pairs of runs, the likelier neighbour first."""
         likelier, other = (-second, -first) if self.swapped else (first, second)
         threshold = -self.threshold if self.swapped else self.threshold
-        here, there = likelier > threshold, other > threshold
-        both = int((here & there).sum())
-        return Counts(both, int(here.sum()) - both, int(there.sum()) - both, len(here))
+        hits, other_hits = likelier > threshold, other > threshold
+        both = int((hits & other_hits).sum())
+        return Counts(both, int(hits.sum()) - both, int(other_hits.sum()) - both, len(hits))
 
 
 class Proof(NamedTuple):
-    """What was proved with ``runs`` counted runs on each neighbour, of at most ``limit``.
+    """What ``runs`` counted runs on each neighbour prove, of at most ``limit``.
 
     Attributes:
         epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
-        mu: the same for Gaussian DP, from an event of its own.
-        largest: the epsilon that the event could have proved at most with these runs.
+        mu: the same for Gaussian DP, from a separate event.
+        largest: the largest epsilon that the event could have proved with these runs.
         refuted: whether the wealth refuted the nominal epsilon.
     """
 
@@ -82,8 +83,8 @@ def prove(
 ) -> Proof:
     """Return what at most ``runs`` counted runs on each neighbour prove about a release.
 
-    (``nominal``, ``delta``) is the guarantee to refute; two Generators choose the events, and
-    count.
+    (``nominal``, ``delta``) is the guarantee to refute. Of two Generators the first serves the
+    choice of events, the second the counts.
     """
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
@@ -103,7 +104,7 @@ def prove(
         against = Counts(*totals[2:].T)
         refuted |= _refuting(evidence.log_wealth(against, claim))
         if refuted:
-            # The bound, which has an event of its own, may need some more.
+            # The bound rests on a separate event and may need more runs.
             if bound > nominal:
                 break
             continue
@@ -131,13 +132,13 @@ def _blocks(runs: int) -> Iterator[int]:
 
 
 def _refuting(wealth: Array) -> bool:
-    """Return whether the mean wealth of bets on several events refutes what they are against."""
+    """Return whether the mean wealth of bets on several events refutes the claim."""
     mean = special.logsumexp(wealth) - np.log(len(wealth))
     return bool(mean >= -np.log1p(-evidence.REFUTED))
 
 
 def _edge(counts: Counts, nominal: float, delta: float) -> tuple[Array, Array]:
-    """Return mean and mean square of what is betted on, with some rare hits that may come yet."""
+    """Return mean and mean square of a bet's payoff, allowing for rare hits in later runs."""
     slope, (both, first, second, _) = np.exp(nominal), counts.checked()
     rare, runs = UNLIKELY**2, np.asarray(counts.runs)
     mean = (both + first - slope * (both + second)) / runs - delta
@@ -145,21 +146,21 @@ def _edge(counts: Counts, nominal: float, delta: float) -> tuple[Array, Array]:
 
 
 def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
-    """Return whether the rest of the runs would not refute.
+    """Return whether the remaining runs would not refute.
 
-    To stop needs no correction: bets are valid whenever they end. It costs power alone.
+    Stopping needs no correction, because bets are valid whenever they end. It only costs power.
     """
     done = np.asarray(counts.runs)
     mean, square = _edge(counts, nominal, delta)
     mean += UNLIKELY * np.sqrt(square / done) + UNLIKELY**2 / done
-    # Bets of the best size win mean^2 / (2 square) a run, about.
+    # Bets of the best size win about mean^2 / (2 square) per run.
     growth = np.maximum(mean, 0) ** 2 / (2 * square)
     wealth = evidence.log_wealth(counts, evidence.bets([np.exp(nominal)], delta))
     return not _refuting(wealth + growth * (runs - done))
 
 
 def _lacks(counts: Counts, delta: float, bound: float) -> float:
-    """Return by how much a bound is below what the counts say; it falls as 1 / sqrt(runs)."""
+    """Return how far a bound is below the point estimate; it falls as 1 / sqrt(runs)."""
     p, q = (float(hits) / float(np.asarray(counts.runs)) for hits in counts.hits)
     if p <= delta:
         return 0.0
@@ -169,13 +170,13 @@ def _lacks(counts: Counts, delta: float, bound: float) -> float:
 def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], float]:
     """Choose events on a sample, shape (2, runs).
 
-    Those of the highest bounds on epsilon and on mu at the sample's own size, which shies away from
-    events of few hits: scaled up to the runs that will be counted, their luck would be taken for a
-    law. Then ``evidence.EVENTS`` against the nominal epsilon: around the one that it is furthest
-    from, and rarer or more frequent on the other neighbour by powers of ``RARER``.
+    The first two events give the highest bounds on epsilon and on mu at the sample's size. At the
+    size of the counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test
+    the nominal epsilon: they lie around the event that contradicts it most. Their frequencies on
+    the other neighbour differ by powers of ``RARER``.
 
     Returns:
-        The events; and how often that for mu happens on the other neighbour.
+        The events, and the frequency of the event for mu on the other neighbour.
     """
     candidates, counts, others = _candidates(sample)
     size = sample.shape[1]
@@ -184,8 +185,8 @@ def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], f
     grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
     lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
     best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
-    # Where nothing tells the neighbours apart, the event in the middle could prove most.
-    chosen = [count // 2 if one is None else one for one in best]
+    # Where no event distinguishes the neighbours, the middle one could prove most.
+    chosen = [count // 2 if column is None else column for column in best]
     mean, square = _edge(counts, nominal, delta)
     centre = int((mean / np.sqrt(square)).argmax())
     swapped = candidates[centre].swapped
@@ -203,9 +204,9 @@ def strength(sample: Array, nominal: float, delta: float) -> float:
 
 
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
-    """Return events on a sample, how often they happen, and the other side's values in order.
+    """Return events on a sample, their counts, and the sorted values of the other neighbour.
 
-    The latter are for either direction: of the second neighbour, and of the first one negated.
+    The values have two entries, one a direction: the second neighbour, and the first one negated.
     """
     first, second = sample
     size = len(first)
@@ -213,17 +214,16 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     rare = np.geomspace(1, size, CANDIDATES // 3)
     ranks = np.concatenate([np.linspace(0, 2 * size - 1, CANDIDATES), rare - 1, 2 * size - rare])
     thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
-    others, found = [], []
+    others, hits = [], []
     for likelier, other, limits in ((first, second, thresholds), (-second, -first, -thresholds)):
         together = np.minimum(likelier, other)
         others.append(np.sort(other))
-        here, there, both = (
-            size - np.searchsorted(np.sort(one), limits, side="right")
-            for one in (likelier, other, together)
+        first_hits, second_hits, both = (
+            size - np.searchsorted(np.sort(values), limits, side="right")
+            for values in (likelier, other, together)
         )
-        found.append((both, here - both, there - both))
-    both, here, there = np.concatenate(found, axis=1)
-    counts = Counts(both, here, there, size)
+        hits.append((both, first_hits - both, second_hits - both))
+    counts = Counts(*np.concatenate(hits, axis=1), size)
     candidates = [Event(float(t), swapped) for swapped in (False, True) for t in thresholds]
     return candidates, counts, others
 
@@ -234,6 +234,6 @@ def _highest(wealth: Array) -> int | None:
     if not rejected.any():
         return None
     last = int(np.flatnonzero(rejected.any(axis=1))[-1])
-    # Of those that reject it, the one that is closest to reject the next.
+    # Of the columns that reject it, the one that is closest to rejecting the next value.
     after = wealth[min(last + 1, len(wealth) - 1)]
     return int(np.where(rejected[last], after, -np.inf).argmax())

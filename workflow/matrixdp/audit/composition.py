@@ -1,12 +1,13 @@
-"""What a composed release executes, held against what its parts declare.
+"""Replays of a composed release, compared with the declarations of its parts.
 
 A part answers f_k, which may depend on earlier noisy answers, with noise of a declared deviation.
-For any two data sets X and X' and any draws z_k, the draws z'_k = z_k + w_k(X) - w_k(X') give the
-same noisy answers, and so the same release; w_k is f_k over the deviation (a randomness alignment;
-Zhang & Kifer, POPL 2017). The size of w_k(X) - w_k(X') on neighbours is the part's mu. A program
-that leaves out a part's noise, or shrinks it, gives another release on X' with the draws z'. So
-does one that looks at the data once more. The check needs no neighbours: data sets far apart show
-most. Draws come from a stream that accepts the declared kinds and numbers of draws alone.
+Let w_k be f_k over that deviation. For any two data sets X and X' and any draws z_k, the draws
+z'_k = z_k + w_k(X) - w_k(X') give the same noisy answers, and so the same release (a randomness
+alignment; Zhang & Kifer, POPL 2017). The size of w_k(X) - w_k(X') on neighbours is the part's mu.
+
+A program that omits or shrinks a part's noise gives another release on X' with the draws z'. So
+does a program that reads the data once more. The check needs no neighbours: data sets far apart
+show most. The stream of draws accepts only the declared kinds and numbers of draws.
 """
 
 from __future__ import annotations
@@ -33,44 +34,44 @@ from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
-#: Pairs of data sets that are far apart, and of neighbours, that are replayed; and of how many of
-#: the first changes of what is released are looked for.
+#: Replayed pairs of data sets that are far apart, replayed pairs of neighbours, and the number of
+#: the former whose releases are searched for changes.
 PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
 
-#: Norms of records go up to so many times the radius of a ball, which a release is to enforce.
+#: Largest norm of replayed records, in radii of their ball; a release must enforce the radius.
 BEYOND = 2.0
 
-#: Sizes of the noise that is replayed, in turns: little noise shows what the data move.
+#: Sizes of the replayed noise, in turns: little noise shows the effect of the data.
 SIZES = 1.0, 1e-3
 
 #: Largest difference of two replays of one release, over its size.
 CLOSE = 1e-6
 
-#: How well the place of a change is known, and how far it is looked for, in deviations.
+#: Resolution and range of the search for a change, in deviations.
 RESOLUTION, FARTHEST = 1e-3, 1e5
 
-#: The relative error of a part's noise that the replay finds, on either side, with a probability of
-#: at least .95; ``tests/audit/test_composition.py`` measures it.
+#: The relative error of a part's noise, of either sign, that the replay detects with a probability
+#: of at least .95; ``tests/audit/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Takes the exact value of a part over its deviation, and returns the noisy one; the kind of noise
-#: is ``normal`` or ``laplace``.
+#: Maps the exact value of a part over its deviation to the noisy one; the kind of noise is
+#: ``normal`` or ``laplace``.
 Answer = Callable[..., Array]
 
 
 class Draw(NamedTuple):
-    """Numbers of unit scale that a part takes from its stream."""
+    """Numbers of unit scale that a part draws from its stream."""
 
     kind: str
     numbers: Array
 
 
 class Undeclared(Exception):
-    """A release takes other draws from its stream than its parts declare."""
+    """A release draws other numbers from its stream than its parts declare."""
 
 
 class Script(np.random.Generator):
-    """A stream that hands out draws that are fixed in advance."""
+    """A stream that returns draws fixed in advance."""
 
     def __init__(self, draws: list[Draw]) -> None:
         super().__init__(np.random.PCG64(0))
@@ -98,13 +99,13 @@ class Script(np.random.Generator):
         return loc + scale * self._next("laplace", int(np.prod(shape))).reshape(shape)
 
     def finish(self) -> None:
-        """Raise Undeclared if draws are left, or some were taken past this class."""
+        """Raise Undeclared if draws are left, or if the release bypassed this class."""
         if next(self._draws, None) or self.bit_generator.state != self._untouched:
             raise Undeclared
 
 
 class Noise(NamedTuple):
-    """The numbers of all parts, of a size, and one part's moved by so much along a direction."""
+    """Noise of all parts at a size; one part's numbers are shifted along a direction."""
 
     seed: int
     size: float
@@ -120,33 +121,33 @@ class Noise(NamedTuple):
 
 
 def executed(release: Release, stream: np.random.Generator) -> Finding:
-    """Return what replays show of a release of one of the kinds in ``MODELS``.
+    """Return the finding of replays on a release of one of the kinds in ``MODELS``.
 
-    Of a part whose noise decides on what is released, draws on both sides of a change are replayed.
+    Where a part's noise makes a discrete choice, draws on both sides of a change are replayed.
     """
     query = release.query
     others = []
     for number in range(PAIRS):
         first, second = (_records(query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
-        tried = [noise]
+        trials = [noise]
         if number < CHANGES:
             for part in range(len(_scripted(release, first, noise)[0])):
-                tried += _change(release, first, noise._replace(part=part))
-        others += [_replay(release, first, second, one) is None for one in tried]
+                trials += _change(release, first, noise._replace(part=part))
+        others += [_replay(release, first, second, trial) is None for trial in trials]
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
-    extremes = [worst(one, frobenius, stream) for one in (query, moments)]
+    extremes = [worst(target, frobenius, stream) for target in (query, moments)]
     if isinstance(query, NormalEquations):
         norms = [norm for _, norm in sensitivities.measures(query).values()]
         extremes += [worst(query, norm, stream) for norm in norms]
-    found = [0.0]
+    mus = [0.0]
     for number in range(NEIGHBOURS):
         first = _records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
         noise = Noise(int(stream.integers(2**32)), 1.0)
-        found.append(_replay(release, first, second, noise) or 0.0)
-    return Finding(float(np.mean(others)), max(found) / float(release.mu or np.nan), SHORTFALL)
+        mus.append(_replay(release, first, second, noise) or 0.0)
+    return Finding(float(np.mean(others)), max(mus) / float(release.mu or np.nan), SHORTFALL)
 
 
 def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw], list[Array]]:
@@ -164,7 +165,7 @@ def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw
 
 
 def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
-    """Return what is released with these draws; None if other draws are taken."""
+    """Return the release under these draws; None if it takes other draws."""
     script = Script(draws)
     try:
         released = release.sample(release.query.value(records), [script])[0]
@@ -181,7 +182,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
 
 
 def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
-    """Return noise just before and after a change of what is released; none if it has no steps."""
+    """Return noise just before and after a change of the release; empty without a change."""
 
     def released(shift: float) -> Array | None:
         moved = noise._replace(shift=shift)
@@ -202,7 +203,7 @@ def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
 
 
 def _replay(release: Release, first: Array, second: Array, noise: Noise) -> float | None:
-    """Return how far the draws are moved for the second data set; None: another release."""
+    """Return the distance of the second data set's draws; None if it gives another release."""
     draws, noisy = _scripted(release, first, noise)
     moved: list[Draw] = []
 
@@ -230,15 +231,15 @@ def _records(query: Query, stream: np.random.Generator) -> Array:
     m, n = query.features, query.records
     lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
     if isinstance(query.domain, Ball):
-        drawn = stream.standard_normal((m, n))
-        return BEYOND * query.domain.radius * lengths * drawn / np.linalg.norm(drawn, axis=0)
+        rays = stream.standard_normal((m, n))
+        return BEYOND * query.domain.radius * lengths * rays / np.linalg.norm(rays, axis=0)
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
     return np.clip(lengths * corner, lower, upper)
 
 
 def _clipped(query: Query, records: Array) -> Array:
-    """Return records (m, n), in a ball shortened to its radius, whatever the query does itself."""
+    """Return records (m, n), clipped to the radius of a ball independently of the query."""
     if not isinstance(query.domain, Ball):
         return records
     norms = np.linalg.norm(records, axis=0)
@@ -250,7 +251,7 @@ def _moments(part: GaussianRelease, records: Array, answer: Answer) -> None:
 
 
 def _matrix(part: GaussianRelease, exact: Array, answer: Answer) -> Array:
-    """Return noisy second moments; of the draws, those above the diagonal and on it count."""
+    """Return noisy second moments, from the draws on and above the diagonal."""
     law = part.noise
     assert isinstance(law, SymmetricNormal)
     upper = np.triu_indices(law.shape[0])
@@ -279,9 +280,9 @@ def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
     steps = release.steps
     whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
     exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4
-    # Only differences to the threshold count, in which a number of the data's own drops out.
-    own = 10 * mean
-    noisy = answer(np.concatenate([2 * own, exact + own]), "laplace")
+    # Only differences from the threshold count, and a shift that depends on the data cancels there.
+    shift = 10 * mean
+    noisy = answer(np.concatenate([2 * shift, exact + shift]), "laplace")
     above = noisy[1:] >= noisy[0] / 2
     step = int(above.argmax()) if above.any() else len(steps) - 1
     moments, spectrum = release.part(
@@ -328,8 +329,8 @@ def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> N
     answer(np.sqrt(precisions)[:, None] * (directions[0].T @ records))
 
 
-#: By the kind of a composed release, its parts: from the release, the records (m, n) and an
-#: ``Answer``, which is called once a part, in the order of the draws.
+#: Models of composed releases by class. A model takes the release, the records (m, n) and an
+#: ``Answer``, which it calls once per part, in the order of the draws.
 MODELS: dict[type[Release], Callable[[Any, Array, Answer], None]] = {
     ChosenByHistogram: _by_histogram,
     ChosenBySearch: _by_search,

@@ -12,7 +12,7 @@ from matrixdp.audit.neighbours import frobenius, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
 
-#: Other records, equal to the one that comes, at which a black box sees most (epsilon 0.3 to 3).
+#: Copies of the other record with which the black box has most power (epsilon 0.3 to 3).
 COPIES = 4
 
 #: Draws for the test of the law; nodes of the normaliser's integral.
@@ -22,11 +22,13 @@ DRAWS, NODES = 50_000, 600
 class DirectionAudit(Audit):
     """The largest pointwise loss, on neighbours that attain it.
 
-    All other records are copies of a record y that is orthogonal to the one that goes, x; what
-    comes is y, or nothing if records are added and removed. At v along x the exponent falls by its
-    full range; the normaliser, made of directions near y if the copies are many, grows by what y
-    brings. The loss depends on v through its projections on x and y, whose squares' difference a
-    black box gets to see, with fewer copies: with many, v along x is too rare.
+    The neighbours differ in a record x. All other records are copies of a record y orthogonal to x.
+    In place of x comes y, or nothing under zero-out neighbours. At v along x the exponent falls by
+    its full range. With many copies, directions near y dominate the normaliser, which grows by the
+    contribution of y.
+
+    The loss depends on v through its projections on x and y. The black box sees the difference of
+    their squares, with fewer copies: with many, v along x is too rare.
     """
 
     tool = "maximal loss"
@@ -35,26 +37,26 @@ class DirectionAudit(Audit):
     def __init__(self, release: PrincipalDirection, stream: np.random.Generator) -> None:
         self.release: PrincipalDirection = release
         query = release.query
-        found = worst(replace(query, adjacency="replace"), frobenius, stream)
-        self._gone, self._copied = found.record, found.other
-        comes = query.adjacency == "replace"
-        self._coming = self._copied if comes else np.zeros(query.features)
+        pair = worst(replace(query, adjacency="replace"), frobenius, stream)
+        self._removed, self._copied = pair.record, pair.other
+        replaced = query.adjacency == "replace"
+        self._added = self._copied if replaced else np.zeros(query.features)
         self.attained = self._loss(query.records - 1)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
 
     def _rate(self, record: Array) -> float:
-        # The exponent that a record brings at v along it.
+        # The exponent that a record contributes at v along it.
         return float(self.release.kappa / self.release.query.records * (record @ record))
 
     def _loss(self, copies: int) -> float:
-        """Return the loss at v along x; NaN if no orthogonal records were found."""
-        if abs(self._gone @ self._copied) > 1e-9 * (self._gone @ self._gone):
+        """Return the loss at v along x; NaN without orthogonal records."""
+        if abs(self._removed @ self._copied) > 1e-9 * (self._removed @ self._removed):
             return float("nan")
-        m, gone = self.release.query.features, self._rate(self._gone)
+        m, removed = self.release.query.features, self._rate(self._removed)
         others = copies * self._rate(self._copied)
-        before = log_normaliser(others, gone, m)
-        return gone + log_normaliser(others + self._rate(self._coming), 0.0, m) - before
+        before = log_normaliser(others, removed, m)
+        return removed + log_normaliser(others + self._rate(self._added), 0.0, m) - before
 
     def _value(self, copies: int, last: Array) -> Array:
         total = copies * np.outer(self._copied, self._copied) + np.outer(last, last)
@@ -63,21 +65,21 @@ class DirectionAudit(Audit):
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the difference of squared projections of each run."""
         copies = min(COPIES, self.release.query.records - 1)
-        basis = np.stack([self._gone, self._copied], axis=1)
-        values = (self._value(copies, last) for last in (self._gone, self._coming))
-        drawn = (self.release.sample(value, [stream] * count) for value in values)
-        first, second = (np.subtract(*((one @ basis) ** 2).T) for one in drawn)
+        basis = np.stack([self._removed, self._copied], axis=1)
+        values = (self._value(copies, last) for last in (self._removed, self._added))
+        samples = (self.release.sample(value, [stream] * count) for value in values)
+        first, second = (np.subtract(*((directions @ basis) ** 2).T) for directions in samples)
         return first, second
 
     def scale(self, stream: np.random.Generator) -> Scale:
-        """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are alike.
+        """Test the mean of 1 - (v . x')^2 / |x'|^2 where all records are equal.
 
         It is the derivative of the log normaliser, about 1 / concentration.
         """
         other, m = self._copied, self.release.query.features
         value = np.outer(other, other)
-        drawn = self.release.sample(value, [stream] * DRAWS)
-        spread = 1 - (drawn @ other) ** 2 / (other @ other)
+        directions = self.release.sample(value, [stream] * DRAWS)
+        spread = 1 - (directions @ other) ** 2 / (other @ other)
         expected = mean_spread(self.release.kappa * float(other @ other), m)
         error = float(spread.std() / np.sqrt(DRAWS)) / expected
         margin = -float(special.ndtri(ERROR / 2)) * error
@@ -89,12 +91,12 @@ def _integral(concentration: float, inner: float, size: int, power: int) -> floa
     """Return ln E[(1 - b)^power exp(concentration (b - 1) + inner a)] over the sphere.
 
     b and a are the squares of two coordinates of a uniform unit vector: b is Beta(1/2, (m - 1)/2)
-    and a / (1 - b) is Beta(1/2, (m - 2)/2). With b = (1 - u^2), du near 0 is where the mass is.
+    and a / (1 - b) is Beta(1/2, (m - 2)/2). With b = 1 - u^2 the mass is at u near 0.
     """
     # u = sqrt(1 - b) in (0, 1): density proportional to u^(m - 2) (1 - u^2)^(-1/2).
     width = min(1.0, 12 / np.sqrt(max(concentration, 1e-9)))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    # u = sin(t) takes the root at u = 1 away.
+    # The substitution u = sin(t) removes the root at u = 1.
     t = np.arcsin(width) * (nodes + 1) / 2
     u2 = np.sin(t) ** 2
     density = np.sin(t) ** (size - 2)

@@ -1,15 +1,15 @@
-"""What the outputs of a mechanism prove about its privacy, whatever its inner working.
+"""What the outputs of a mechanism prove about its privacy, whatever its implementation.
 
-Run a mechanism on two neighbours, in pairs Y, Y', and look at an event S that was not chosen on
-these runs. An (epsilon, delta)-DP mechanism has P(Y in S) <= c P(Y' in S) + delta, c = e^epsilon,
-so that a bet of a share l of one's wealth, 0 <= l <= 1 / (c + delta), on 1[Y in S] - c 1[Y' in S] -
-delta is not favourable: the wealth E = prod (1 + l (1[Y in S] - c 1[Y' in S] - delta)) is a
-nonnegative supermartingale, and it ever reaches 1 / alpha with a probability of at most alpha
-(Ville's inequality). That holds at any time, for any rule of stopping, and for pairs that share
-their noise, which the wealth makes use of; only pairs must be independent of each other.
+Run a mechanism on two neighbours, in pairs Y, Y', and consider an event S that was chosen on other
+runs. An (epsilon, delta)-DP mechanism has P(Y in S) <= c P(Y' in S) + delta with c = e^epsilon. So
+a bet of a share l of the wealth, 0 <= l <= 1 / (c + delta), on 1[Y in S] - c 1[Y' in S] - delta is
+not favourable. The wealth E = prod (1 + l (1[Y in S] - c 1[Y' in S] - delta)) is then a nonnegative
+supermartingale. It ever reaches 1 / alpha with a probability of at most alpha (Ville's inequality).
+That holds for any stopping rule. The runs of a pair may share their noise, which raises the power;
+only pairs must be independent of each other.
 
-The wealth here is the mean over bets of fixed sizes, so that counts are all that it depends on, and
-is at most a factor of their number below that of the best of them (Cover's universal portfolio).
+The wealth here is the mean over bets of fixed sizes, so that it depends on counts alone. It is at
+most a factor of the number of bets below the best bet (Cover's universal portfolio).
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import gaussian
 
-#: Of a bound; of a refutation, as of two independent proofs; and the power with which a standard
-#: deviation of ``SHORTFALL`` times what is right is to be refuted.
+#: Confidence of a bound, and of a refutation (that of two independent bounds); and the power
+#: against a standard deviation of ``SHORTFALL`` times the correct one.
 CONFIDENCE, REFUTED, POWER, SHORTFALL = 0.95, 0.9975, 0.999, 0.9
 
-#: Log wealth that proves a bound: what may go wrong with refutations is taken off.
+#: Log wealth that proves a bound; the error probability of a refutation is subtracted.
 GOAL = -np.log((1 - CONFIDENCE) - (1 - REFUTED))
 
-#: Sizes of bets, as shares of the largest allowed one: half as much each.
+#: Sizes of bets, as shares of the largest allowed one; each is half of the one before.
 BETS = 0.9 * 0.5 ** np.arange(10)
 
-#: Events on which bets against a nominal epsilon are made at once: no need to find the best.
+#: Events of simultaneous bets against a nominal epsilon, so that none need be the best.
 EVENTS = 8
 
-#: Values of epsilon, or of mu, that are tried: a bound is one of them.
+#: Candidate values of epsilon or mu; a bound is one of them.
 GRID = np.geomspace(1e-3, 20, 1500)
 
-#: Thresholds, in standard deviations of the noise, that ``runs_needed`` tries.
+#: Thresholds of ``runs_needed``, in standard deviations of the noise.
 _THRESHOLDS = np.linspace(-4.0, 8.0, 241)
 
 
 class Counts(NamedTuple):
-    """How often an event happened in pairs of runs: on both, on the first alone, on the second."""
+    """Counts of an event in pairs of runs: in both runs, in the first alone, in the second."""
 
     both: ArrayLike
     first: ArrayLike
@@ -54,25 +54,25 @@ class Counts(NamedTuple):
 
     @property
     def hits(self) -> tuple[Array, Array]:
-        """Return how often it happened on either neighbour."""
+        """Return the counts of the event on the first neighbour and on the second."""
         both, first, second, _ = map(np.asarray, self)
         return both + first, both + second
 
     def checked(self) -> tuple[Array, ...]:
-        """Return pairs on both, on the first alone, on the second, on neither; none is negative."""
-        found = np.broadcast_arrays(*(np.asarray(one, float) for one in self))
-        parts = (*found[:3], found[3] - found[0] - found[1] - found[2])
+        """Return counts of both, first alone, second alone and neither; refuse negative ones."""
+        counts = np.broadcast_arrays(*(np.asarray(count, float) for count in self))
+        parts = (*counts[:3], counts[3] - counts[0] - counts[1] - counts[2])
         if not all((part >= 0).all() for part in parts):
             raise InputError(f"counts are {self}; they must be from 0 to the runs")
         return parts
 
 
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
-    """Return what a pair adds to the log of the wealth of bets against a line.
+    """Return the increments of log wealth that a pair gives to bets against a line.
 
     The line is P(Y in S) <= slope P(Y' in S) + offset: e^epsilon and delta, or a tangent of another
-    trade-off; slope + offset is at least 1. By where the event happened (on both, first, second,
-    none), by bet, and then the shape of slope and offset.
+    trade-off; slope + offset is at least 1. The axes are the outcome (event in both, first, second,
+    neither), the bet, and then the shape of slope and offset.
     """
     slope, offset = np.broadcast_arrays(np.asarray(slope, float), np.asarray(offset, float))
     gains = np.stack([1 - slope - offset, 1 - offset, -slope - offset, -offset])
@@ -100,8 +100,8 @@ def tangent(mu: Array, share: ArrayLike) -> tuple[Array, Array]:
 def proved(ever: Array, grid: Array) -> float:
     """Return the last value of an ascending grid that is rejected with all before it, or 0.
 
-    ``ever`` has the largest log wealth so far, by value. Values are rejected one after the other,
-    so that a wrong bound needs the first true one to be rejected wrongly: it holds with
+    ``ever`` has the largest log wealth so far, by value. Values are rejected in order, so that a
+    wrong bound requires a wrong rejection of the first true value. The bound thus holds with
     ``CONFIDENCE``, whatever the size of the grid.
     """
     rejected = ever >= GOAL
@@ -120,11 +120,11 @@ def largest(runs: float, delta: float = 0.0, event: float = 0.5) -> float:
 
 
 def runs_needed(nominal: float, delta: float) -> float:
-    """Return the pairs after which just private Gaussian noise is told from too little noise.
+    """Return the pairs that distinguish exactly calibrated Gaussian noise from too little noise.
 
     With ``SHORTFALL`` of its standard deviation, and the same noise on both neighbours, bets on the
-    best threshold event refute ``nominal`` with about the probability ``POWER`` (normal
-    approximation of the log wealth). Infinite if more than 1e9 would be needed.
+    best threshold event refute ``nominal`` with probability about ``POWER`` (normal approximation
+    of the log wealth). Infinite above 1e9 pairs.
     """
     shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)
@@ -137,7 +137,7 @@ def runs_needed(nominal: float, delta: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = special.ndtri(POWER) * spread
         runs = ((z + np.sqrt(z**2 + 4 * growth * goal)) / (2 * growth)) ** 2
-    # With few hits expected, the normal approximation says nothing.
+    # With few expected hits the normal approximation is void.
     runs = np.where((growth > 0) & (runs * q >= 5), runs, np.inf)
-    found = float(np.ceil(runs.min()))
-    return found if found <= 1e9 else float("inf")
+    needed = float(np.ceil(runs.min()))
+    return needed if needed <= 1e9 else float("inf")

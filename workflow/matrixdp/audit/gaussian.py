@@ -18,11 +18,12 @@ SPOTS = (0.0, 1.0, 3.0)
 
 
 class GaussianAudit(Audit):
-    """Gaussian noise: the exact curve at mu, the whitened size of the worst change found.
+    """Gaussian noise: the exact curve at mu, the whitened size of the worst change.
 
-    A likelihood ratio of Gaussians is a function of one linear statistic, the projection of the
-    whitened release on the whitened change; that is what the black box gets to see. Noise whose
-    columns are alike is drawn for the column that differs only (:mod:`matrixdp.audit.runs`).
+    A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
+    whitened release on the whitened change. The black box sees this statistic. Noise with
+    identically distributed columns is drawn for the changed column alone
+    (:mod:`matrixdp.audit.runs`).
     """
 
     tool = "exact curve"
@@ -38,17 +39,17 @@ class GaussianAudit(Audit):
         self.bound = gaussian.epsilon(delta, largest)
         self.kappa = gaussian.mu(release.epsilon, delta) / largest
         change = np.subtract(*runs.values(query, self._pair))
-        # Entries that differ, or all of them for second moments.
+        # Entries that differ; for second moments all of them.
         self.cost = float(change.size)
         if self.attained >= release.epsilon * (1 - TIGHT):
             self.needed = evidence.runs_needed(release.epsilon, delta)
-        # Of the linear functional that projects on the whitened change.
+        # Weights of the linear functional that projects on the whitened change.
         unit = np.eye(change.size).reshape(-1, *change.shape)
         self._weights: Array = law.whiten(unit) @ law.whiten(change) / self.mu
         self._apart = float(self._weights @ change.ravel())
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
-        """Return the projections: N(c + mu, 1) and N(c, 1) if the noise is what it should be."""
+        """Return the projections, which are N(c + mu, 1) and N(c, 1) under the declared noise."""
 
         def projected(values: Array) -> Array:
             return values.reshape(len(values), -1) @ self._weights
@@ -59,8 +60,8 @@ class GaussianAudit(Audit):
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the chi-square of all whitened entries of the full query's noise."""
         shape = self.release.query.shape
-        drawn = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
-        white = self._whiten(drawn)
+        noise = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
+        white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 
     def curve_error(self) -> float:

@@ -1,7 +1,7 @@
-"""Neighbouring data sets that a query tells apart best, found by search.
+"""A search for the neighbouring data sets on which a query changes most.
 
-Nothing here uses what :mod:`matrixdp.privacy.sensitivity` declares: changes are computed from the
-definition of the query and from the public domain alone, so that the two can be compared.
+It uses no declaration of :mod:`matrixdp.privacy.sensitivity`. Changes follow from the definition of
+the query and the public domain alone, so that both can be compared.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
-#: What is maximised: takes changes (searches, m, n') and returns one number each.
+#: The objective: maps changes (searches, m, n') to one number each.
 Size = Callable[[Array], Array]
 
 STARTS = 48
 
-#: Pairs that are moved on by small steps, and how often the step is halved.
+#: Pairs that continue in small steps, and the number of halvings of the step.
 FINALISTS, HALVINGS = 8, 24
 
-#: How many records of a pair move: the other one of a zeroed record is null.
+#: How many records of a pair vary; under zero-out the other record is 0.
 SIDES = {"replace": 2, "zero_out": 1}
 
 #: Random moves of a search in a ball.
@@ -36,7 +36,7 @@ def frobenius(change: Array) -> Array:
 
 
 class Neighbours(NamedTuple):
-    """The record that differs, before and after, shape (m,) each; and the size of the change."""
+    """The record that differs, before and after, shape (m,) each, and the size of the change."""
 
     record: Array
     other: Array
@@ -44,7 +44,7 @@ class Neighbours(NamedTuple):
 
 
 def changes(query: Query, records: Array, others: Array) -> Array:
-    """Return f(X) - f(X') for pairs of a record (searches, m) and what takes its place.
+    """Return f(X) - f(X') for records (searches, m) and their replacements.
 
     Identity and mean: the column that differs, (searches, m, 1). Second moments: (searches, m, m).
     """
@@ -53,7 +53,7 @@ def changes(query: Query, records: Array, others: Array) -> Array:
 
 
 def contributions(query: Query, records: Array) -> Array:
-    """Return what records (searches, m) add to f, but for the division by n of an average."""
+    """Return the terms of records (searches, m) in f, without an average's division by n."""
     columns = records[:, :, None]
     if isinstance(query, IdentityQuery | MeanQuery):
         return columns
@@ -62,12 +62,12 @@ def contributions(query: Query, records: Array) -> Array:
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
-    """Return the neighbours of the largest change found, by search from many starts.
+    """Return the neighbours of the largest change, by search from many starts.
 
-    In a box, one coordinate at a time goes to its lower bound, its upper bound or 0, as long as
-    that helps; the best pairs, and the starts once more, then move by smaller and smaller steps. In
-    a ball, random moves are kept if they help. The result is attained, and so a lower bound on the
-    true supremum. ``zero_out`` compares with a record of zeros.
+    In a box, one coordinate at a time moves to its lower bound, its upper bound or 0, as long as
+    that helps. The best pairs and the starts then move by smaller and smaller steps. In a ball, the
+    search accepts random moves that help. The result is attained, and so a lower bound on the
+    supremum. ``zero_out`` compares with a record of zeros.
     """
     sides = SIDES[query.adjacency]
     pair = _starts(query, stream)
@@ -78,15 +78,15 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
         return size(changes(query, *candidate))
 
     if isinstance(query.domain, Ball):
-        found, values = _climb_ball(query.domain, pair, value, sides, stream)
+        pair, values = _climb_ball(query.domain, pair, value, sides, stream)
     else:
-        found, values = _climb_box(query.domain, pair, value, sides)
+        pair, values = _climb_box(query.domain, pair, value, sides)
     best = int(values.argmax())
-    return Neighbours(found[0, best], found[1, best], float(values[best]))
+    return Neighbours(pair[0, best], pair[1, best], float(values[best]))
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:
-    """Return pairs of records, shape (2, starts, m): random ones and the obvious extremes."""
+    """Return pairs of records, shape (2, starts, m): random pairs and the corners of the domain."""
     domain, m = query.domain, query.features
     if isinstance(domain, Ball):
         pair = stream.standard_normal((2, STARTS, m))
@@ -139,6 +139,6 @@ def _climb_ball(
     return pair, values
 
 
-def _keep(pair: Array, values: Array, moved: Array, found: Array) -> tuple[Array, Array]:
-    better = found > values
-    return np.where(better[:, None], moved, pair), np.where(better, found, values)
+def _keep(pair: Array, values: Array, moved: Array, moved_values: Array) -> tuple[Array, Array]:
+    better = moved_values > values
+    return np.where(better[:, None], moved, pair), np.where(better, moved_values, values)

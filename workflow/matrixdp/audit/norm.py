@@ -17,18 +17,18 @@ from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.quadrature import integrated_radial_delta
 from matrixdp.privacy.sensitivity import IdentityQuery
 
-#: Draws of a law on which its norm is checked.
+#: Draws of a law that check its norm.
 DRAWS = 16
 
-#: Decimals that are kept of a privacy loss.
+#: Decimals of a privacy loss.
 DECIMALS = 9
 
 
 def is_norm(law: NormLaw) -> bool:
-    """Return whether a law's norm is one on what it draws and on differences of that.
+    """Return whether a law's ``norm`` is a norm on its draws and their differences.
 
-    It must be finite, above 0, symmetric, homogeneous and subadditive; otherwise a change of the
-    value, which may point anywhere, can cost more than its size.
+    It must be finite, above 0, symmetric, homogeneous and subadditive. Otherwise a change of the
+    value, of any direction, can cost more than its size.
     """
     first, second = np.split(law.sample([np.random.default_rng(0)] * DRAWS), 2)
     z = np.concatenate([first, first - second])
@@ -46,8 +46,8 @@ def is_norm(law: NormLaw) -> bool:
 class NormAudit(Audit):
     """The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, at Y = f(X).
 
-    So the largest pointwise loss is exact, for pure differential privacy. The norm of the noise
-    over its scale follows Gamma(d), d the number of free entries, which tests the sampler.
+    So the largest pointwise loss is exact for pure differential privacy. The norm of the noise over
+    its scale follows Gamma(d), with d the number of free entries; this tests the sampler.
     """
 
     tool = "maximal loss"
@@ -60,22 +60,22 @@ class NormAudit(Audit):
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = release.epsilon / self.bound
         m, n = release.query.shape
-        # Where columns are independent, one is enough.
-        one = isinstance(release.query, IdentityQuery) and law.columns_alike
-        self.cost = float(m if one else m * n)
+        # One column suffices where columns are independent and identically distributed.
+        one_column = isinstance(release.query, IdentityQuery) and law.columns_alike
+        self.cost = float(m if one_column else m * n)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
         release, query, size = self.release, self.release.query, self._law.size
         if isinstance(query, IdentityQuery) and not self._law.columns_alike:
-            # One radius for all columns: all must be drawn. Zeros stand for the other records.
+            # All columns share one radius and must be drawn. Zeros stand for the other records.
             return tuple(runs.in_parts(partial(self._whole, stream), count, self.cost))
         before, after = runs.values(query, self._pair)
         shift = before - after
 
         def losses(values: Array) -> Array:
-            # Losses have atoms at their extremes; an event must not split one by the last bits,
-            # which differ between the neighbours. That is the rounding of floats.
+            # Losses have atoms at their extremes. Rounding errors differ between the neighbours,
+            # and an event must not split an atom by them.
             sides = values + shift, values
             return np.stack([np.round(size(z - after) - size(z - before), DECIMALS) for z in sides])
 
@@ -84,12 +84,12 @@ class NormAudit(Audit):
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
         change = self._pair.record - self._pair.other
-        drawn = self.release.noise.sample([stream] * count)
-        here = self._law.size(drawn)
-        drawn[:, :, 0] += change
-        ahead = self._law.size(drawn)
-        drawn[:, :, 0] -= 2 * change
-        return np.stack([ahead - here, here - self._law.size(drawn)])
+        noise = self.release.noise.sample([stream] * count)
+        size = self._law.size(noise)
+        noise[:, :, 0] += change
+        ahead = self._law.size(noise)
+        noise[:, :, 0] -= 2 * change
+        return np.stack([ahead - size, size - self._law.size(noise)])
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the sum of norms of the full query's noise."""
@@ -100,7 +100,7 @@ class NormAudit(Audit):
 
 
 class GeneralizedGammaAudit(NormAudit):
-    """The exact curve at the length of the worst change found; else as for a norm."""
+    """The exact curve at the length of the worst change; otherwise as for a norm."""
 
     tool = "exact curve"
 

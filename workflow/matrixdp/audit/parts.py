@@ -1,9 +1,9 @@
-"""Real releases in several parts under audit: what each part adds, and what the whole executes.
+"""Real releases in several parts under audit: the noise of each part, and replays of all parts.
 
-The records of a release in parts may enter it through the answers of its parts alone. So a program
-that gets the same noisy answers on other records must release the same; one that looks at the data
-once more, or adds less noise than it says, does not. What the parts are asked on neighbours, over
-their noise, gives mu.
+Records may enter such a release through the answers of its parts alone. So a program that receives
+the same noisy answers on other records must give the same release. A program that reads the data
+once more, or adds less noise than it declares, does not. The change of the answers on neighbours,
+over their noise, gives mu.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 
-#: Pairs of data sets that are far apart, and of neighbours, that are replayed; and the sizes, in
-#: turns, of the records that neighbours share.
+#: Replayed pairs of data sets that are far apart, and replayed pairs of neighbours; and the sizes,
+#: in turns, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
 
 
 class Answers:
-    """Answers of parts: with noise of a seed, or those of an earlier run once more."""
+    """Answers of parts: with noise from a seed, or the noisy answers of an earlier run."""
 
     def __init__(self, release: Composed, seed: int, noisy: list[Array] | None = None) -> None:
         self._parts = iter(release.parts)
         self._stream = np.random.default_rng(seed)
         self._repeated = None if noisy is None else iter(noisy)
-        #: Noisy answers, and exact ones over the noise, in the order of the parts.
+        #: Noisy answers, and whitened exact answers, in the order of the parts.
         self.noisy: list[Array] = []
         self.white: list[Array] = []
 
     def __call__(self, part: GaussianRelease, value: Array) -> Array:
-        """Return the noisy answer of a part; Undeclared for one that is not in its turn."""
+        """Return the noisy answer of a part; raise Undeclared for a part out of order."""
         declared = next(self._parts, None)
-        if declared is None or not any(one is part for one in declared.releases):
+        if declared is None or not any(release is part for release in declared.releases):
             raise composition.Undeclared
         self.white.append(part.noise.whiten(value))
         if self._repeated is None:
@@ -50,45 +50,45 @@ class Answers:
 
 
 def executed(release: Composed, stream: np.random.Generator) -> Finding:
-    """Return what replays show: the share of other releases, and mu over the declared one.
+    """Return the finding of replays: the share of other releases, and mu over the declared mu.
 
-    The latter is of the worst neighbours of each part, found apart, or of replayed ones.
+    mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours.
     """
     query = release.query
     other = []
     for _ in range(PAIRS):
         first, second = (composition._records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
-    found = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
+    mus = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
     identity = IdentityQuery(query.domain, query.records, query.adjacency)
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
     pairs = [
-        worst(one, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
-        for one in (identity, moments)
+        worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
+        for target in (identity, moments)
     ]
-    # What looks at sizes alone moves by a record and one of none.
+    # A part that reads norms alone changes most between a full record and a record of zeros.
     pairs.append((pairs[1][0], np.zeros(query.features)))
     for number in range(NEIGHBOURS):
         first = SIZES[number % len(SIZES)] * composition._records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]
         apart = _apart(release, first, second, int(stream.integers(2**32)))
-        found.append(np.inf if apart is None else apart)
-    return Finding(float(np.mean(other)), max(found) / release.mu, composition.SHORTFALL)
+        mus.append(np.inf if apart is None else apart)
+    return Finding(float(np.mean(other)), max(mus) / release.mu, composition.SHORTFALL)
 
 
 def scale(release: Composed, stream: np.random.Generator) -> Scale:
-    """Return the test of the real noise of the part that fails it, or of the last one."""
+    """Return the test of the first part whose real noise fails it, or of the last part."""
     for part in release.parts:
-        for one in part.releases:
-            result = real.scale(one, stream)
+        for part_release in part.releases:
+            result = real.scale(part_release, stream)
             if result.verdict != "right":
                 return result
     return result
 
 
 def _apart(release: Composed, first: Array, second: Array, seed: int) -> float | None:
-    """Return how far the parts' answers are apart, over their noise; None: another release."""
+    """Return the distance of the parts' answers over their noise; None if releases differ."""
     try:
         answers = Answers(release, seed)
         released = release.run(lambda: [first.T], answers)
@@ -98,24 +98,25 @@ def _apart(release: Composed, first: Array, second: Array, seed: int) -> float |
         return None
     if len(answers.white) != len(release.parts) or not _same(released, again):
         return None
-    moved = zip(answers.white, repeated.white, strict=True)
-    return float(np.linalg.norm([np.linalg.norm(one - other) for one, other in moved]))
+    pairs = zip(answers.white, repeated.white, strict=True)
+    return float(np.linalg.norm([np.linalg.norm(before - after) for before, after in pairs]))
 
 
 def _same(first: Outcome, second: Outcome) -> bool:
-    one, other = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
-    return bool(np.array_equal(one, other))
+    flat = [np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second)]
+    return bool(np.array_equal(*flat))
 
 
 def _worst(part: Part, stream: np.random.Generator) -> float:
-    """Return how far a search finds the answers of a part apart, over its noise, at most."""
+    """Return the largest change of a part's answer on neighbours, over its noise."""
 
-    def white(one: GaussianRelease) -> float:
-        if isinstance(one.query, ShellQuery):
-            # One record in one shell, or in another one.
-            indicators = np.eye(one.query.features)[:, :2] / one.query.records
+    def white(release: GaussianRelease) -> float:
+        query, whiten = release.query, release.noise.whiten
+        if isinstance(query, ShellQuery):
+            # The record moves from one shell to another.
+            indicators = np.eye(query.features)[:, :2] / query.records
             change = indicators[:, :1] - indicators[:, 1:]
-            return float(np.linalg.norm(one.noise.whiten(change)))
-        return worst(one.query, lambda d: np.linalg.norm(one.noise.whiten(d), axis=-1), stream).size
+            return float(np.linalg.norm(whiten(change)))
+        return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 
-    return max(white(one) for one in part.releases)
+    return max(white(release) for release in part.releases)

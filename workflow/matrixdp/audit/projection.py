@@ -1,4 +1,4 @@
-"""Releases of which no likelihood ratio is known: what is proved, and what runs can show."""
+"""Releases without a known likelihood ratio: what is proved, and what runs can show."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
-#: Runs on each neighbour on which the statistic is chosen: at least, and at most.
+#: Least and largest number of runs on each neighbour that choose the statistic.
 HELD = 200, 1000
 
 
 class BlackBoxAudit(Audit):
     """Any release of a matrix: runs on the neighbours that change the value most in norm.
 
-    All other records are zero. Of several statistics (:meth:`_looks`) the one is taken that tells
-    the neighbours apart best in runs that are held back for this choice.
+    All other records are zero. Separate runs choose the statistic (:meth:`_statistics`) that best
+    distinguishes the neighbours.
     """
 
     tool = "black box"
@@ -38,56 +38,56 @@ class BlackBoxAudit(Audit):
         others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
         self._values = self._answers = [np.pad(value, others) for value in values]
         self.bound = release.epsilon_actual
-        # In a released value, on either neighbour.
+        # Numbers of a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
 
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
-        """Return the statistic that was chosen, of each run."""
-        first, second = self._seen([self._chosen], count, stream)
+        """Return the chosen statistic of each run."""
+        first, second = self._evaluate([self._chosen], count, stream)
         return first[0], second[0]
 
     @cached_property
     def _chosen(self) -> str:
-        """Name of the statistic: the projection on the change unless another sees more."""
-        release, held = self.release, int(np.clip(COST / self.cost / 10, *HELD))
-        names = [*self._looks]
-        # A stream of its own: to choose must not move those of the audit.
-        sample = np.stack(self._seen(names, held, np.random.default_rng(0)), axis=1)
-        strengths = [strength(one, release.epsilon, release.delta) for one in sample]
+        """Name of the statistic of the most power; on a tie the projection on the change."""
+        release, count = self.release, int(np.clip(COST / self.cost / 10, *HELD))
+        names = [*self._statistics]
+        # A separate stream: the choice must not advance the streams of the audit.
+        sample = np.stack(self._evaluate(names, count, np.random.default_rng(0)), axis=1)
+        strengths = [strength(values, release.epsilon, release.delta) for values in sample]
         return names[int(np.argmax(strengths))]
 
     @property
-    def _looks(self) -> dict[str, Callable[[Array], Array]]:
+    def _statistics(self) -> dict[str, Callable[[Array], Array]]:
         """Statistics of released values (k, ...) by name.
 
-        They see the change itself, the size of what is released and of its distance from either
-        value, single entries, and for square matrices the support: extreme eigenvalues of the
-        distances.
+        They are the projection on the change, the norm, the distances from either value and the
+        extreme entries. For square matrices, extreme eigenvalues of the differences show the
+        support.
         """
         first, second = self._answers
-        found: dict[str, Callable[[Array], Array]] = {
+        statistics: dict[str, Callable[[Array], Array]] = {
             "projection on the change": lambda y: np.einsum("kij,ij->k", y, first - second),
             "norm": frobenius,
             "largest entry": lambda y: y.max(axis=(1, 2)),
             "least entry": lambda y: y.min(axis=(1, 2)),
         }
         for number, answer in enumerate((first, second), 1):
-            found[f"distance from value {number}"] = partial(_distance, answer)
+            statistics[f"distance from value {number}"] = partial(_distance, answer)
             if answer.shape[0] == answer.shape[1]:
                 for which, place in (("least", 0), ("largest", -1)):
                     name = f"{which} eigenvalue of the distance from value {number}"
-                    found[name] = partial(_eigenvalue, answer, place)
-        return found
+                    statistics[name] = partial(_eigenvalue, answer, place)
+        return statistics
 
-    def _seen(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
-        """Return statistics by name of runs on each neighbour, shape (names, count) each."""
-        looks = [self._looks[name] for name in names]
+    def _evaluate(self, names: Sequence[str], count: int, stream: Generator) -> tuple[Array, Array]:
+        """Return the named statistics of runs on each neighbour, shape (names, count) each."""
+        statistics = [self._statistics[name] for name in names]
 
         def part(value: Array, count: int) -> Array:
-            drawn = self.release.sample(value, [stream] * count)
-            if drawn.ndim == 2:
-                drawn = drawn[:, :, None] * drawn[:, None, :]
-            return np.stack([look(drawn) for look in looks])
+            released = self.release.sample(value, [stream] * count)
+            if released.ndim == 2:
+                released = released[:, :, None] * released[:, None, :]
+            return np.stack([statistic(released) for statistic in statistics])
 
         first, second = (
             runs.in_parts(partial(part, value), count, self._numbers) for value in self._values
@@ -100,16 +100,16 @@ def _distance(value: Array, released: Array) -> Array:
 
 
 def _eigenvalue(value: Array, place: int, released: Array) -> Array:
-    """Return an eigenvalue, by its place in ascending order, of the distance from a value."""
+    """Return an eigenvalue, by its position in ascending order, of the difference from a value."""
     return np.asarray(np.linalg.eigvalsh(released - value)[:, place])
 
 
 class ComposedAudit(BlackBoxAudit):
-    """Several releases, the later ones along what the first ones say: their composition.
+    """An adaptive composition: later releases depend on earlier noisy answers.
 
-    The bound is that of Gaussian mechanisms whose mu^2 add up, each found apart: ``mus``, by the
-    largest changes that a search finds. ``noisy`` audits the part whose noise is tested for its
-    scale; None where replays alone see the noise.
+    The bound is that of Gaussian mechanisms, whose mu^2 add up. A search finds the mu of each part
+    separately (``mus``). ``noisy`` audits the part whose noise has a scale test; None where only
+    replays see the noise.
     """
 
     tool = "composition"
@@ -133,7 +133,7 @@ class ComposedAudit(BlackBoxAudit):
 
 
 class ChosenAudit(ComposedAudit):
-    """Second moments by a mechanism that looks at the records for what it releases them with.
+    """Second moments by a mechanism that chooses its parameters from the records.
 
     The neighbours are those whose second moments differ most. All other records are zero.
     """
@@ -149,5 +149,5 @@ class ChosenAudit(ComposedAudit):
         others = [(0, 0), (0, query.records - 1)]
         self._values = [np.pad(record[:, None], others) for record in pair[:2]]
         self._numbers = 2.0 * query.features**2
-        # Its eigenvectors may be computed as well.
+        # The release may compute eigenvectors too.
         self.cost = 10 * self._numbers

@@ -1,4 +1,4 @@
-"""The noise of real releases under audit, drawn from bits that the audit knows."""
+"""The noise of real releases under audit, sampled from bits that the audit chooses."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive, Release
 
-#: Real releases that are replayed from their bits, and how well they must agree, in deviations.
+#: Real releases to replay from their bits, and the tolerance of their agreement, in deviations.
 RELEASES, CLOSE = 8, 1e-6
 
 
 def scale(release: Release, stream: np.random.Generator) -> Scale:
-    """Return the test of the noise that a real release adds to its value, both ways.
+    """Return the test of the noise that a real release adds to its value.
 
-    Releases are replayed from their bits: the noise of a release over its declared size must be
-    what the sampler draws from these bits. The size and the distribution of what the sampler draws
-    are tested on many numbers. ``NO_SCALE`` where there is no such release.
+    Releases are replayed from their bits: the noise of a release over its declared size must equal
+    the sampler's output for these bits. The size and the distribution of the sampler's output are
+    tested on many numbers. ``NO_SCALE`` where the release cannot be made for real.
     """
     if not isinstance(release, Additive):
         return NO_SCALE
@@ -38,18 +38,18 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    drawn = np.asarray(safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP, float)
+    sample = np.asarray(safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP, float)
     normal = unit is safe.NORMAL
-    total = drawn @ drawn / 2 if normal else np.abs(drawn).sum()
-    found = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
+    total = sample @ sample / 2 if normal else np.abs(sample).sum()
+    result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
     if np.abs(noise - expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
         factor = float(noise @ expected / (expected @ expected))
-        return found._replace(ratio=factor * found.ratio, another_law=True)
-    return found._replace(another_law=not _follows(drawn, normal))
+        return result._replace(ratio=factor * result.ratio, another_law=True)
+    return result._replace(another_law=not _follows(sample, normal))
 
 
 def _follows(noise: Array, normal: bool) -> bool:
-    """Return whether numbers follow the unit law, by the largest distance of distributions.
+    """Return whether numbers follow the unit law, by the largest distance between distributions.
 
     The limit is that of Dvoretzky, Kiefer, Wolfowitz and Massart, at the probability ``ERROR``.
     """

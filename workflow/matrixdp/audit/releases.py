@@ -1,4 +1,4 @@
-"""The audit of one mechanism in one experiment: a row per variant."""
+"""The audit of one mechanism in one experiment: a row per configuration and epsilon."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ COLUMNS = (
 #: Relative tolerance of epsilons that are computed in two ways.
 ROUNDING = 1e-9
 
-#: Steps of a search for a radius that are looked at: all further ones scale with the radius.
+#: Steps of a radius search that are audited; all further ones scale with the radius.
 STEPS = 4
 
-#: Where neighbours are further apart than declared.
+#: The verdict where neighbours differ by more than declared.
 REPLAYED = "violated: a replay on two neighbours shows it"
 
-#: Where replays of a composition with the same noisy answers differ.
+#: The reason where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
 
 #: The largest relative error of an epsilon that disagrees with numerical integration.
@@ -56,25 +56,25 @@ CURVE = 1e-6
 
 
 def audit_of(release: Release, stream: np.random.Generator) -> Audit:
-    """Return the audit that fits the kind of a release and of its law; else the black box."""
+    """Return the audit for the class of a release and of its law; by default the black box."""
     if isinstance(release, Sketch):
         return SketchAudit(release, stream)
     if isinstance(release, PrincipalDirection):
         return DirectionAudit(release, stream)
     if isinstance(release, AlongPrivateDirections):
-        # Along whatever directions come out, precisions are at most ``limit``.
+        # Precisions are at most ``limit``, whatever the directions.
         along = worst(release.query, frobenius, stream).size * np.sqrt(release.limit)
         first = audit_of(release.moments, stream)
         return ComposedAudit(release, [first.mu, along], first, stream)
     if isinstance(release, RidgedEquations):
-        found = sensitivities.found(release.query, stream)
+        changes = sensitivities.largest_changes(release.query, stream)
         first = audit_of(release.explaining, stream)
-        eigenvalue = found["smallest eigenvalue of x"] / release.eigenvalue_std
-        target = found["l2, x times y"] / release.target_std
+        eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
+        target = changes["l2, x times y"] / release.target_std
         return ComposedAudit(release, [eigenvalue, first.mu, target], first, stream)
     if isinstance(release, TargetMean):
-        moved = sensitivities.found(release.query, stream)["mean of y"]
-        return ComposedAudit(release, [moved / release.mean_std], None, stream)
+        change = sensitivities.largest_changes(release.query, stream)["mean of y"]
+        return ComposedAudit(release, [change / release.mean_std], None, stream)
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
@@ -83,7 +83,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
         return ChosenAudit(release, [moved / release.centre_std, about.mu], about, stream)
     if isinstance(release, Additive):
         noise = release.noise
-        # The column that differs stands for all of them, where a matrix is released.
+        # The column that differs represents all columns of a released matrix.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianLaw) and one_column:
             return GaussianAudit(release, noise, stream)
@@ -95,11 +95,11 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
 
 
 def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
-    """Return the audit of a release whose radius is chosen first: the worst radius counts."""
+    """Return the audit of a release that first chooses its radius: the worst radius counts."""
     query = release.query
     if isinstance(release, ChosenByHistogram):
         radius, count = query.domain.radius, len(release.candidates)
-        # A record of full norm and one of none: no two are further apart.
+        # A record of full norm and a record of zeros: no two records are further apart.
         full = np.zeros((2, query.features, 1))
         full[0, 0] = radius
         counted = shells(full, radius, count)
@@ -108,20 +108,20 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         rest = max(part.mu for part in parts)
         return ChosenAudit(release, [*mus, rest], parts[0], stream)
     assert isinstance(release, ChosenBySearch)
-    # What is epsilon-DP has the curve of two points, of which one is a normal shift of mu.
+    # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
     search = 2 * float(special.ndtri(special.expit(release.search)))
-    found = []
+    steps = []
     for number in range(2 * STEPS):
         moments, spectrum = release.part(number)
         assert isinstance(spectrum, Spectrum)
         first = audit_of(moments, stream)
-        apart = 0.0
+        spectrum_mu = 0.0
         if spectrum.eigenvalue_std:
-            apart = worst(spectrum.query, frobenius, stream).size / spectrum.eigenvalue_std
-        found.append((float(np.hypot(first.mu, apart)), first))
+            spectrum_mu = worst(spectrum.query, frobenius, stream).size / spectrum.eigenvalue_std
+        steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
     trace = 1 / (query.records * release.trace_std)
-    rest = max(mu for mu, _ in found)
-    return ChosenAudit(release, [trace, search, rest], found[0][1], stream)
+    rest = max(mu for mu, _ in steps)
+    return ChosenAudit(release, [trace, search, rest], steps[0][1], stream)
 
 
 def run(
@@ -137,7 +137,7 @@ def run(
     for cell in calibrated(mechanism, queries, settings):
         variant, query = cell.variant, cell.query
         words = (settings.experiment, mechanism, variant.direction, variant.name, cell.epsilon)
-        given = streams(settings.seed, "audit", *words, trials=range(7))
+        generators = streams(settings.seed, "audit", *words, trials=range(7))
         row = {
             "experiment": settings.experiment,
             "mechanism": mechanism,
@@ -152,9 +152,10 @@ def run(
         if cell.release is None:
             row |= {"verdict": "not run: no guarantee", "note": cell.note}
             continue
-        row |= judge(audit_of(cell.release, given[0]), [*given[1:4], *given[5:]], most)
-        # From the records on, which a mechanism may clip: the search above has not seen that.
-        replayed = replay.ratio(cell.release, query, given[4])
+        audit = audit_of(cell.release, generators[0])
+        row |= judge(audit, [*generators[1:4], *generators[5:]], most)
+        # The replay starts from the records, which a mechanism may clip; the search does not.
+        replayed = replay.ratio(cell.release, query, generators[4])
         if not np.isnan(replayed):
             row["replayed"] = replayed
         if replayed > 1 + ROUNDING:
@@ -163,19 +164,20 @@ def run(
 
 
 def judge(
-    audit: Audit, given: list[np.random.Generator], most: int | None = None
+    audit: Audit, generators: list[np.random.Generator], most: int | None = None
 ) -> dict[str, object]:
-    """Return what the tools find in an audit of one release.
+    """Return the columns of all tools for an audit of one release.
 
-    ``given`` are five Generators: for the scale, the two of :func:`prove`, for what is executed,
-    and for real releases; ``most`` limits the runs per neighbour, see :func:`run`.
+    There are five ``generators``: for the scale, the two of :func:`prove`, for replays, and for
+    real releases. ``most`` limits the runs per neighbour, see :func:`run`.
     """
     release = audit.release
-    scale, really = audit.scale(given[0]), real.scale(release, given[4])
-    finding = audit.executed(given[3])
+    scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
+    finding = audit.executed(generators[3])
     runs = audit.runs if most is None else min(audit.runs, most)
     nominal, delta = release.epsilon, release.delta
-    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=given[1:3])
+    betting = generators[1:3]
+    proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=betting)
     error = audit.curve_error()
     return {
         "delta": release.delta,
@@ -193,21 +195,21 @@ def judge(
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,
-        "real_scale": really.ratio,
+        "real_scale": real_scale.ratio,
         "executed": np.nan if finding is None else 1 - finding.other,
-        "shortfall": shortfall(scale, really, finding),
+        "shortfall": shortfall(scale, real_scale, finding),
         "replayed": np.nan if finding is None else finding.mu,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
         "verdict": verdict(
-            release.epsilon, audit, [scale, really], finding, proof, error / steepness(delta)
+            release.epsilon, audit, [scale, real_scale], finding, proof, error / steepness(delta)
         ),
         "note": note(audit, proof),
     }
 
 
 def note(audit: Audit, proof: Proof) -> str:
-    """Return what the black box was too weak for, or nothing."""
+    """Return a note on too few runs of the black box; empty where they suffice."""
     if audit.needed is None or proof.limit >= audit.needed or proof.refuted:
         return ""
     return (
@@ -218,19 +220,19 @@ def note(audit: Audit, proof: Proof) -> str:
 
 
 def steepness(delta: float) -> float:
-    """Return about how many times the relative error of an epsilon its delta is off.
+    """Return a delta's relative error over that of its epsilon, approximately.
 
     Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
     """
     return max(1.0, -float(np.log(delta))) if delta else 1.0
 
 
-def shortfall(scale: Scale, really: Scale, finding: Finding | None) -> float:
-    """Return the share by which noise can be too small so that it is found with ``base.POWER``.
+def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
+    """Return the smallest share of missing noise that is detected with power ``base.POWER``.
 
-    It is that of the weakest test of what is drawn; NaN where the black box stands alone.
+    It is that of the weakest test of the noise; NaN where only the black box tests it.
     """
-    weakest = max(np.nan_to_num([scale.shortfall, really.shortfall]))
+    weakest = max(np.nan_to_num([scale.shortfall, real_scale.shortfall]))
     weakest = max(weakest, 0.0 if finding is None else finding.shortfall)
     return weakest or float("nan")
 
@@ -243,9 +245,9 @@ def verdict(
     proof: Proof,
     error: float,
 ) -> str:
-    """Return the verdict on a release that promises ``nominal``; the first that applies.
+    """Return the first applicable verdict on a release that claims epsilon ``nominal``.
 
-    ``scales`` are those of noise that is simulated and of noise that is really released.
+    ``scales`` are the tests of simulated noise and of noise for real releases.
     """
     sizes = {scale.verdict for scale in scales}
     allowed = nominal * (1 + ROUNDING)

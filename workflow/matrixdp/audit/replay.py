@@ -1,7 +1,7 @@
-"""The same noise on two neighbours: what then differs is the sensitivity that was really used.
+"""The same noise on two neighbours: the releases then differ by the sensitivity in effect.
 
-It runs the whole way from records to what is released, and so sees clipping that comes too late, or
-that looks at the data, which a search over changes of the declared query cannot.
+A replay runs the complete way from records to release. So it detects clipping that comes too late,
+or that depends on the data. A search over changes of the declared query cannot.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 
-#: Random pairs of a record and what takes its place, besides the worst one of the search.
+#: Random pairs of a record and its replacement, besides the worst pair of the search.
 PAIRS = 8
 
-#: From records (m, n) to what is released, with the noise of the Generator.
+#: Maps records (m, n) to a release, with the noise of the Generator.
 Run = Callable[[Array, np.random.Generator], Array]
 
 
 def ratio(release: Release, source: Query, stream: np.random.Generator) -> float:
-    """Return the largest difference on neighbours of a query over the declared one: at most 1.
+    """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
-    Differences are whitened where noise is Gaussian, and in the size of the law for Laplace and
-    K-norm noise. NaN for others: what differs is no multiple of a sensitivity, or its declared size
-    is not kept. The release may clip the records of ``source``, the query as it was posed.
+    Differences are whitened for Gaussian noise, and in the size of the law for Laplace and K-norm
+    noise. Other noise gives NaN: its differences are no multiple of a sensitivity, or its declared
+    size is not stored. The release may clip the records of ``source``, the original query.
     """
     if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")
@@ -48,27 +48,27 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
 
 
 def size(run: Run, release: Additive, source: Query, stream: np.random.Generator) -> float:
-    """Return the difference for any way from records to what is released, in the release's law.
+    """Return the largest difference of ``run`` on neighbours, in the size of the release's law.
 
-    It is infinite if the neighbours do not draw the same noise.
+    It is infinite if the neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
     extremes = worst(source, frobenius, stream)
     pairs = [(extremes.record, extremes.other)]
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
-    found = []
+    sizes = []
     for shared in (np.zeros(shape), _records(source, source.records, stream)):
         for pair in pairs:
-            outputs, left = [], []
+            outputs, states = [], []
             for record in pair:
                 records, noise = shared.copy(), np.random.default_rng(0)
                 records[:, 0] = record
                 outputs.append(run(records, noise))
-                left.append(noise.bit_generator.state)
-            if left[0] != left[1]:
+                states.append(noise.bit_generator.state)
+            if states[0] != states[1]:
                 return float("inf")
-            found.append(_length(release.noise, (outputs[0] - outputs[1])[None]))
-    return max(found)
+            sizes.append(_length(release.noise, (outputs[0] - outputs[1])[None]))
+    return max(sizes)
 
 
 def _length(law: Law, change: Array) -> float:
@@ -79,7 +79,7 @@ def _length(law: Law, change: Array) -> float:
 
 
 def _records(query: Query, count: int, stream: np.random.Generator) -> Array:
-    """Return records anywhere in the box, most of them near its corners, shape (m, count)."""
+    """Return random records in the box, most of them near its corners, shape (m, count)."""
     assert isinstance(query.domain, Box)
     lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
     place = stream.beta(0.5, 0.5, (query.features, count))

@@ -1,11 +1,11 @@
-"""The same noise on a query with few records, many times at once.
+"""Many runs of a release at once, on a query with few records.
 
-Where the columns of the noise are independent and identically distributed, a release of K records
-that are all the record in question is K runs of the column that differs: its law does not depend
-on how many columns there are, and the other columns of a real release have the same law on both
-neighbours, independent of it, so that no event on them tells the neighbours apart. The test of the
-noise's scale draws the full query, and so sees a sampler whose columns depend on their number.
-Second moments are released whole, for one record and otherwise zeros.
+Where the columns of the noise are independent and identically distributed, a release of K copies of
+one record is K runs of the column that differs. The law of a column does not depend on the number
+of columns. The other columns of a real release are independent of it and have the same law on both
+neighbours, so that no event on them distinguishes the neighbours. The test of the noise's scale
+draws the full query, and so detects a sampler whose columns depend on their number. Second moments
+are released complete, for one record and otherwise zeros.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
-#: Numbers that are drawn at once, which stay in the cache.
+#: Numbers per draw, few enough for the processor's cache.
 PART = 2**17
 
 
@@ -35,7 +35,7 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
 
 
 def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
-    """Return ``draw(count)``, whose last axis are runs of so many numbers, from smaller parts."""
+    """Return ``draw(count)`` from smaller parts; its last axis has runs of ``numbers`` numbers."""
     step = max(1, int(PART // numbers))
     parts = [draw(min(step, count - start)) for start in range(0, count, step)]
     return np.concatenate(parts, axis=-1)
@@ -51,9 +51,11 @@ def runs(
     """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
 
     ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
-    ``Additive`` release does not depend on the value, so that a release on the first neighbour is
-    one of these after a shift. That leaves each side's counts binomial.
-    ValueError: the columns of the noise are not alike.
+    ``Additive`` release does not depend on the value. So a shift of these releases gives releases
+    on the first neighbour, and the counts of each neighbour stay binomial.
+
+    Raises:
+        ValueError: the columns of the noise are not identically distributed.
     """
     query = release.query
     value = value_of(query, pair.other)

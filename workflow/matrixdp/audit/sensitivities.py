@@ -1,4 +1,4 @@
-"""Declared sensitivities under attack: f is replayed on the worst neighbours that were found."""
+"""Declared sensitivities under attack: a search for the worst neighbours, and f on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
 from matrixdp.seeds import streams
 
-#: Two computations of the same norm agree to this; a search that comes this close has attained it.
+#: Relative error of two computations of a norm, and of a search that attains the declared value.
 ROUNDING, CLOSE = 1e-9, 1e-6
 
 COLUMNS = (
@@ -29,13 +29,13 @@ def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str,
     rows = []
     for name, query in queries.items():
         for measure in measures(query):
-            given = streams(seed, "audit", experiment, name, measure, trials=range(2))
-            rows.append({"experiment": experiment, **attack(query, measure, given)})
+            generators = streams(seed, "audit", experiment, name, measure, trials=range(2))
+            rows.append({"experiment": experiment, **attack(query, measure, generators)})
     return rows
 
 
 def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
-    """Return, by name, what the query declares, and the norm of changes (..., m, n') it is of."""
+    """Return by name the query's declared sensitivities and their norms of changes (..., m, n')."""
     if isinstance(query, InterceptEquations):
         return {
             "mean of y": (query.l2_mean, lambda d: np.abs(d[..., CONSTANT, query.target])),
@@ -53,19 +53,19 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
             ),
             "l2, x times y": (query.l2_target, lambda d: np.linalg.norm(d[..., x, y], axis=-1)),
         }
-    found: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    entries: dict[str, tuple[float, Callable[[Array], Array]]] = {
         "l1": (query.l1, _sum),
         "l2": (query.l2, frobenius),
         "l2, as the MVG paper states it": (query.paper_l2, frobenius),
     }
     if isinstance(query, SecondMomentQuery):
-        found["l1, upper triangle"] = query.l1_upper, lambda d: _sum(np.triu(d))
-        found["l2, upper triangle"] = query.l2_upper, lambda d: frobenius(np.triu(d))
-    return found
+        entries["l1, upper triangle"] = query.l1_upper, lambda d: _sum(np.triu(d))
+        entries["l2, upper triangle"] = query.l2_upper, lambda d: frobenius(np.triu(d))
+    return entries
 
 
-def found(query: Query, stream: np.random.Generator) -> dict[str, float]:
-    """Return the largest change that a search finds, by measure."""
+def largest_changes(query: Query, stream: np.random.Generator) -> dict[str, float]:
+    """Return the largest change of the search, by measure."""
     return {name: worst(query, norm, stream).size for name, (_, norm) in measures(query).items()}
 
 
@@ -73,14 +73,14 @@ def _sum(change: Array) -> Array:
     return np.abs(change).sum(axis=(-2, -1))
 
 
-def attack(query: Query, measure: str, given: list[np.random.Generator]) -> dict[str, object]:
-    """Return what is declared, what neighbours were found, and the verdict, on one measure.
+def attack(query: Query, measure: str, generators: list[np.random.Generator]) -> dict[str, object]:
+    """Return the declared sensitivity of one measure, the attained ones, and the verdict.
 
-    ``given`` are two Generators: for the search, and for the records that the neighbours share.
+    ``generators``: one for the search, one for the records that the neighbours share.
     """
     declared, norm = measures(query)[measure]
-    pair = worst(query, norm, given[0])
-    replayed = float(norm(replay(query, pair, given[1])))
+    pair = worst(query, norm, generators[0])
+    replayed = float(norm(replay(query, pair, generators[1])))
     reached = max(pair.size, replayed)
     attained = "attained" if reached > declared * (1 - CLOSE) else "not attained by the search"
     verdict = "violated" if reached > declared * (1 + ROUNDING) else f"holds, {attained}"

@@ -24,11 +24,12 @@ SPOTS = (0.5, 1.5, 3.0)
 class SketchAudit(Audit):
     """r columns N(0, (x x^T + w^2 I) / r): the exact curve at the leverage R^2 / (w^2 + R^2).
 
-    It is the curve for replacement if the search finds two orthogonal records of full norm, and
-    otherwise that for adding one, which the zero record attains. The likelihood ratio depends on
-    the coordinates in the plane of the two records alone: the others are independent of them, with
-    the same law on both neighbours. So the sketch that is run is that of two features in that
-    plane, which has the law of those coordinates because N(0, G) is closed under projection.
+    The curve is that of replacement if the search finds two orthogonal records of full norm. If
+    not, it is that of zero-out neighbours, which the zero record attains.
+
+    The likelihood ratio depends only on the coordinates in the plane of the two records. All other
+    coordinates are independent of them and have the same law on both neighbours. So the runs sketch
+    two features in that plane: N(0, G) is closed under projection.
     """
 
     tool = "exact curve"
@@ -49,7 +50,7 @@ class SketchAudit(Audit):
         self.bound = sketching.epsilon(*args, query.adjacency)
         exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
-        # Of a sketch of two features, on either neighbour.
+        # Numbers of a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.rows
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
@@ -63,8 +64,8 @@ class SketchAudit(Audit):
         form = release.rows / 2 * (inverses[1] - inverses[0])
 
         def ratio(value: Array, count: int) -> Array:
-            drawn = reduced.sample(value, [stream] * count)
-            return ((form @ drawn) * drawn).sum(axis=(1, 2))
+            sketches = reduced.sample(value, [stream] * count)
+            return ((form @ sketches) * sketches).sum(axis=(1, 2))
 
         first, second = (
             runs.in_parts(partial(ratio, value), count, 2 * self.cost) for value in values
@@ -77,8 +78,8 @@ class SketchAudit(Audit):
         value = runs.value_of(release.query, self._records[0])
         moments = release.query.records * value + release.ridge * np.eye(m)
         trials = trials_of(m * release.rows)
-        drawn = release.sample(value, [stream] * trials)
-        white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), drawn)
+        sketches = release.sample(value, [stream] * trials)
+        white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), sketches)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 
     def curve_error(self) -> float:

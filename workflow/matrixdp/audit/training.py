@@ -1,16 +1,17 @@
 """One run of the compiled training with many canary records, each in or out by a fair coin.
 
-After Steinke, Nasr & Jagielski, "Privacy Auditing with One (1) Training Run" (NeurIPS 2023): who
-was in is guessed from the parameters that come out. What is run is the code of the experiments:
-gradients, clipping, noise and the optimiser, compiled as they compile it, on Adult's network. Every
-canary has a feature of its own, so that almost all of its clipped gradient lies in weights that no
-other record touches.
+After Steinke, Nasr & Jagielski, "Privacy Auditing with One (1) Training Run" (NeurIPS 2023): the
+audit guesses each canary's coin from the final parameters. The run is the experiments' own code:
+gradients, clipping, noise and the optimiser, compiled in the same way, on Adult's network. Every
+canary has a separate feature, so that almost all of its clipped gradient lies in weights that no
+other record changes.
 
-What it certifies: if one record costs at most mu-Gaussian DP, a coin is guessed with a probability
-of at most Phi(mu / 2), and noise that is independent between weights makes the guesses independent:
-the number of right ones is at most binomial. Independence is an assumption on the kind of noise,
-not on its size. Bounds without it hold for noise that all canaries share (Steinke et al.;
-Mahloujifar, Melis & Chaudhuri, ICML 2025) and cannot see a fifth too little with this many.
+If one record costs at most mu-Gaussian DP, a guess is right with a probability of at most
+Phi(mu / 2). Noise that is independent between weights makes the guesses independent, so that the
+number of right guesses is at most binomial. Independence is an assumption on the kind of noise, not
+on its size. Bounds without it also cover noise that all canaries share (Steinke et al.;
+Mahloujifar, Melis & Chaudhuri, ICML 2025). With this many canaries they cannot detect noise that is
+a fifth too small.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from matrixdp.experiments.training.gradients import descend
 from matrixdp.experiments.training.models import Perceptron
 from matrixdp.privacy import banded, gaussian
 
-#: Canaries, steps, the declared mu of all steps, and the delta that an epsilon is told at.
+#: Number of canaries, steps, the declared mu of all steps, and the delta of a reported epsilon.
 CANARIES, STEPS, MU, DELTA = 3000, 2, 3.0, 1e-5
 
-#: Value of a canary's own feature. The larger, the less of its gradient lies in shared weights,
-#: until the units saturate.
-OWN = 30.0
+#: Value of a canary's separate feature. The larger it is, the less of the gradient lies in shared
+#: weights, until the units saturate.
+FEATURE_VALUE = 30.0
 
 
 class Guesses(NamedTuple):
-    """How many of the canaries were guessed right, in and out together."""
+    """The number of right guesses, for members and non-members together."""
 
     right: int
     canaries: int
@@ -54,7 +55,7 @@ class Guesses(NamedTuple):
 
 
 def plan(model: Perceptron, canaries: int = CANARIES) -> Gradients:
-    """Return the plan of steps that each see all records."""
+    """Return the plan of steps that each use all records."""
     return Gradients(records=canaries, lot=canaries, epochs=STEPS, clip=1.0, shapes=model.shapes)
 
 
@@ -62,7 +63,7 @@ def network(canaries: int = CANARIES) -> Perceptron:
     """Return Adult's network for canaries of one feature each, of either class in turns."""
     arrays: dict[str, NDArray] = {}
     for part in ("train", "test"):
-        arrays[f"{part}_inputs"] = OWN * np.eye(canaries)
+        arrays[f"{part}_inputs"] = FEATURE_VALUE * np.eye(canaries)
         arrays[f"{part}_labels"] = np.arange(canaries) % 2
     return Perceptron.of(arrays)
 
@@ -74,15 +75,15 @@ def guesses(
     clipping: bool = True,
     correlated: bool = False,
 ) -> Guesses:
-    """Return how many canaries are guessed right after one run.
+    """Return the right guesses after one run.
 
     Args:
-        streams: three Generators: of initial parameters, of coins, of the noise's key.
-        factor: what the noise's deviation is multiplied with by mistake.
+        streams: three Generators: for initial parameters, coins, and the noise's key.
+        factor: an erroneous factor of the noise's deviation.
         clipping: whether gradients are clipped.
-        correlated: whether two halves of the records take turns, with noise of two bands, so that
-            each of them takes part twice; otherwise all take part in each step, with independent
-            noise. Final parameters alone show correlated noise less sharply.
+        correlated: whether two halves of the records take turns under noise of two bands, so that
+            each takes part twice. Otherwise all records take part in each step, under independent
+            noise. Final parameters show correlated noise less clearly.
     """
     model = network()
     epsilon = float(gaussian.epsilon(DELTA, MU))
@@ -98,7 +99,7 @@ def guesses(
     coins = streams[1].random(CANARIES) < 0.5
 
     def moved(members: NDArray, clip: float, factor: float) -> Array:
-        """Return how far weights of the canaries' features come, shape (canaries, units)."""
+        """Return the change of the weights of canaries' features, shape (canaries, units)."""
         lots = np.zeros((steps.steps, CANARIES), np.int32)
         sizes = np.zeros(steps.steps, np.int32)
         for step in range(steps.steps):
@@ -111,7 +112,7 @@ def guesses(
         after = descend(model, initial, *args)
         return np.asarray(after["hidden"], float) - np.asarray(initial["hidden"], float)
 
-    # Where a canary would take its weights without noise; half of the way is the better guess.
+    # The noiseless change by each canary; a projection above half of it is a guess of membership.
     alone = moved(everyone, steps.clip, 0.0)
     weights = moved(everyone[coins], steps.clip if clipping else np.inf, factor)
     guess = (weights * alone).sum(axis=1) > (alone**2).sum(axis=1) / 2

@@ -1,7 +1,7 @@
 """Readings: consistent choices for what the papers leave open, from workflow/readings.yaml.
 
-That file names every knob, its values and the one place where it acts. A reading has each knob at
-one value; its canonical name tells those that are not at their first one.
+That file names every knob, its values and the place where it acts. A reading has each knob at one
+value. Its canonical name lists the knobs that differ from their first value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from matrixdp.checks import InputError
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
 DEFAULT = "default"
 
-#: Where a knob acts that sets no parameter of a mechanism or a task.
+#: The places of knobs that set no parameter of a mechanism or a task.
 ADJACENCY, ROW, DATA = "adjacency", "row", "data."
 
 #: As the value of a parameter: the Frobenius norm of the query's value on the private data.
@@ -35,7 +35,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, eq=False)
 class Knob:
-    """One thing that is left open; workflow/readings.yaml explains the fields."""
+    """A choice that a paper leaves open; workflow/readings.yaml explains the fields."""
 
     name: str
     title: str
@@ -77,9 +77,10 @@ def _catalogue() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Reading:
-    """One choice for everything: values by knob, the default for those that are left out.
+    """A complete choice: values by knob; a knob without an entry has its default.
 
-    InputError: a knob or a value is unknown; the message names the nearest one.
+    Raises:
+        InputError: a knob or a value is unknown; the message names the nearest one.
     """
 
     choices: Mapping[str, str]
@@ -88,9 +89,9 @@ class Reading:
         for name, value in self.choices.items():
             knob = knobs()[checks.choice(knobs(), reading=name)]
             checks.choice(knob.values, **{f"reading.{name}": str(value)})
-        given = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
-        told = {name: value for name, value in given.items() if value != knobs()[name].default}
-        object.__setattr__(self, "choices", MappingProxyType(told))
+        choices = {name: str(self.choices[name]) for name in knobs() if name in self.choices}
+        changes = {name: value for name, value in choices.items() if value != knobs()[name].default}
+        object.__setattr__(self, "choices", MappingProxyType(changes))
 
     @property
     def name(self) -> str:
@@ -104,44 +105,45 @@ class Reading:
 
     @property
     def parameters(self) -> Parameters:
-        """What it sets in mechanisms and tasks, by ``Class.parameter`` (see :func:`adjusted`)."""
-        chosen = self._chosen().items()
-        return {knob.acts_on: setting for knob, setting in chosen if knob.is_parameter}
+        """Its parameters of mechanisms and tasks, by ``Class.parameter`` (see :func:`adjusted`)."""
+        settings = self._settings().items()
+        return {knob.acts_on: setting for knob, setting in settings if knob.is_parameter}
 
     @property
     def rows(self) -> Mapping[str, str]:
-        """The mechanisms that stand for rows of the paper in place of others."""
-        found: dict[str, str] = {}
-        for knob, setting in self._chosen().items():
-            found |= setting if knob.acts_on == ROW else {}
-        return found
+        """The mechanisms that replace others in rows of the paper."""
+        rows: dict[str, str] = {}
+        for knob, setting in self._settings().items():
+            rows |= setting if knob.acts_on == ROW else {}
+        return rows
 
     def scaling(self, dataset: str) -> str:
         """Return the name of the data set's scaling in datasets.yaml."""
         return self._setting(f"{DATA}{dataset}", DEFAULT)
 
     def adjacency(self, default: str) -> str:
-        """Return the adjacency, ``default`` where the reading does not say."""
+        """Return the adjacency; ``default`` where the reading sets none."""
         return self._setting(ADJACENCY, default)
 
-    def _chosen(self) -> dict[Knob, Any]:
+    def _settings(self) -> dict[Knob, Any]:
         return {knobs()[name]: knobs()[name].values[value] for name, value in self.choices.items()}
 
     def _setting(self, place: str, default: str) -> str:
-        settings = (value for knob, value in self._chosen().items() if knob.acts_on == place)
+        settings = (value for knob, value in self._settings().items() if knob.acts_on == place)
         return next(settings, default)
 
 
 def find(reading: str | Mapping[str, str]) -> Reading:
     """Return a reading from its name in readings.yaml, its canonical name, or its choices.
 
-    InputError: the name, a knob or a value is unknown, or a knob is there twice.
+    Raises:
+        InputError: the name, a knob or a value is unknown, or a knob occurs twice.
     """
     if isinstance(reading, Mapping):
         return Reading(reading)
-    named = _catalogue()["readings"]
+    entries = _catalogue()["readings"]
     if "=" not in reading:
-        return Reading(named[checks.choice(named, reading=reading)])
+        return Reading(entries[checks.choice(entries, reading=reading)])
     parts = [part.partition("=") for part in reading.split("+")]
     names = [name for name, _, _ in parts]
     if len(set(names)) < len(names):
@@ -154,9 +156,9 @@ def cross(
 ) -> list[Reading]:
     """Return all readings that differ for one mechanism of an experiment, the default one first.
 
-    Knobs of kind ``row`` are left out: they choose between mechanisms, and change none. A reference
-    row counts as a mechanism; ``things`` are dataclasses with parameters: the task, and the
-    mechanism where there is one. ``adjacent`` says whether what neighbours are matters.
+    Knobs of kind ``row`` do not count: they choose between mechanisms and change none. A baseline
+    counts as a mechanism. ``things`` are dataclasses with parameters: the task, and the mechanism
+    unless it is a baseline. ``adjacent``: whether the definition of neighbours matters.
     """
     places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
     places |= {place for thing in things for place in parameters(thing)}
@@ -172,10 +174,10 @@ def cross(
 
 def parameters(thing: object) -> Parameters:
     """Return the parameters of a dataclass and of the dataclasses in it, by ``Class.parameter``."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for place, _, value in _fields(thing):
-        found |= {place: value, **parameters(value)}
-    return found
+        values |= {place: value, **parameters(value)}
+    return values
 
 
 def adjusted(thing: Thing, changes: Parameters) -> Thing:
@@ -195,7 +197,7 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
 
 
 def _fields(thing: object) -> Iterator[tuple[str, str, Any]]:
-    """Yield ``Class.parameter``, the parameter and its value; of other things, nothing."""
+    """Yield ``Class.parameter``, the parameter and its value; nothing for other objects."""
     if dataclasses.is_dataclass(thing):
         for field in dataclasses.fields(thing):
             value = getattr(thing, field.name)

@@ -1,9 +1,9 @@
 """One job of the comparison: an experiment under one mechanism, all epsilons and trials.
 
-Every mechanism sees the same splits: trial t has the same stream whatever the mechanism, and in
-every experiment on the same data set, so that differences are paired. Releases of one kind of noise
-share their base draws too, in one experiment, direction by direction and epsilon by epsilon: one
-law under two names gives the same values.
+Every mechanism gets the same splits. The stream of trial t is the same for all mechanisms, and for
+all experiments on a data set, so that differences are paired. Within an experiment, a direction and
+an epsilon, releases with the same kind of noise also share their base draws: a noise distribution
+under two names gives the same values.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_momen
 from matrixdp.seeds import streams
 from matrixdp.trials import CONTROL, OWN, Block, Rows, assigned
 
-#: Numbers held at once by a stack of released values.
+#: Largest number of entries in a stack of released values.
 STACK = 2**23
 
-#: Splits on which a task may choose its options, none of them of a reported trial.
+#: Splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One mechanism of a family; ``directed``: whether its direction favours any feature."""
+    """A mechanism at fixed parameters; ``directed``: whether its direction favours a feature."""
 
     name: str
     direction: str
@@ -51,38 +51,39 @@ class Variant:
 def variants(entry: Entry, settings: Settings) -> list[Variant]:
     """Return a mechanism's variants over its axes, in the order of the settings.
 
-    InputError: an axis of the mechanism has no values in the settings.
+    Raises:
+        InputError: an axis of the mechanism has no values in the settings.
     """
-    found = []
-    given = {"direction": settings.directions, "tau": settings.taus}
-    given |= {"rows": settings.rows, "radius": settings.radii}
+    results = []
+    values = {"direction": settings.directions, "tau": settings.taus}
+    values |= {"rows": settings.rows, "radius": settings.radii}
     for axis in entry.axes:
-        if not given[axis]:
+        if not values[axis]:
             raise InputError(f"{axis} has no values; name at least one in config.yaml")
     directions = settings.directions if "direction" in entry.axes else {"": ()}
-    # Of the numbers that a mechanism itself takes there is one axis at most.
+    # At most one axis is a numeric parameter of the mechanism itself.
     axis = next((axis for axis in ("rows", "radius") if axis in entry.axes), "")
-    sizes = given[axis] if axis else ("",)
+    sizes = values[axis] if axis else ("",)
     for (direction, important), size in itertools.product(directions.items(), sizes):
-        # Without important features there is nothing for tau to share out.
-        shared = "tau" in entry.axes and important
-        for tau in settings.taus if shared else ("",):
-            chosen: dict[str, object] = {}
+        # tau divides precision between important and other features; without the former it is void.
+        divided = "tau" in entry.axes and important
+        for tau in settings.taus if divided else ("",):
+            options: dict[str, object] = {}
             if "direction" in entry.axes:
-                chosen |= {"important": important, "tau": float(tau) if tau else 0.5}
+                options |= {"important": important, "tau": float(tau) if tau else 0.5}
             if axis:
-                chosen[axis] = float(size)
+                options[axis] = float(size)
             name = f"tau={tau}" if tau else f"{axis}={size}" if axis else ""
-            found.append(Variant(name, direction, entry.build(**chosen), bool(important)))
-    return found
+            results.append(Variant(name, direction, entry.build(**options), bool(important)))
+    return results
 
 
 def trials(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield names and trial rows of mechanisms and references; ``part``: see :func:`prepared`.
+    """Yield names and trial rows of mechanisms and baselines; ``part``: see :func:`prepared`.
 
-    A mechanism that fails on a person's own records is one row whose ``note`` says why.
+    A mechanism that fails on a person's own records gives one row; its ``note`` has the reason.
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
@@ -92,7 +93,7 @@ def trials(
         except Exception as error:
             if data.name != OWN:
                 raise
-            # On a person's own records one mechanism must not end the comparison of all.
+            # On a person's own records a failure of one mechanism must not end the comparison.
             rows = _failure(error, task, name, data, settings)
         yield name, rows
 
@@ -100,12 +101,15 @@ def trials(
 def specifications(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Rows:
-    """Return the same under all readings; ``part`` is under the default one, ``folder`` has all."""
+    """Return the trial rows under all readings; ``part`` is that of the default reading.
+
+    ``folder`` has the data in all scalings.
+    """
 
     @functools.cache
     def scaled(scaling: str) -> Dataset:
-        found = load(folder, scaling)
-        return found.of(part.get("features") or found.features)
+        data = load(folder, scaling)
+        return data.of(part.get("features") or data.features)
 
     task, _, settings = prepared(part, scaled(readings.DEFAULT))
     return [row for name in names for row in sweep(task, name, scaled, settings)]
@@ -114,44 +118,48 @@ def specifications(
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
-    ``part`` is what the resolved configuration says of it: see :class:`Settings`, with names of
-    features in place of indices. Without ``task`` that is the one of its own name, without
-    ``features`` all. The data are in the scaling of the reading. InputError: the task or a feature
-    is unknown, or the data are not those of the experiment.
+    ``part`` is its part of the resolved configuration: see :class:`Settings`, with names of
+    features in place of indices. By default the task has the name of the experiment, and
+    ``features`` are all features. The data are in the scaling of the reading.
+
+    Raises:
+        InputError: the task or a feature is unknown, or the data are not those of the experiment.
     """
     name, reading = part["experiment"], readings.find(part["reading"])
     if data.name != part["dataset"]:
         raise InputError(f"{name} needs the data set {part['dataset']}, but was given {data.name}")
     features = tuple(part.get("features") or data.features)
     entry = tasks.registry()[checks.choice(tasks.registry(), task=part.get("task", name))]
-    given = {need: part[need] for need in entry.needs}
-    if "target" in given:
-        given["target"] = features.index(checks.choice(features, target=given["target"]))
-    task = adjusted(entry.build(**given), reading.parameters)
+    options = {need: part[need] for need in entry.needs}
+    if "target" in options:
+        options["target"] = features.index(checks.choice(features, target=options["target"]))
+    task = adjusted(entry.build(**options), reading.parameters)
     directions = {
         direction: tuple(task.position(features.index(member), len(features)) for member in members)
         for direction, members in part.get("directions", {}).items()
     }
-    given_by = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
+    resolved = {"reading": reading.name, "changes": reading.parameters, "directions": directions}
     adjacency = reading.adjacency(part["adjacency"])
-    settings = Settings.of(part, adjacency=adjacency, **given_by)
+    settings = Settings.of(part, adjacency=adjacency, **resolved)
     return task, data.of(features), settings
 
 
 def queries(task: Task, data: Dataset, settings: Settings) -> dict[str, Query]:
-    """Return the queries that serve a task, by name, the paper's own first."""
+    """Return the queries that serve a task, by name, the paper's query first."""
     box, records = Box(data.lower, data.upper), task.records(data.matrix)
     return {name: task.query(name, box, records, settings.adjacency) for name in task.queries}
 
 
 def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
-    """Return the tidy trial rows of one mechanism, or of one of the task's reference rows.
+    """Return the tidy trial rows of one mechanism, or of one of the task's baselines.
 
-    A budget without a guarantee, or a mechanism that cannot serve the task, is one row whose
-    ``note`` says why. Where a direction has several variants, ``select`` trials on streams of their
-    own come with the ``report`` trials, to choose between the variants. The phase ``claims``
-    continues the ``report`` trials at the tables' epsilon. The phase ``control`` has the noise of
-    the ``report`` trials on records of zeros: what it shows too, the data have no part in.
+    A budget without a guarantee, or a mechanism that cannot serve the task, gives one row with the
+    reason in ``note``. The phases of trials are:
+
+    - ``report``: the reported trials, at all epsilons;
+    - ``select``: trials on separate streams, which choose between several variants of a direction;
+    - ``claims``: further ``report`` trials at the tables' epsilon;
+    - ``control``: the noise of the ``report`` trials on records of zeros, the effect of no data.
     """
     return _run({settings.reading: task}, mechanism, data, settings, control=True)
 
@@ -159,48 +167,50 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
 def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
     """Return the trial rows of one mechanism under all its readings (see :func:`run`).
 
-    All readings share their base draws, and those that differ in the task alone the releases.
-    ``task`` is that of the default reading, ``scaled`` returns the data in the scaling of that
-    name, and ``reading`` and ``changes`` of the settings are not used.
+    All readings share their base draws; readings that differ only in the task share the releases.
+    ``task`` is that of the default reading, and ``scaled`` returns the data by the name of a
+    scaling. ``reading`` and ``changes`` of the settings are not used.
     """
     things: list[object] = [task]
     if mechanism not in task.references:
         things.append(variants(find(mechanism), settings)[0].mechanism)
     name = scaled(readings.DEFAULT).name
-    own = parameters(task)
+    of_task = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
     for reading in cross(
         settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
     ):
-        changes = {k: v for k, v in reading.parameters.items() if k not in own}
+        changes = {k: v for k, v in reading.parameters.items() if k not in of_task}
         near = reading.adjacency(settings.adjacency)
         group = reading.scaling(name), near, tuple(changes.items())
         groups.setdefault(group, {})[reading.name] = adjusted(task, reading.parameters)
     rows: list[Block] = []
-    for (scaling, near, changes), readers in groups.items():
-        own_settings = replace(settings, adjacency=near, changes=dict(changes))
-        rows += _run(readers, mechanism, scaled(scaling), own_settings)
+    for (scaling, near, changes), tasks_by_reading in groups.items():
+        changed = replace(settings, adjacency=near, changes=dict(changes))
+        rows += _run(tasks_by_reading, mechanism, scaled(scaling), changed)
     return rows
 
 
 def _run(
-    readers: Mapping[str, Task],
+    tasks_by_reading: Mapping[str, Task],
     mechanism: str,
     data: Dataset,
     settings: Settings,
     control: bool = False,
 ) -> Rows:
-    """Return the trial rows of one mechanism under readings, each with its own task."""
+    """Return the trial rows of one mechanism, with a task for each reading."""
     checks.count(trials=settings.trials)
-    tuned = {reading: _tuned(task, data, settings.seed) for reading, task in readers.items()}
+    tuned = {
+        reading: _tuned(task, data, settings.seed) for reading, task in tasks_by_reading.items()
+    }
     task = next(iter(tuned.values()))
     if mechanism in task.references:
         rows: Rows = [
-            {**_reference_rows(one, mechanism, data, settings), "reading": reading}
-            for reading, one in tuned.items()
+            {**_baseline_rows(task, mechanism, data, settings), "reading": reading}
+            for reading, task in tuned.items()
         ]
     else:
-        # Imports the mechanism's own family alone; one of no family is refused here.
+        # Imports only the family of the mechanism; raises InputError for an unknown name.
         find(mechanism)
         rows = list(_mechanism_rows(tuned, mechanism, data, settings, control))
     of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
@@ -212,15 +222,15 @@ def _tuned(task: Task, data: Dataset, seed: int) -> Task:
     return task.tuned(data.matrix, _splits(seed, data, "tune", range(TUNING)))
 
 
-def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
+def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     total = max(settings.trials, settings.claim_trials)
     values = np.empty(total)
     domain = Box(data.lower, data.upper)
     for trials in _blocks(range(total), data.matrix.size):
         instance = task.instance(data.matrix, _splits(settings.seed, data, "report", trials))
-        own = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
+        noise = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         try:
-            values[trials.start : trials.stop] = instance.reference(name, own, domain)
+            values[trials.start : trials.stop] = instance.reference(name, noise, domain)
         except NoBaseline as reason:
             return _note(f"skipped: {reason}", "")
     numbers = np.arange(total)
@@ -230,7 +240,7 @@ def _reference_rows(task: Task, name: str, data: Dataset, settings: Settings) ->
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A variant at one epsilon, for a query: its release, or the reason why there is none."""
+    """A variant at one epsilon for a query: its release, or the reason of its absence."""
 
     variant: Variant
     epsilon: str
@@ -241,12 +251,12 @@ class Cell:
 
     @property
     def where(self) -> dict[str, str]:
-        """Return the columns that tell the cell from the others of its mechanism."""
+        """Return the columns that identify the cell among those of its mechanism."""
         name, direction = self.variant.name, self.variant.direction
         return {"variant": name, "direction": direction, "epsilon": self.epsilon}
 
     def noise(self, settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:
-        """Return the streams of the noise, the same for releases that can be of one law."""
+        """Return the streams of the noise, the same for releases of the same kind of noise."""
         assert self.release is not None
         direction = self.variant.direction if self.variant.directed else ""
         key = (self.release.kind, direction, self.variant.name, self.epsilon, phase)
@@ -258,14 +268,15 @@ def calibrated(
 ) -> list[Cell]:
     """Return the variants of a mechanism at all epsilons, for the first query that it answers.
 
-    None where it answers none of them. A reading may change parameters by what ``data`` say.
+    The list is empty where the mechanism answers no query. A reading may set a parameter from
+    ``data``.
     """
-    found = []
+    cells = []
     for variant, epsilon in itertools.product(
         variants(find(mechanism), settings), settings.epsilons
     ):
-        served = variant.mechanism.queries
-        query = next((posed[name] for name in posed if type(posed[name]) in served), None)
+        kinds = variant.mechanism.queries
+        query = next((posed[name] for name in posed if type(posed[name]) in kinds), None)
         if query is None:
             continue
         delta = 1 / query.records if settings.delta is None else settings.delta
@@ -275,10 +286,10 @@ def calibrated(
         cell = Cell(variant, epsilon, query, delta)
         try:
             release = variant.mechanism.calibrate(query, epsilon=float(epsilon), delta=delta)
-            found.append(replace(cell, release=release))
+            cells.append(replace(cell, release=release))
         except NoGuarantee as reason:
-            found.append(replace(cell, note=str(reason)))
-    return found
+            cells.append(replace(cell, note=str(reason)))
+    return cells
 
 
 def _mechanism_rows(
@@ -287,8 +298,8 @@ def _mechanism_rows(
     task = next(iter(tasks.values()))
     cells = calibrated(mechanism, queries(task, data, settings), settings, data)
     if not cells:
-        known = variants(find(mechanism), settings)[0].mechanism.queries
-        answers = " and ".join(sorted(one.name for one in known))
+        kinds = variants(find(mechanism), settings)[0].mechanism.queries
+        answers = " and ".join(sorted(kind.name for kind in kinds))
         reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_note(reason, reading) for reading in tasks)
         return
@@ -306,17 +317,18 @@ def _mechanism_rows(
     compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
     at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
-    every, at_one = (cells, at_table) if control else ([], [])
+    controls, table_controls = (cells, at_table) if control else ([], [])
+    # The phase of the rows, its trials, the phase whose streams they use, and the cells.
     parts = (
         ("report", plain, "report", cells),
         ("select", plain, "select", compared),
         ("claims", more, "report", at_table),
-        (CONTROL, plain, CONTROL, every),
-        (CONTROL, more, CONTROL, at_one),
+        (CONTROL, plain, CONTROL, controls),
+        (CONTROL, more, CONTROL, table_controls),
     )
     scored = [
-        (phase, numbers, _scores(serving, mechanism, drawn, some, data, settings, numbers))
-        for phase, numbers, drawn, some in parts
+        (phase, numbers, _scores(serving, mechanism, streams_of, subset, data, settings, numbers))
+        for phase, numbers, streams_of, subset in parts
     ]
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
@@ -349,10 +361,10 @@ def _scores(
     settings: Settings,
     numbers: range,
 ) -> dict[tuple[str, Cell], Array]:
-    """Return the metric of trials by reading and cell that has a release, shape (trials,).
+    """Return the metric of trials, shape (trials,), by reading and cell with a release.
 
-    Each release is drawn once, and scored by the tasks of all readings. In the phase ``control``
-    it is that of records of zeros, with the splits and the noise of the phase ``report``.
+    Each release is sampled once, and scored by the tasks of all readings. In the phase ``control``
+    the records are zeros, with the splits and the noise of the phase ``report``.
     """
     control, phase = phase == CONTROL, "report" if phase == CONTROL else phase
     releases = {cell: cell.release for cell in cells if cell.release}
@@ -370,18 +382,18 @@ def _scores(
             values: dict[Query, Array] = {}
             buffer = np.empty((len(trials), *next(iter(releases.values())).query.shape))
             for cell, release in releases.items():
-                own = cell.noise(settings, phase, trials)
+                noise = cell.noise(settings, phase, trials)
                 query = release.query
                 if query not in values:
                     values[query] = query.value(matrix)
                 fits = release.yields == query.yields
-                released = release.sample(values[query], own, out=buffer if fits else None)
+                released = release.sample(values[query], noise, out=buffer if fits else None)
                 shared: Shared = {}
                 for reading, instance in instances.items():
-                    of = {"yields": release.yields, "noise_std": release.noise_std}
-                    found = instance.score(released, shared=shared, ridge=release.ridge, **of)
+                    facts = {"yields": release.yields, "noise_std": release.noise_std}
+                    score = instance.score(released, shared=shared, ridge=release.ridge, **facts)
                     start = trials.start - numbers.start
-                    scores[reading, cell][start : start + len(trials)] = found
+                    scores[reading, cell][start : start + len(trials)] = score
                 advance()
     return scores
 
@@ -389,7 +401,7 @@ def _scores(
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
     """Return the changes with the norm of the private data in place of ``FROM_DATA``."""
     if isinstance(query, IdentityQuery):
-        # Where trials split the data, the root mean square over splits.
+        # Where trials split the data, this is the root mean square over splits.
         norm = np.sqrt(query.records * (data.matrix**2).sum(axis=0).mean())
     else:
         norm = np.linalg.norm(second_moments(data.matrix))
@@ -407,8 +419,8 @@ def _failure(
 
 def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Settings) -> bool:
     """Return whether a task can work with what a mechanism releases."""
-    some = replace(settings, epsilons=settings.epsilons[-1:])
-    cells = calibrated(mechanism, posed, some)
+    largest = replace(settings, epsilons=settings.epsilons[-1:])
+    cells = calibrated(mechanism, posed, largest)
     return bool(cells) and {c.release.yields for c in cells if c.release} <= task.accepts
 
 

@@ -95,7 +95,7 @@ class Regression(Task):
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
         # Generators move on as they are drawn from: all rivals see the same splits.
         train, test = self._split(matrix, streams)
-        errors = [_Split(one, train, test).without_privacy(train, ()).mean() for one in rivals]
+        errors = [_Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
