@@ -11,11 +11,15 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
+from matrixdp.experiments import readings
 from matrixdp.report import comparisons, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
 EXACT, NOMINAL = "directional_gaussian", 1.0
+
+#: Columns of readings where an experiment has none.
+READ = ("mechanism", "private", "reading")
 
 RANGE: dict[str, Any] = {"facecolor": "#BBBBBB", "linewidth": 0, "zorder": 1}
 
@@ -41,11 +45,18 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     worse = frames.verdicts(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
     ours = ours.merge(worse, how="left")
     # Not every experiment is swept over readings.
-    read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=["mechanism", "private"]))
+    read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=READ))
     read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
+    read = read[read["reading"].map(_scaled_as_usual).astype(bool)]
     read = read.reindex(columns=["experiment", "mechanism", "mean", "ci95", "n_trials"])
     read = read[read["mean"].isin(read["mean"].agg(["min", "max"]))].assign(kind="reading")
     return frames.join([ours, levels, theirs, read.assign(epsilon=1.0)])
+
+
+def _scaled_as_usual(name: str) -> bool:
+    """Return whether a reading has the data of the others: else its baselines are others too."""
+    knobs = (readings.knobs()[knob] for knob in readings.find(name).choices)
+    return not any(knob.acts_on.startswith(readings.DATA) for knob in knobs)
 
 
 def _paper(rows: pd.DataFrame) -> str:
@@ -142,15 +153,21 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return, by calibration, in how many comparisons (a) clearly beats another direction."""
+    """Return in how many comparisons (a) clearly beats another direction, and in how many it loses.
+
+    By calibration: as the paper defines it, and exact.
+    """
     rows = frame[frame["kind"].eq("mechanism")]
     counts = []
     for name in (_paper(frame), EXACT):
         others = rows[rows["mechanism"].eq(name) & rows["direction"].ne("a")]
         verdicts = others.loc[others["verdict"].notna() & others["verdict"].ne(""), "verdict"]
-        counts.append(f"{verdicts.eq(comparisons.WORSE).sum()} of {len(verdicts)}")
+        wins, losses = (
+            verdicts.eq(verdict).sum() for verdict in (comparisons.WORSE, comparisons.BETTER)
+        )
+        counts.append(f"wins {wins} of {len(verdicts)} comparisons and loses {losses}")
     mvg, exact = counts
-    return f"(a) clearly beats other directions in {mvg} cases with MVG, {exact} calibrated exactly"
+    return f"Direction (a) clearly {mvg} with MVG; calibrated exactly it {exact}"
 
 
 def _range(frame: pd.DataFrame) -> tuple[float, float] | None:
@@ -166,7 +183,8 @@ FIGURES = {
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
             "defines it and for the same directions calibrated exactly. The paper prints one "
             "value of these curves; the rest is a picture. Grey: all private readings of the "
-            "paper at ε = 1. Cases are pairs of a direction and an ε, after correction."
+            "paper at ε = 1 on data of the same scaling. Comparisons are with every other "
+            "direction at every ε, after correction."
         ),
         finding=finding,
         inputs=(

@@ -10,6 +10,7 @@ from matrixdp import catalogue
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.markup import short
+from matrixdp.report.tables import audit
 
 #: Half the width of a panel, in standard deviations of its noise.
 WIDTH = 4.0
@@ -23,8 +24,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     the factor between the two; the row has the smallest one.
     """
     noise = tables["tables/effective_noise"]
-    of_mvg = noise["mechanism"].isin(catalogue.section("papers")["MVG"]) & noise["noise_std"].gt(0)
-    for experiment, rows in noise[of_mvg].groupby("experiment", sort=False):
+    for experiment, rows in audit.mvg_noise(noise).groupby("experiment", sort=False):
         lower, upper = frames.bounds(tables["tables/table2"], str(experiment))
         if np.isfinite(upper):
             return rows.nsmallest(1, "kappa").assign(lower=lower, upper=upper)
@@ -69,8 +69,9 @@ def _bell(axes: Axes, std: float, colour: str, text: str) -> None:
 
 def finding(frame: pd.DataFrame) -> str:
     """Return how many times the needed noise MVG adds."""
-    times = short(frame["kappa"].iloc[0], 2)
-    return f"MVG hides a record in {times} times the noise that its guarantee needs"
+    row = frame.iloc[0]
+    name, times = catalogue.experiment(row["experiment"]).name, short(row["kappa"])
+    return f"In {name} MVG adds at least {times} times the noise that its guarantee needs"
 
 
 FIGURES = {

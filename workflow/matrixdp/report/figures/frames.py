@@ -46,7 +46,7 @@ def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.
     """Return the label of a mechanism, with the labels of the same noise distribution."""
     also = rows["also"].iloc[0] if "also" in rows else ""
     names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
-    return ", and ".join(map(label, names)) + ": one law" * (len(names) > 1)
+    return " = ".join(map(label, names))
 
 
 def count(number: float, digits: int = 2) -> str:

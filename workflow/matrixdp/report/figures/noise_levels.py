@@ -77,8 +77,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         about = catalogue.experiment(str(experiment))
         query = about.setup.get("query", "")
-        words = f"{about.title}, {about.data} data" if about.data else about.title
-        axes.set_title(words + (f" (query {query})" if query else ""))
+        axes.set_title(about.title + (f" (query {query})" if query else ""))
         _panel(axes, rows)
     free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
     free.set_label("all values of the free parameter, all directions")
@@ -120,21 +119,22 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return by how many times the largest noise of each experiment exceeds exact calibration.
+    """Return by how many times the noise of the noisiest family exceeds exact calibration.
 
-    Empty where mechanisms of several families have the largest noise.
+    Empty where mechanisms of several families have the largest noise of an experiment.
     """
-    loudest, times = set(), []
+    noisiest, times = set(), []
     for _, rows in frame.groupby("experiment", sort=False):
         noise = rows.set_index("mechanism")["noise_std"].dropna()
-        exact = noise[[catalogue.family(str(name)) == EXACT for name in noise.index]]
+        families = noise.index.map(lambda name: catalogue.family(str(name)))
         if len(noise) > 1:
-            loudest.add(catalogue.family(str(noise.idxmax())))
-            times.append(noise.max() / exact.min())
-    if len(loudest) != 1 or np.isnan(times).any():
+            family = families[noise.argmax()]
+            noisiest.add(family)
+            times.extend(noise[families == family] / noise[families == EXACT].min())
+    if len(noisiest) != 1 or np.isnan(times).any():
         return ""
     span = markup.span(pd.Series(times), frames.count)
-    words = f"{loudest.pop()} adds {span} times exactly calibrated Gaussian noise"
+    words = f"{noisiest.pop()} adds {span} times the least exactly calibrated Gaussian noise"
     return f"At ε = {NOMINAL:g}, {words}"
 
 

@@ -32,7 +32,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     figure, grid = style.canvas(
         1.2 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
     )
-    style.log_axis(grid[-1, 0], "x", "ε at which a mechanism loses half of what a guess loses")
+    style.log_axis(grid[-1, 0], "x", "ε at half recovery")
     ends = np.concatenate([_ends(row) for row in frame.itertuples()])
     grid[0, 0].set_xlim(ends.min() / 3, ends.max() * 5)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
@@ -68,7 +68,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
 
 FIGURES = {
     "price": base.Figure(
-        title="The price of privacy: from which epsilon on a release is worth more than a guess",
+        title="The price of privacy: epsilon at half recovery",
         caption=(
             "The ε from which on a mechanism recovers half of the gap between the best baseline "
             "and the result without privacy. Bars are 95 % intervals by the bootstrap over "

@@ -41,8 +41,8 @@ def panel(experiment: str, tables: Tables) -> pd.DataFrame:
     rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
     theirs = frames.published(table, experiment).assign(row=rowed)
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
-    levels = rows[rows["mechanism"].isin(catalogue.REFERENCES)].assign(kind="level")
-    parts = [levels[levels["reading"].eq(readings.DEFAULT) | levels["mechanism"].ne("nonprivate")]]
+    free, guess = rows["mechanism"].eq("nonprivate"), rows["mechanism"].isin(catalogue.GUESSES)
+    parts = [rows[guess | (free & rows["reading"].eq(readings.DEFAULT))].assign(kind="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)
         outcomes = outcomes.assign(kind="mechanism", row=cell["row"], meets=_meets(outcomes, cell))
@@ -147,16 +147,14 @@ def _handles(frame: pd.DataFrame) -> list[Line2D]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return how many private readings meet the printed value, and in how many rows any does."""
+    """Return how many private readings meet the printed values, in each of the two units."""
     ours = frame[frame["kind"].eq("mechanism")]
     private = ours[ours["private"].astype(bool)]
-    met = private["meets"].eq("printed")
-    rows = private[met].groupby(["experiment", "row"]).ngroups
-    total = ours.groupby(["experiment", "row"]).ngroups
-    return (
-        f"{met.sum()} of {len(private)} private readings meet the printed value, in {rows} of "
-        f"{total} rows"
-    )
+    met = private["meets"].eq("printed").sum()
+    text = f"{met} of {len(private)} private readings meet the printed value"
+    if frame["factor"].max() == 1:
+        return text
+    return f"{text}, {private['meets'].eq('conjectured').sum()} more do so in a conjectured unit"
 
 
 FIGURES = {
