@@ -38,7 +38,7 @@ def test_the_wealth_is_that_of_bets_that_are_made_one_after_the_other():
 
 
 def most_wealth(chance, delta, epsilon=1.0, repeats=2000, looks=100, runs=2000):
-    """The largest log wealth at any look, of many bets against a nominal epsilon."""
+    """The largest log wealth at any look, of many bets against a claimed epsilon."""
     rng = np.random.default_rng(1)
     parts = rng.multinomial(runs, chance, (repeats, looks)).cumsum(axis=1)
     counts = Counts(parts[..., 0], parts[..., 1], parts[..., 2], parts.sum(axis=-1))

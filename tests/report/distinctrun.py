@@ -104,7 +104,7 @@ def _cell(key: Key) -> Cell:
     mean = rng.uniform(0.3, 0.9) if accuracy else 10 ** rng.uniform(-2, 1)
     spread = 10 ** rng.uniform(-2.5, -1) if accuracy else mean * 10 ** rng.uniform(-1.5, 0.5)
     if key.mechanism == "laplace" and (key.direction, key.epsilon) == ("", "1"):
-        # A little better than chance, and not clearly so.
+        # A little better than the baseline, and not clearly so.
         level = "zero" if METRICS[key.experiment] == "rmse" else "random"
         mean = 0.97 * _cell(Key(key.experiment, level, "", "", "")).mean
         spread = mean / 2
@@ -122,7 +122,7 @@ def _cell(key: Key) -> Cell:
     noise, mu, true = own.uniform(1, 9, 3)
     epsilon = float(key.epsilon or "nan")
     if KINDS[key.experiment] == "releases":
-        # At most the nominal one, far enough from it to be told apart.
+        # At most the claimed one, far enough from it to be told apart.
         true = 0.5 * true / 9
     private = KINDS[key.experiment] == "releases" or not key.mechanism.endswith("amplified")
     true = true if not private else min(0.6, true / 10)

@@ -86,7 +86,7 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
                 drawn = min(max(value, cards.LOW), cards.HIGH)
                 assert read_off(one) == pytest.approx(drawn, abs=0.001)
             apart = own[name].report - own[chance(own, experiment)].report
-            if mark.stands != "at chance":
+            if mark.stands != "at the baseline":
                 assert ttest_1samp(apart, 0).pvalue < 0.05
                 larger = distinctrun.METRICS[experiment] == "accuracy"
                 assert (mark.stands == "better") == ((apart.mean() > 0) == larger)

@@ -61,7 +61,7 @@ def trials(name):
 
 
 def by_code(scheme, batch, datasets):
-    """Return the smallest and the largest true epsilon of the authors' code at nominal 1."""
+    """Return the smallest and the largest tight epsilon of the authors' code at claimed 1."""
     rows = kept("theory/settings").query("lots == 'paper' and epsilon == 1")
     rows = rows[rows["scheme"].eq(scheme) & rows["batch"].eq(batch)]
     found = rows.loc[rows["dataset"].isin(datasets), "epsilon_actual"]

@@ -54,6 +54,6 @@ def test_what_stands_on_the_page(tmp_path):
     html = page.build(tmp_path)
     # Data that one can take home keep the names of their columns.
     shown = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", html, flags=re.DOTALL)
-    assert "True epsilon" in shown
+    assert "Tight epsilon" in shown
     assert retired(shown) == []
     assert retired("The Actual ε and the slack") == ["actual epsilon", "slack"]

@@ -191,7 +191,7 @@ def test_rows_with_noise_of_their_own_get_it(probe):
     ("scheme", "epsilon"), [("pld_gaussian", "1"), ("pld_gaussian", "30000"), ("imgm", "5")]
 )
 def test_the_true_epsilon_of_a_row_is_that_of_what_was_drawn(probe, lots, scheme, epsilon):
-    """Lots, steps, clip and noise as the parameters show them; the nominal budget for PLD noise."""
+    """Lots, steps, clip and noise as the parameters show them; the claimed budget for PLD noise."""
     rows = probe[scheme].rows
     rows = rows[rows["epsilon"] == epsilon]
     deviation = noise_of(probe[scheme].params[epsilon], "hidden").std()

@@ -19,8 +19,8 @@ from matrixdp.report.figures import style
 
 #: Columns that mean a place on an axis by the name of the axis.
 MEANING = {
-    "nominal ε": "epsilon",
-    "true ε": "epsilon_actual",
+    "claimed ε": "epsilon",
+    "tight ε": "epsilon_actual",
     "standard deviation of the noise on one entry of the query": "noise_std",
     "entries m n": "entries",
     "number of columns n": "n",

@@ -140,7 +140,7 @@ def test_readings_meet_a_printed_value_within_both_intervals(unit, headline):
 
 
 def test_training_names_the_ends_of_the_true_epsilons(headline, cells):
-    (high,) = headline("imgm_gradients", r"true ε from .+ to ([\d.,]+), by scheme")
+    (high,) = headline("imgm_gradients", r"tight ε from .+ to ([\d.,]+), by scheme")
     true = [
         cell.epsilon_actual
         for key, cell in cells.items()

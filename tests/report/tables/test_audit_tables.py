@@ -99,7 +99,7 @@ def test_what_nothing_certifies_is_declared_and_no_more():
     verdicts = {
         "tight": ["private and tight", "not run: no guarantee"],
         "wishart": ["not certifiable at this sample size: ..."],
-        "mixed": ["private", "undecided: the bound is above the nominal epsilon"],
+        "mixed": ["private", "undecided: the bound is above the claimed epsilon"],
         "wrong": ["violated: the black box proves it"],
     }
     rows = [(name, verdict) for name, found in verdicts.items() for verdict in found]

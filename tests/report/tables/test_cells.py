@@ -147,10 +147,10 @@ def test_a_reader_sees_the_cells_in_their_rows_and_columns(name, root, cells):
         assert shows(cell[f"Ours / {base}"], row["over_base"], row["over_base_ci"])
         ratio = row["published_over_base"], row["published_over_base_ci"] or np.nan
         assert shows(cell[f"Paper / {base}"], *ratio)
-        assert shows(cell["True epsilon"], row["epsilon_actual"], row["mu_actual"])
+        assert shows(cell["Tight epsilon"], row["epsilon_actual"], row["mu_actual"])
         for header, column in (
             ("Against the paper", "against_paper"),
-            ("Against chance", "against_chance"),
+            ("Against baseline", "against_chance"),
         ):
             outcome = row[column] if isinstance(row[column], str) else ""
             assert cell[header] == outcome or np.isnan(mean)
@@ -190,7 +190,7 @@ def test_rows_are_held_against_chance_by_the_differences_of_trials(name, root, c
             if cells[one] is not chance
         )
         corrected = holm(np.array(every))[np.searchsorted(every, p)]
-        word = "at chance" if corrected >= 0.05 else "better" if better else "worse"
+        word = "at the baseline" if corrected >= 0.05 else "better" if better else "worse"
         assert row["against_chance"] == word, row["method"]
         told.add(word)
     assert len(told) > 1
@@ -223,7 +223,7 @@ def test_schemes_stand_with_their_noise_and_their_true_epsilons(name, root, cell
             assert shows(line[epsilon], *accuracy, cell.epsilon_actual)
             if epsilon == "1":
                 assert shows(row["Accuracy (%)"], *accuracy)
-                assert shows(row["True epsilon"], cell.epsilon_actual)
+                assert shows(row["Tight epsilon"], cell.epsilon_actual)
                 assert shows(row["Noise (std)"], cell.noise_std)
                 over_budget = cell.epsilon_actual > 1
                 assert (row["Privacy"] == "not private") == over_budget
@@ -287,7 +287,7 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         test = ttest_rel(own[second].report, own[first].report)
         low, high = test.confidence_interval(0.95)
         assert shows(shown["Difference"], own[second].mean - own[first].mean, low, high)
-        assert shows(shown["True epsilon"], own[first].epsilon_actual)
+        assert shows(shown["Tight epsilon"], own[first].epsilon_actual)
         assert shown["Noise (std)"] == "" or shows(shown["Noise (std)"], own[first].noise_std)
         p_values = [ttest_rel(own[one].report, own[first].report).pvalue for one in ranked[1:]]
         told[experiment].append((row, names[1:], p_values))
@@ -296,9 +296,9 @@ def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
         guess = {"regression": "zero"}.get(experiment, "random")
         level = cells.get(Key(experiment, guess, "", "", ""))
         if level is None:
-            assert shown["Chance"] == ""
+            assert shown["Baseline"] == ""
             continue
-        assert shows(shown["Chance"], level.mean)
+        assert shows(shown["Baseline"], level.mean)
         better = own[first].mean > level.mean if larger else level.mean > own[first].mean
         p_chance.append((ttest_rel(level.report, own[first].report).pvalue, better, row, shown))
         assert row["over_chance"] == pytest.approx(own[first].mean / level.mean, rel=1e-5)
@@ -318,12 +318,12 @@ COLUMNS = {
     "audit": {
         "Certified": "epsilon_certified",
         "Could certify": "epsilon_largest",
-        "Excess noise (times)": "kappa",
+        "Noise inflation (times)": "kappa",
         "Runs": "runs",
     },
     "effective_noise": {
         "Noise": "noise_std",
-        "Excess noise (times)": "kappa",
+        "Noise inflation (times)": "kappa",
         "Would do": "rescaled_std",
     },
 }
@@ -342,7 +342,7 @@ def test_the_audit_shows_the_range_of_each_mechanism(name, root):
             assert shows(row[header], *ends), (header, row[header], ends)
         if name == "audit":
             both = own[["epsilon_attained", "epsilon_bound"]]
-            assert shows(row["True epsilon"], both.min(axis=None), both.max(axis=None))
+            assert shows(row["Tight epsilon"], both.min(axis=None), both.max(axis=None))
             assert row["Releases"] == str(len(own))
 
 

@@ -240,7 +240,7 @@ def test_table_5_conjectures_a_slip_of_the_unit(make):
 @pytest.mark.parametrize(
     ("ours", "against_paper", "against_chance"),
     [
-        (0.03, "more error", "at chance"),
+        (0.03, "more error", "at the baseline"),
         (0.0273, "within", "better"),
         (0.02, "less error", "better"),
     ],
@@ -250,7 +250,7 @@ def test_verdicts_of_table_5_do_without_its_unit(make, ours, against_paper, agai
     at = {"experiment": "covariance", "metric": "rss"}
     free = {"epsilon": "", "delta": np.nan}
     shift = np.where(np.arange(100) % 4 < 2, 0.1, -0.1)
-    noise = shift if against_chance == "at chance" else 0.0
+    noise = shift if against_chance == "at the baseline" else 0.0
     table, markdown, _ = make(
         5,
         trials("nonprivate", np.full(100, 1e-30), **at, **free),
@@ -328,7 +328,7 @@ def test_markdown_is_readable(make):
     lines = markdown.splitlines()
     start = lines.index(
         "| Method | Paper (1e-2) | Ours (RMSE) | Paper / non-private | Ours / non-private "
-        "| Against the paper | Against chance | True epsilon |"
+        "| Against the paper | Against baseline | Tight epsilon |"
     )
     assert lines[start + 3].startswith("| Random guess | ~3.989 |")
     assert lines[start + 4] == (
@@ -402,7 +402,7 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     tables.write(["of_tomorrow"], results=tmp_path)
     markdown = (tmp_path / "tables/of_tomorrow.md").read_text()
     assert markdown.startswith("**of_tomorrow.** of_tomorrow. Means over")
-    header = "| Method | Ours (RMSE) | Ours / non-private | Against chance | True epsilon |"
+    header = "| Method | Ours (RMSE) | Ours / non-private | Against baseline | Tight epsilon |"
     assert header in markdown
     assert "| IMGM |  |  | no guarantee |  |" in markdown
     methods = pd.read_csv(tmp_path / "tables/of_tomorrow.csv")["method"]

@@ -16,7 +16,7 @@ from matrixdp.report.statistics import price, price_interval
 
 
 def run(root: Path, metric: str, levels: dict[str, float], curves: dict[str, list]) -> pd.DataFrame:
-    """Return the table of a run; curves are means, or (mean, true epsilon), at 0.1, 1 and 10."""
+    """Return the table of a run; curves are means, or (mean, tight epsilon), at 0.1, 1 and 10."""
     free = {"epsilon": "", "delta": np.nan}
     rows = [
         trials(name, around(mean, 0.01), metric=metric, **free) for name, mean in levels.items()
@@ -90,7 +90,7 @@ def test_accuracy_is_better_larger_and_a_true_epsilon_above_the_promised_one_cou
     curves = {"imgm": [(0.5, 50.0), (0.6, 100.0), (0.8, 1000.0)], "laplace": [(0.5, 1e-3)] * 3}
     found = run(tmp_path, "accuracy", levels, curves)
     assert found.loc["imgm", "price"] == pytest.approx(100 * 10**0.5)
-    # A true epsilon below the promised one is no bargain: the promise is what one pays.
+    # A tight epsilon below the promised one is no bargain: the promise is what one pays.
     assert found.loc["laplace", "largest"] == 10
 
 

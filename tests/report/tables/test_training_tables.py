@@ -1,4 +1,4 @@
-"""Tables and figures of Adult, Cora and IMDB, on trials with known means and true epsilons."""
+"""Tables and figures of Adult, Cora and IMDB, on trials with known means and tight epsilons."""
 
 import re
 
@@ -26,7 +26,7 @@ MARGIN = 2.7764451 * np.std(FIVE, ddof=1) / np.sqrt(5)
 
 
 def scheme(name, mean, *, noise=None, true=None, experiment="imdb", **fields):
-    """Return five trials at each epsilon, with noise and true epsilon in proportion to it."""
+    """Return five trials at each epsilon, with noise and tight epsilon in proportion to it."""
     return pd.concat(
         trials(
             name,
@@ -184,9 +184,9 @@ def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
     _, wanted = read(run(*imdb()), "imgm_imdb")
     _, shown = read(run(*imdb(), table_epsilon="3"), "imgm_imdb")
     assert shown == wanted
-    assert "at nominal epsilon = 1;" in shown
+    assert "at claimed epsilon = 1;" in shown
     _, smaller = read(run(*imdb(), table_epsilon="0.1"), "imgm_imdb")
-    assert "at nominal epsilon = 0.1;" in smaller
+    assert "at claimed epsilon = 0.1;" in smaller
 
 
 @pytest.mark.parametrize("experiment", KIND)

@@ -33,7 +33,7 @@ PILOT, FEWEST = 0.1, 2000
 
 #: Further runs are futile under two conditions. They would not refute even with a mean so many
 #: standard errors above the observed one, and they would raise the certificate by less than this
-#: share of the nominal epsilon.
+#: share of the claimed epsilon.
 UNLIKELY, GAIN = 4.0, 0.04
 
 #: Ratio of the frequencies of neighbouring events in :func:`_events`.
@@ -62,7 +62,7 @@ class Proof(NamedTuple):
         epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
         mu: the same for Gaussian DP, from a separate event.
         largest: the largest epsilon that the event could have proved with these runs.
-        refuted: whether the wealth refuted the nominal epsilon.
+        refuted: whether the wealth refuted the claimed epsilon.
     """
 
     epsilon: float
@@ -172,7 +172,7 @@ def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], f
 
     The first two events give the highest bounds on epsilon and on mu at the sample's size. At the
     size of the counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test
-    the nominal epsilon: they lie around the event that contradicts it most. Their frequencies on
+    the claimed epsilon: they lie around the event that contradicts it most. Their frequencies on
     the other neighbour differ by powers of ``RARER``.
 
     Returns:

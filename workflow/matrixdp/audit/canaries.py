@@ -127,7 +127,7 @@ def _of_scale(scale: Scale) -> Outcome:
 
 def _by_curve(release: Release, generators: Generators) -> Outcome:
     real, promised = audit_of(release, generators[0]).attained, release.epsilon
-    observation = f"true epsilon {real:.4g}, promised {promised:g}"
+    observation = f"tight epsilon {real:.4g}, promised {promised:g}"
     return Outcome(real > promised * (1 + ROUNDING), observation)
 
 

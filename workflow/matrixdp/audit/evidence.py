@@ -34,7 +34,7 @@ GOAL = -np.log((1 - CONFIDENCE) - (1 - REFUTED))
 #: Sizes of bets, as shares of the largest allowed one; each is half of the one before.
 BETS = 0.9 * 0.5 ** np.arange(10)
 
-#: Events of simultaneous bets against a nominal epsilon, so that none need be the best.
+#: Events of simultaneous bets against a claimed epsilon, so that none need be the best.
 EVENTS = 8
 
 #: Candidate values of epsilon or mu; a bound is one of them.

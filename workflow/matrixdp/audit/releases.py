@@ -262,7 +262,7 @@ def verdict(
         (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
         (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
-        (not audit.bound <= allowed, "undecided: the bound is above the nominal epsilon"),
+        (not audit.bound <= allowed, "undecided: the bound is above the claimed epsilon"),
         (audit.attained >= nominal * (1 - TIGHT), "private and tight"),
         (audit.kappa > 1 + TIGHT, "private but wasteful"),
     )

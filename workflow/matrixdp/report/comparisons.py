@@ -149,7 +149,7 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 def promised(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows with a mean, and the epsilon that each keeps, ``promised``.
 
-    That is the nominal one, or the true one where that is larger.
+    That is the claimed one, or the tight one where that is larger.
     """
     private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.REFERENCES)]
     nominal = pd.to_numeric(private["epsilon"], errors="coerce")

@@ -92,7 +92,7 @@ def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]
 
 
 def exceeds(actual: Any, nominal: Any) -> Any:
-    """Return whether a true epsilon is above the nominal one by more than rounding."""
+    """Return whether a tight epsilon is above the claimed one by more than rounding."""
     return actual > nominal * (1 + 1e-6)
 
 
@@ -121,7 +121,7 @@ def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
 def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
-    The loss at each epsilon (at least one, in any order) is 0 without privacy and 1 by a guess.
+    The loss at each epsilon (at least one, in any order) is 0 without privacy, 1 for the baseline.
     Interpolated in the logarithm of epsilon; 0 if the loss is small enough at each, infinite if it
     is too large at the largest.
     """

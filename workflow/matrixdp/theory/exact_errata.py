@@ -241,7 +241,7 @@ def variance_for_root(_stream: Stream, *, power: float = 1) -> Numbers:
 def local_change(_stream: Stream, *, change: float = 2) -> Numbers:
     """DP-Forward's code: noise for a change of 1, where any input of norm 1 is a neighbour."""
     real = gaussian.epsilon(DELTA, change * gaussian.mu(EPSILON, DELTA))
-    yield Number("true epsilon at nominal 1", real, "<=", EPSILON, 1e-9)
+    yield Number("tight epsilon at claimed 1", real, "<=", EPSILON, 1e-9)
 
 
 @check("wishart_support", {"the other way round": {"removed": False}})

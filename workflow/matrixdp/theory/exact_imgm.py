@@ -283,7 +283,7 @@ def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
         mu = gaussian.mu(epsilon / rate, DELTA / rate)
         tight_epsilon = gaussian.epsilon(DELTA, mu)
         yield Number(
-            f"true epsilon at nominal {epsilon:g}, IMDB", tight_epsilon, "<=", epsilon, 1e-9
+            f"tight epsilon at claimed {epsilon:g}, IMDB", tight_epsilon, "<=", epsilon, 1e-9
         )
 
 

@@ -28,7 +28,7 @@ _COLUMNS = {
     "table4": {"Method": "Method", "Paper (1e-1)": "Paper", "Ours (Delta rho)": "Here"},
     "table5": {"Method": "Method", "Paper (1e-2)": "Paper", "Ours (RSS)": "Here"},
 }
-_VERDICT = {"Against chance": "Against baseline", "True epsilon": "Tight ε"}
+_VERDICT = {"Against baseline": "Against baseline", "Tight epsilon": "Tight ε"}
 
 
 def build(results: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -167,7 +167,7 @@ def _gradients(results: str | os.PathLike) -> dict[str, Any]:
             {
                 "Scheme": "Scheme",
                 "Accuracy (%)": "Accuracy",
-                "True epsilon": "Tight ε",
+                "Tight epsilon": "Tight ε",
                 "Privacy": "Privacy",
             },
         )

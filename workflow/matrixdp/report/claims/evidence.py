@@ -86,7 +86,7 @@ def gather(
             for at in _informative(original, claim, book.of_data)
         ]
         if not informative:
-            raise NotRun("its rows are better than chance at no epsilon that they share")
+            raise NotRun("its rows are better than the baseline at no epsilon that they share")
         return [
             part
             for comparison in informative
@@ -149,7 +149,7 @@ def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) 
 
 
 def _informative(comparison: Comparison, claim: Claim, book: Trialbook) -> list[str]:
-    """Return the epsilons at which both rows of a comparison are better than chance."""
+    """Return the epsilons at which both rows of a comparison are better than the baseline."""
     rows = (comparison.first, comparison.second)
     shared = [at for at in book.epsilons(rows[0]) if at in book.epsilons(rows[1])]
     return [at for at in shared if all(_informs(row, at, claim, book) for row in rows)]

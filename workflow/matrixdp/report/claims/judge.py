@@ -318,9 +318,9 @@ class Judge:
             more = f" and {others} more" if others else ""
             finding |= {"verdict": f"{ONLY_UNDER} {share.sure[0]}{more}"}
         elif finding["verdict"] != REPRODUCED and share.holding:
-            but = "in none once corrected for their number"
+            but = "in none after correction for their number"
             if share.guessed:
-                but = f"a guess meets it too in the {share.guessed} left once corrected"
+                but = f"a baseline satisfies the {share.guessed} that remain after correction too"
             reason = f"it holds in {share.holding} of {share.total} readings, but {but}"
             finding |= {"reason": f"{finding['reason']}; {reason}"}
         return finding

@@ -11,7 +11,7 @@ tables, figures and theory that show it) and a ``test`` of one of three kinds:
   ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. With them stand
   ``experiment``, ``metric`` (one, or a list), ``need`` (``all`` of the sentences, or ``any``) and
   ``epsilons`` (``table``: that of the tables; ``all``, or a list of some: the mean over these;
-  ``informative``: each epsilon of an experiment at which its rows are better than chance, alone).
+  ``informative``: each epsilon of an experiment at which its rows beat the baseline, alone).
   ``otherwise`` may name another ``reading`` of the claim, and what to ``compare`` in it.
   ``read_off: true`` is for an order that no sentence of the paper states: what the intervals that
   it prints do not separate is left out. ``argument`` names checks as in ``exact`` that decide the

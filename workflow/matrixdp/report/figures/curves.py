@@ -1,4 +1,4 @@
-"""Every mechanism's error against the nominal epsilon."""
+"""Every mechanism's error against the claimed epsilon."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         inside |= style.published_values(axes, theirs[theirs["panel"].eq(title)])
         place.set_axis_off()
         style.label_ends(axes, height - 0.65)
-    style.log_axis(grid[-1, 0], "x", "nominal ε")
+    style.log_axis(grid[-1, 0], "x", "claimed ε")
     keys = [style.published_key(theirs["factor"].iloc[0])] if inside else []
     if len(titles) > 1:
         keys.append(style.key("in grey: the other panel", catalogue.Look(style.FAINT, "", "-")))

@@ -118,7 +118,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     inside = style.published_values(upper, theirs)
     if span := _range(frame):
         upper.add_patch(Rectangle((0.93 * NOMINAL, span[0]), 0.15, span[1] - span[0], **RANGE))
-    style.log_axis(last, "x", "nominal ε")
+    style.log_axis(last, "x", "claimed ε")
     handles = _handles(frame, mechanism, chance)
     if inside:
         handles.append(style.published_key(theirs["factor"].iloc[0], catalogue.look(mechanism)))

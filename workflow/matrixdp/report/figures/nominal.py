@@ -1,4 +1,4 @@
-"""Nominal against true epsilon, for every scheme and published setting."""
+"""Claimed against tight epsilon, for every scheme and published setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matrixdp.report.statistics import exceeds
 
 NOMINAL = 1.0
 
-#: True epsilons below this are drawn at the edge.
+#: Tight epsilons below this are drawn at the edge.
 LEAST = 1e-4
 
 #: Markers of the experiments, in the order of the catalogue.
@@ -23,14 +23,14 @@ MARKERS = "os^DvPX*hd<>p8"
 
 #: Colours of the three verdicts, and their words.
 VERDICTS = {
-    "not private": (style.ALARM, "true ε above the nominal one: not private"),
+    "not private": (style.ALARM, "tight ε above the claimed one: not private"),
     "kept": (style.INK, "as promised"),
-    "wasted": (style.BLUE, "true ε below: more noise than the promise needs"),
+    "wasted": (style.BLUE, "tight ε below: more noise than the promise needs"),
 }
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
-    """Return one row per experiment or published setting and scheme at nominal epsilon 1.
+    """Return one row per experiment or published setting and scheme at claimed epsilon 1.
 
     ``scheme`` is its display name; ``batch`` is set for formulas of the authors' code.
     """
@@ -82,7 +82,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_actual"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
     figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
-    style.log_axis(axes, "x", f"true ε at nominal ε = {NOMINAL:g}")
+    style.log_axis(axes, "x", f"tight ε at claimed ε = {NOMINAL:g}")
     data = [*catalogue.experiments(), *{*frame["experiment"]} - {*catalogue.experiments()}]
     data = [name for name in data if name in {*frame["experiment"]}]
     marker = dict(zip(data, MARKERS * len(data), strict=False))
@@ -118,19 +118,19 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return the range of true epsilons, and how many of them exceed the nominal one."""
+    """Return the range of tight epsilons, and how many of them exceed the claimed one."""
     true, bad = frame["epsilon_actual"], frame["verdict"].eq("not private").sum()
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
     wrong = f"{bad} of {len(frame)} settings are not private"
-    return f"ε = {NOMINAL:g} means a true ε of {ends}; {wrong}"
+    return f"ε = {NOMINAL:g} means a tight ε of {ends}; {wrong}"
 
 
 FIGURES = {
     "nominal": base.Figure(
-        title="Nominal against true epsilon, for every scheme and published setting",
+        title="Claimed against tight epsilon, for every scheme and published setting",
         caption=(
             "The ε that the noise gives at the same δ, for every mechanism and scheme that was "
-            "run at nominal ε = 1, and for the settings that the IMGM paper prints and its "
+            "run at claimed ε = 1, and for the settings that the IMGM paper prints and its "
             "authors' code has (batches of 64, 128 and 256), run here or not. Red: not private. "
             "Blue: more noise than the promise needs."
         ),

@@ -60,7 +60,7 @@ def _dots(axes: Axes, frame: pd.DataFrame, at: pd.DataFrame) -> bool:
 
     Return whether a published value lies within the axis.
     """
-    axes.set_title(f"At nominal ε = {NOMINAL:g}")
+    axes.set_title(f"At claimed ε = {NOMINAL:g}")
     published = frame[frame["kind"].eq("published")]
     names: list[str] = []
     inside = False
@@ -115,7 +115,7 @@ def _curves(axes: Axes, rows: pd.DataFrame) -> None:
             x, look = style.dodge(part["epsilon"], place, len(curves)), catalogue.look(name)
             label = f"{catalogue.label(name)}, {features}"
             style.curve(axes, x, part["mean"], part["ci95"], as_=look, label=label, bars=True)
-    style.log_axis(axes, "x", "nominal ε")
+    style.log_axis(axes, "x", "claimed ε")
     for features, line in ((TWO, "--"), (ALL, ":")):
         part = rows[rows["features"].eq(features)]
         level = frames.level(part, "nonprivate")

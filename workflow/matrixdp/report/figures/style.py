@@ -157,7 +157,7 @@ def against_epsilon(
     members: Sequence[tuple[str, str, pd.DataFrame]],
     apart: float,
 ) -> None:
-    """Draw curves against nominal epsilon; crosses at the bottom mark epsilons without guarantee.
+    """Draw curves against claimed epsilon; crosses at the bottom mark epsilons without guarantee.
 
     Args:
         members: mechanism, name in a legend, and rows (``epsilon``, ``mean``, ``ci95``) of each.

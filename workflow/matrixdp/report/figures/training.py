@@ -1,4 +1,4 @@
-"""Figure 1 of the IMGM paper and similar ones: accuracy against nominal and true epsilon."""
+"""Figure 1 of the IMGM paper and similar ones: accuracy against claimed and tight epsilon."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from matrixdp.report import comparisons
 from matrixdp.report.entries import Tables, by_experiment
 from matrixdp.report.figures import base, frames, style
 
-#: The nominal epsilon at which headlines compare schemes.
+#: The claimed epsilon at which headlines compare schemes.
 NOMINAL = 1.0
 
-#: True epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
+#: Tight epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
-ROWS = {"epsilon": "nominal ε", "epsilon_actual": "true ε"}
+ROWS = {"epsilon": "claimed ε", "epsilon_actual": "tight ε"}
 
 
 def tidy(tables: Tables) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw a column of panels per experiment: nominal epsilon above, true epsilon below."""
+    """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below."""
     experiments = list(dict.fromkeys(frame["experiment"]))
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
     for place, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
@@ -67,7 +67,7 @@ def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look, p
 
 
 def _edges(axes: Axes, true: pd.Series) -> None:
-    """Scale the axis to true epsilons, and name its ends where some lie beyond them."""
+    """Scale the axis to tight epsilons, and name its ends where some lie beyond them."""
     visible = true.clip(LEAST, MOST)
     axes.set_xlim(visible.min() / 1.6, visible.max() * 1.6)
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
@@ -98,13 +98,13 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return the range of the schemes' true epsilons at one nominal epsilon."""
+    """Return the range of the schemes' tight epsilons at one claimed epsilon."""
     rows = frame[frame["kind"].eq("mechanism") & frame["epsilon"].eq(NOMINAL)]
     true = rows.loc[rows["mean"].notna(), "epsilon_actual"].dropna()
     if true.empty:
         return ""
     ends = f"{frames.least(true, LEAST)} to {frames.count(true.max())}"
-    return f"Nominal ε = {NOMINAL:g} is a true ε from {ends}, by scheme"
+    return f"Claimed ε = {NOMINAL:g} is a tight ε from {ends}, by scheme"
 
 
 FIGURES = {

@@ -1,4 +1,4 @@
-"""One card per experiment, all on one scale: from a guess, 0, to the result without privacy, 1."""
+"""One card per experiment, all on one scale: from the baseline, 0, to non-private, 1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mechanism: our value, the paper's if it prints one, and how ours stands to a guess."""
+    """A mechanism: our value, the paper's if it prints one, and how ours stands to the baseline."""
 
     label: str
     ours: Dot
@@ -48,7 +48,7 @@ class Card:
 
 
 def dot(share: float) -> Dot:
-    """Return where a share of the way from a guess to no privacy is drawn."""
+    """Return where a share of the way from the baseline to no privacy is drawn."""
     beyond = -1 if share < LOW else 1 if share > HIGH else 0
     at = 100 * (min(max(share, LOW), HIGH) - LOW) / (HIGH - LOW)
     return Dot(round(at, 2), f"{share:.2f}".replace("-", "−"), beyond)

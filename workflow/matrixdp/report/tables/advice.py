@@ -202,11 +202,11 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "epsilon": str(row["epsilon"]),
         "Advice": row["advice"],
         "Error": interval(row["error"], row["ci95"]),
-        "Chance": short(row["chance"]),
+        "Baseline": short(row["chance"]),
         "Without privacy": short(row["nonprivate"]),
         "Runner-up": f"{row['runner_up']}: {short(row['runner_up_error'])}",
         "Difference": "" if pd.isna(row["difference"]) else f"{short(row['difference'])} ({ends})",
-        "True epsilon": short(row["epsilon_actual"]),
+        "Tight epsilon": short(row["epsilon_actual"]),
         "Noise (std)": short(row["noise_std"]),
         "Other data": row["held_out"],
     }
@@ -217,9 +217,9 @@ TABLES = {
         title="Advice",
         caption=(
             "The best mechanism of each task, of those that the audit has no doubt of, and those "
-            "not clearly worse, after correction over all pairs at an ε. Chance is the best that "
-            "costs no privacy. Mechanisms whose parameter was chosen on the data are left out; "
-            "rules made on the papers' data stand here only with the evidence of other data."
+            "not clearly worse, after correction over all pairs at an ε. The baseline is the best "
+            "that costs no privacy. Mechanisms whose parameter was chosen on the data are left "
+            "out; rules made on the papers' data stand here only with the evidence of other data."
         ),
         inputs=(
             "summary/{experiment}",

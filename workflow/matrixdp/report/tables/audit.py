@@ -24,7 +24,7 @@ RELEASED = {
 }
 
 #: By how many times a mechanism's noise could shrink at the same guarantee.
-EXCESS = "Excess noise (times)"
+EXCESS = "Noise inflation (times)"
 
 #: First words of verdicts by which a release fails the audit, and of those that leave a doubt.
 FAILED, UNDECIDED = "violated", "undecided"
@@ -78,7 +78,7 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     cells: Cells = {
         "Mechanism": markup.mechanism,
         "Releases": lambda rows: str(len(rows)),
-        "True epsilon": _exact,
+        "Tight epsilon": _exact,
         "Certified": "epsilon_certified",
         "Could certify": "epsilon_largest",
         "Runs": "runs",
@@ -117,7 +117,7 @@ def sensitivity_grid(table: pd.DataFrame) -> Grid:
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
-    """Return, per release whose excess noise is known, its noise and the noise that suffices."""
+    """Return, per release whose noise inflation is known, its noise and the noise that suffices."""
     columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
     columns += ["delta", "noise_std", "kappa", "rescaled_std"]
     table = data(tables)
@@ -215,8 +215,8 @@ TABLES = {
     "audit": Table(
         title="Audit",
         caption=(
-            "True epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
-            "lower bound from runs alone at 95 % confidence. Excess noise: by how much it could "
+            "Tight epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
+            "lower bound from runs alone at 95 % confidence. Noise inflation: by how much it could "
             "shrink at the same guarantee. Noise too small by: the least share found with "
             "probability .95. No private data are used."
         ),
@@ -249,7 +249,7 @@ TABLES = {
         grid=sensitivity_grid,
     ),
     "effective_noise": Table(
-        title="Excess noise",
+        title="Noise inflation",
         caption=(
             "Root mean square standard deviation of a released entry, in units of the scaled "
             "data; by what factor it could shrink at the same guarantee; and what would do: the "

@@ -37,7 +37,7 @@ COLUMNS = (
 )
 
 NOT_RUN = "not run"
-AT_CHANCE = "at chance"
+AT_CHANCE = "at the baseline"
 NOT_PRIVATE = "not private"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
@@ -289,8 +289,8 @@ def by_group(table: pd.DataFrame, titles: pd.Series) -> Grid:
         f"Paper / {base}": functools.partial(_ratio, "published_over_base"),
         f"Ours / {base}": functools.partial(_ratio, "over_base"),
         "Against the paper": "against_paper",
-        "Against chance": _outcome,
-        "True epsilon": _privacy,
+        "Against baseline": _outcome,
+        "Tight epsilon": _privacy,
     }
     theirs = ("Paper", "Against the")
     visible = {name: cell for name, cell in cells.items() if power or not name.startswith(theirs)}
@@ -321,7 +321,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
 
 
 def _privacy(row: Mapping[str, Any]) -> str:
-    """Return the true epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
+    """Return the tight epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
     delivered = audit.mark(short(row["epsilon_actual"]), row)
     if np.isnan(row["mu_actual"]):
         return delivered

@@ -28,7 +28,7 @@ COLUMNS = (
 def data(tables: Tables) -> pd.DataFrame:
     """Return one row per experiment and mechanism, the experiments' mechanisms by price.
 
-    ``price`` is an epsilon: the claimed one, or the true one where that is larger. It is 0 or
+    ``price`` is an epsilon: the claimed one, or the tight one where that is larger. It is 0 or
     infinite where it lies beyond the ``smallest`` or the ``largest`` epsilon that was run. ``low``
     and ``high`` are the ends of the 95 % interval of :mod:`matrixdp.report.comparisons`. The loss
     is 1 at the row ``guess``. ``also`` are other names of the same noise distribution; ``standing``
@@ -114,7 +114,7 @@ TABLES = {
         caption=(
             "The ε from which on a mechanism recovers half of the gap between the best baseline "
             "and the result without privacy, interpolated between those that were run; where its "
-            "true ε is larger, that one. Intervals are by the bootstrap over trials, from ten "
+            "tight ε is larger, that one. Intervals are by the bootstrap over trials, from ten "
             "trials on."
         ),
         finding=finding,

@@ -1,4 +1,4 @@
-"""The true epsilon of every setting that the IMGM paper publishes, run here or not."""
+"""The tight epsilon of every setting that the IMGM paper publishes, run here or not."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def data(tables: Tables) -> pd.DataFrame:
 
 
 def finding(table: pd.DataFrame) -> str:
-    """Return how many settings exceed their nominal epsilon, and the worst at nominal 1."""
+    """Return how many settings exceed their claimed epsilon, and the worst at claimed 1."""
     wrong = table[table["verdict"].eq(training.NOT_PRIVATE)]
     paper = wrong["epsilon"].eq(1) & wrong["lots"].eq("paper")
     worst = wrong.loc[paper, "epsilon_actual"].max()
     count = f"{len(wrong)} of {len(table)} published settings promise too much"
-    return f"{count}: true epsilons of up to {short(worst)} at nominal 1" if worst > 1 else ""
+    return f"{count}: tight epsilons of up to {short(worst)} at claimed 1" if worst > 1 else ""
 
 
 def grid(table: pd.DataFrame) -> Grid:
-    """Return one line per data set and scheme, with a column per nominal epsilon."""
+    """Return one line per data set and scheme, with a column per claimed epsilon."""
     keys = ["dataset", "scheme", "lots", "_batch"]
     first = table.assign(
         _batch=table["batch"].fillna(0),
@@ -62,9 +62,9 @@ def _at(epsilon: float, rows: pd.DataFrame) -> str:
 
 TABLES = {
     "imgm_settings": Table(
-        title="True epsilon of the published settings",
+        title="Tight epsilon of the published settings",
         caption=(
-            "True ε by nominal ε in the settings of Table 1, at the same δ; q is the share of "
+            "Tight ε by claimed ε in the settings of Table 1, at the same δ; q is the share of "
             "records in a lot or block, T counts releases. †: not private. The authors' public "
             "code (commit 2b7b36e) has lots and epochs of its own, in rows of their own. Lots are "
             "taken for Poisson samples; the code shuffles, to which no such number applies."

@@ -1,4 +1,4 @@
-"""Private training: accuracy and true epsilon of every scheme of the IMGM paper."""
+"""Private training: accuracy and tight epsilon of every scheme of the IMGM paper."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
-    """Return one row per scheme and nominal epsilon (``COLUMNS``), in the order of :func:`grouped`.
+    """Return one row per scheme and claimed epsilon (``COLUMNS``), in the order of :func:`grouped`.
 
     ``epsilon_actual`` is the tight epsilon of the noise at ``delta``. ``verdict`` is ``not
-    private`` where it exceeds the nominal one. Elsewhere it is the scheme's ``status``, or
+    private`` where it exceeds the claimed one. Elsewhere it is the scheme's ``status``, or
     ``private`` where a wrong calibration happens to add enough noise. ``results`` is a summary.
     """
     results = results[results["reading"] == reading]
@@ -98,7 +98,7 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Return how many schemes are not private, and the largest of their true epsilons."""
+    """Return how many schemes are not private, and the largest of their tight epsilons."""
     schemes = frame[frame["epsilon"].eq(frame["_at"])]
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
     epsilon = f"epsilon {frame['_at'].iloc[0]}"
@@ -106,7 +106,7 @@ def finding(frame: pd.DataFrame) -> str:
         return f"All {len(schemes)} schemes called {epsilon} keep what they promise"
     worst = short(wrong["epsilon_actual"].max())
     count = f"{len(wrong)} of {len(schemes)}"
-    return f"{count} schemes called {epsilon} are not: true epsilons of up to {worst}"
+    return f"{count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
 
 
 def caption(frame: pd.DataFrame) -> str:
@@ -114,9 +114,9 @@ def caption(frame: pd.DataFrame) -> str:
     batch = frame["_batch"].iloc[0]
     code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
     return (
-        f"{_setting(frame)} Rows are at nominal epsilon = {frame['_at'].iloc[0]}; noise is the "
-        f"standard deviation on one entry. Not private: the true epsilon "
-        f"exceeds the nominal one. Distorted: noise that is not what the paper defines.{code}"
+        f"{_setting(frame)} Rows are at claimed epsilon = {frame['_at'].iloc[0]}; noise is the "
+        f"standard deviation on one entry. Not private: the tight epsilon "
+        f"exceeds the claimed one. Distorted: noise that is not what the paper defines.{code}"
     )
 
 
@@ -125,7 +125,7 @@ def grid(frame: pd.DataFrame) -> Grid:
     chance = catalogue.label(frame["_baseline"].iloc[0]).lower()
     cells: Cells = {
         "Scheme": "label",
-        "True epsilon": "epsilon_actual",
+        "Tight epsilon": "epsilon_actual",
         "Accuracy (%)": _accuracy,
         f"Against {chance}": "against_chance",
         "Privacy": "verdict",
@@ -146,16 +146,16 @@ def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
 
 
 def finding_over_epsilon(frame: pd.DataFrame) -> str:
-    """Return by how many times true epsilons exceed nominal ones; empty if none does."""
+    """Return by how many times tight epsilons exceed claimed ones; empty if none does."""
     times = frame["epsilon_actual"] / pd.to_numeric(frame["epsilon"])
     above = statistics.exceeds(times.max(), 1)
-    return f"True epsilons are {span(times)} times the nominal ones" if above else ""
+    return f"Tight epsilons are {span(times)} times the claimed ones" if above else ""
 
 
 def caption_over_epsilon(frame: pd.DataFrame) -> str:
     """Return the setting, and the meaning of the cells."""
     setting = _setting(frame[frame["reading"].eq(DEFAULT)])
-    return f"{setting} Columns: nominal epsilon; in brackets the true one."
+    return f"{setting} Columns: claimed epsilon; in brackets the tight one."
 
 
 def grid_over_epsilon(frame: pd.DataFrame) -> Grid:
@@ -203,7 +203,7 @@ def _accuracy(row: Any) -> str:
 
 
 def _at(epsilon: str, rows: pd.DataFrame) -> str:
-    """Return accuracy and true epsilon; a reference row has the same accuracy at every epsilon."""
+    """Return accuracy and tight epsilon; a reference row has the same accuracy at every epsilon."""
     for _, row in rows[rows["epsilon"].isin(["", epsilon])].iterrows():
         delivered = short(row["epsilon_actual"])
         return (_accuracy(row) or row["verdict"]) + (f" [{delivered}]" if delivered else "")
