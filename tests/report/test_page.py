@@ -342,7 +342,7 @@ def test_what_no_section_names_goes_to_its_experiment():
     sections = [layout.Section("adult", "A", "IMGM paper"), layout.Section("b", "B", "Last")]
     homes = {"tables/x": "adult", "figures/y": "regression", "figures/z": "cora"}
     placed, rest = layout.place(sections, ["audit", *homes], homes)
-    found = [(one.section.id, one.section.part, one.found) for one in placed]
+    found = [(one.section.id, one.section.part, one.results) for one in placed]
     assert found == [
         ("adult", "IMGM paper", ("tables/x",)),
         ("cora", "IMGM paper", ("figures/z",)),
@@ -368,9 +368,9 @@ def test_results_stand_once_where_they_are_first_named():
     b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
     names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
     (first, second), rest = layout.place([a, b], names, {})
-    assert first.found == ("figures/x_2", "figures/x_1")
+    assert first.results == ("figures/x_2", "figures/x_1")
     assert first.missing == ("tables/none", "figures/y*")
-    assert (second.found, second.missing) == (("figures/z",), ())
+    assert (second.results, second.missing) == (("figures/z",), ())
     assert rest == ["claims"]
 
 

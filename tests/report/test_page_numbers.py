@@ -73,15 +73,15 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
             mark = marks[catalogue.label(name)]
             share = (guess - own[name].mean) / (guess - best)
             values = [(mark.ours, share)]
-            assert (mark.printed is None) == (name not in printed)
+            assert (mark.published is None) == (name not in printed)
             if name in printed:
                 way = (printed["random"] - printed[name]) / (
                     printed["random"] - printed["nonprivate"]
                 )
                 in_ours = own["random"].mean + way * (best - own["random"].mean)
-                values.append((mark.printed, (guess - in_ours) / (guess - best)))
+                values.append((mark.published, (guess - in_ours) / (guess - best)))
             for one, value in values:
-                assert float(one.said.replace("−", "-")) == pytest.approx(value, abs=0.0051)
+                assert float(one.text.replace("−", "-")) == pytest.approx(value, abs=0.0051)
                 assert one.beyond == (value > cards.HIGH) - (value < cards.LOW)
                 drawn = min(max(value, cards.LOW), cards.HIGH)
                 assert read_off(one) == pytest.approx(drawn, abs=0.001)

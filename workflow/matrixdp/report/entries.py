@@ -1,4 +1,4 @@
-"""What tables and figures share: named inputs, one tidy frame, and words; templates for many.
+"""What tables and figures share: named inputs, one tidy frame, and words; templates.
 
 The files of ``tables`` and ``figures`` offer their entries in a dictionary with literal keys,
 ``inputs``, ``optional`` and ``each``, which the workflow reads without importing anything.
@@ -23,13 +23,13 @@ from matrixdp.report.statistics import ENOUGH
 #: From the name of an input to what :func:`matrixdp.report.inputs.read` returns.
 Tables = Mapping[str, Any]
 
-#: Data behind what uses no data set: formulas and samples of noise.
+#: Status of what uses no data set, such as formulas and samples of noise.
 COMPUTED = "computed"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Entry:
-    """How a table or figure is made, but for what it looks like.
+    """How a table or figure is made; subclasses add its look.
 
     Attributes:
         title: its topic.
@@ -42,7 +42,7 @@ class Entry:
             holds ``{training}`` for those of all its trainings.
         data: from the inputs by name to one tidy frame. Columns whose names begin with ``_`` are
             for caption and looks alone.
-        optional: inputs that it can do without; ``data`` gets those that are there.
+        optional: inputs that may be missing; ``data`` gets those that exist.
         each: ``releases`` or ``training``: a template, made once for each of the run's experiments
             of that kind. Its name, title and inputs may hold ``{experiment}``, ``{results}``,
             ``{figure}`` and ``{title}`` (see :class:`matrixdp.catalogue.Experiment`), its title
@@ -60,9 +60,9 @@ class Entry:
     def collect(
         self, results: str | os.PathLike, reading: str = "default"
     ) -> tuple[pd.DataFrame, str]:
-        """Return the frame, and the status of its data; ``computed`` for none.
+        """Return the frame, and the status of its data (``computed`` without a data set).
 
-        Without rows, the frame has a column ``note`` alone, whose one entry says what is missing.
+        A frame without rows becomes one with the column ``note``, whose entry says what is missing.
 
         Raises:
             InputError: an input is damaged.
@@ -84,7 +84,7 @@ class Entry:
 
     @contextlib.contextmanager
     def complete(self) -> Iterator[None]:
-        """Turn a column or key that is not there into one sentence that names the inputs."""
+        """Turn a missing column or key into one sentence that names the inputs (InputError)."""
         try:
             yield
         except KeyError as error:
@@ -92,7 +92,7 @@ class Entry:
             raise InputError(f"one of {names} lacks {error}; delete it and run again") from error
 
     def describe(self, frame: pd.DataFrame) -> str:
-        """Return the caption for a frame; if something is missing, what it is."""
+        """Return the caption for a frame; of an empty one, what is missing."""
         if is_empty(frame):
             return f"Nothing to show: {frame['note'].iloc[0]}."
         text = self.caption(frame) if callable(self.caption) else self.caption
@@ -100,7 +100,7 @@ class Entry:
         return f"{file}: {text}" if file else text
 
     def headline(self, frame: pd.DataFrame) -> str:
-        """Return what one finds in a frame; the title where that is nothing."""
+        """Return the finding of a frame; the title if it has none."""
         if is_empty(frame):
             return self.title
         if "n_trials" in frame:
@@ -114,7 +114,7 @@ E = TypeVar("E", bound=Entry)
 
 
 def expand(templates: Mapping[str, E], experiments: Mapping[str, str]) -> dict[str, E]:
-    """Return entries by name, templates made once for each experiment (see ``exhibits.fill``)."""
+    """Return entries by name, with one per experiment for templates (see ``exhibits.fill``)."""
     return {
         exhibit.name: dataclasses.replace(
             entry,
@@ -132,13 +132,13 @@ def expand(templates: Mapping[str, E], experiments: Mapping[str, str]) -> dict[s
 
 
 def experiments(results: str | os.PathLike) -> dict[str, str]:
-    """Return the experiments of the settings of a run; nothing where they are not there."""
+    """Return the experiments in the settings of a run; empty without settings."""
     has_settings = not inputs.missing(["settings"], results)
     return exhibits.kinds(inputs.read("settings", results)) if has_settings else {}
 
 
 def own_file(results: str | os.PathLike) -> str:
-    """Return the name of the person's own file that a run is on; empty for the papers' data."""
+    """Return the name of the user's file behind a run; empty for the papers' data."""
     if inputs.missing(["settings"], results):
         return ""
     matrix = inputs.read("settings", results).get("matrix")
@@ -146,13 +146,13 @@ def own_file(results: str | os.PathLike) -> str:
 
 
 def only(tables: Tables) -> pd.DataFrame:
-    """Return the one input as it is."""
+    """Return the only input, unchanged."""
     (table,) = tables.values()
     return table
 
 
 def by_experiment(tables: Tables, kind: str) -> dict[str, pd.DataFrame]:
-    """Return the inputs ``<kind>/<experiment>`` by experiment, but for parts of others."""
+    """Return the inputs ``<kind>/<experiment>`` by experiment, without parts of others."""
     frames = {
         name.removeprefix(f"{kind}/"): table
         for name, table in tables.items()
@@ -171,7 +171,7 @@ def _nothing(note: str) -> pd.DataFrame:
 
 
 def _status(tables: Tables) -> str:
-    # Of a data set, or of all rows.
+    # Provenance has one status, a frame one per row.
     statuses = {table.get("status") for table in tables.values() if isinstance(table, dict)}
     for table in tables.values():
         statuses |= {*table.get("data_status", ())} if isinstance(table, pd.DataFrame) else set()

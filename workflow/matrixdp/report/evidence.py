@@ -1,4 +1,4 @@
-"""How mechanisms whose rule was made on the papers' data do on data that it was not made on."""
+"""Results, on other data, of mechanisms that were designed on the papers' data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(runs: Iterable[tuple[str, str, trials.Rows]], out: str | os.PathLike) 
 
 
 def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
-    """Return what the table says of a mechanism in an experiment; empty if it says nothing."""
+    """Return a clause on a mechanism in an experiment; empty if the table has none."""
     if evidence is None or mechanism not in catalogue.tuned():
         return ""
     rows = evidence[evidence["experiment"].eq(experiment) & evidence["mechanism"].eq(mechanism)]

@@ -1,4 +1,4 @@
-"""What tables, figures and the page are made from: one reader of the files that a run leaves.
+"""The inputs of tables, figures and the page: one reader of a run's files.
 
 Inputs go by the names of :mod:`matrixdp.places`, such as ``summary/regression``.
 """
@@ -34,7 +34,7 @@ _PRINTED = (
 
 
 def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractContextManager[None]:
-    """Turn what goes wrong while a file is read into one sentence that names the file.
+    """Turn an error while a file is read into one sentence that names the file.
 
     Raises:
         InputError: the file is missing or damaged.
@@ -45,9 +45,9 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
 def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:
     """Return an input by its name (see :mod:`matrixdp.places`), below a run's folder.
 
-    It is a frame; for the provenance of a data set and for ``settings`` a dictionary, the latter
-    with ``reading`` as given here; for ``errata`` a list. What a paper prints is all text, and
-    without rows where there is no file of it.
+    It is a frame, a list for ``errata``, or a dictionary for ``settings`` (with ``reading`` added)
+    and for the provenance of a data set. Published values are all text, and a frame without rows if
+    they have no file.
 
     Raises:
         InputError: the file is missing (but for what papers print) or damaged.
@@ -73,7 +73,7 @@ def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any
 def missing(
     names: Iterable[str], results: str | os.PathLike, reading: str = "default"
 ) -> list[str]:
-    """Return the inputs that are not there; what papers print is never missing."""
+    """Return the inputs that do not exist; published values are never missing."""
     return [
         name
         for name in names
@@ -83,7 +83,7 @@ def missing(
 
 
 def provenance(path: Path) -> dict[str, Any]:
-    """Return what a ``provenance.json`` says of a data set.
+    """Return the content of a data set's ``provenance.json``.
 
     Raises:
         InputError: the file is missing or damaged.

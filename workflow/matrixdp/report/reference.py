@@ -34,32 +34,32 @@ from matrixdp import files, places
 from matrixdp.checks import InputError
 from matrixdp.report import entries, inputs, statistics, summary
 
-#: What is kept of a run, as far as it is there.
+#: What is kept of a run, where it exists.
 KEPT = (
     *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
     *("tables", "figures", "claims.csv"),
 )
-#: Data sets and trials are not: of them provenance and summaries are kept.
+#: Data sets and trials are not kept; their provenance and summaries are.
 _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
-#: Below the reference: the numbers of a quick run, where they are not those of the full one.
+#: Folder in the reference: the numbers of a quick run, where they differ from the full run's.
 QUICK = "quick"
 KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg")
 
-#: What follows from the trials and the settings, so that it is the same where their means are.
+#: Files that follow from trials and settings: with the same means they are the same.
 FOLLOWS = (
     *("summary/*.csv", "comparisons/*.csv", "audit/*.csv", "claims.csv"),
     *("tables/*.csv", "figures/data/*.csv"),
 )
-#: What is measured in seconds, and so never the same: a file, or rows that name it.
+#: Measured times, which differ in every run: the name of a file, or of rows.
 MEASURED = "sampler_times"
 
 LEVEL = 0.05
 MARGIN = 1.0
-#: Relative difference that another processor's last digits may add up to.
+#: Relative difference that rounding on another processor may cause.
 ROUNDING = 1e-6
-#: What is below this is rounding too: an error of 0 that was computed.
+#: Differences below this are rounding too: a computed error of 0.
 NOTHING = 1e-12
 
 COLUMNS = [*summary.KEYS, "mean", "reference", "n_trials", "difference", "margin", "verdict"]
@@ -101,10 +101,10 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 def verify(
     results: str | os.PathLike, reference_folder: str | os.PathLike, out: str | os.PathLike
 ) -> str:
-    """Compare a run with the kept ones, write the rows to ``out`` and return one sentence.
+    """Compare a run with the reference, write the rows to ``out`` and return one sentence.
 
-    A row that is identical to its row of the kept quick run needs no further test. Where all rows
-    are those of a kept run, full or quick, the files that follow from them must be so too.
+    A row that is identical in the kept quick run needs no further test. If all rows are identical
+    to those of a kept run, full or quick, the files that follow from them must be identical too.
 
     Raises:
         InputError: the run is on simulated data, there is nothing to compare, a row is not
@@ -155,9 +155,9 @@ def verify(
 
 
 def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> list[str]:
-    """Return how files of a run differ from kept ones, in half a sentence for each that does.
+    """Return a clause on each file of a run that differs from the kept one.
 
-    Cells must be the same text, or numbers that agree but for rounding. ``expected`` are the kept
+    Cells must be the same text, or numbers that agree up to rounding. ``expected`` are the kept
     CSV files by their names in a run's folder.
     """
     sentences = []
@@ -180,9 +180,9 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
 
 
 def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of a twin, by name; none where it has none.
+    """Return the kept files that follow from the rows of ``twin``, by name; it may have none.
 
-    Of a quick run, what is missing is the full run's, and expected where the run has it.
+    Files that a kept quick run lacks are the full run's; they are expected if the run has them.
     """
 
     def files_of(folder: Path) -> dict[str, Path]:
@@ -197,7 +197,7 @@ def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, 
 
 
 def _cells(path: Path) -> list[list[str]]:
-    """Return the rows of a table as text, the columns first, without those of measured times."""
+    """Return header and rows of a table as text, without rows of measured times."""
     with path.open(encoding="utf-8", newline="") as stream:
         return [row for row in csv.reader(stream) if not any(MEASURED in cell for cell in row)]
 
@@ -213,7 +213,7 @@ def _agree(mine: str, theirs: str) -> bool:
 
 
 def _same_rows(summaries: dict[str, pd.DataFrame], folder: Path) -> bool:
-    """Whether a kept run has the same summaries: the same rows, identical but for rounding."""
+    """Return whether a kept run has the same summary rows, identical up to rounding."""
     if {*summaries} != {path.name for path in Path(folder, "summary").glob("*.csv")}:
         return False
     for name, run in summaries.items():
@@ -226,9 +226,9 @@ def _same_rows(summaries: dict[str, pd.DataFrame], folder: Path) -> bool:
 
 
 def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False) -> None:
-    """Copy what is kept of a run to ``out``, in place of what was kept before.
+    """Copy what is kept of a run to ``out``, in place of the previous reference.
 
-    Of a quick run the numbers alone are kept, beside the full one.
+    Of a quick run only the numbers are kept, beside the full run.
 
     Raises:
         InputError: the run is on simulated data, or has no summary yet.
@@ -244,7 +244,7 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
         if new.is_dir():
             shutil.copytree(new, old, ignore=_NO_NUMBERS if quick else _LEFT_OUT)
         elif name == places.SETTINGS and new.is_file():
-            # Where somebody has the data sets is nobody else's business.
+            # The folder of a user's data sets is private.
             settings = inputs.read("settings", source)
             settings["data"] = {**settings.get("data", {}), "mirror": ""}
             files.write_text(old, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))

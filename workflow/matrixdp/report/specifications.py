@@ -1,4 +1,4 @@
-"""What every reading gives: from the trial rows of sweeps to one row per mechanism and reading."""
+"""Results of every reading: from trial rows to one row per mechanism and reading."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ COLUMNS = (
 def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism and reading (``COLUMNS``), the default reading of each first.
 
-    Where several of our mechanisms may stand for a row of the paper, ``mechanism`` is the one of
-    the default reading and ``ran`` the one whose trials these are. ``private`` is whether the
-    guarantee holds. The files are those of one experiment, one per mechanism.
+    If several mechanisms may be a row of the paper, ``mechanism`` is that of the default reading,
+    and ``ran`` is the one whose trials these are. ``private`` says whether the guarantee holds. The
+    files are those of one experiment, one per mechanism.
 
     Raises:
         InputError: see :func:`matrixdp.report.summary.summarise`.
@@ -41,8 +41,8 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     choices = pd.DataFrame([dict(by_name[name].choices) for name in rows["reading"]], rows.index)
     choices = choices.reindex(columns=list(readings.knobs())).astype(object)
     for name, knob in readings.knobs().items():
-        # A knob that never moves for a mechanism does not act on it; one that it cannot be had
-        # with at another value does.
+        # A knob without any choice for a mechanism does not act on it. Where it acts, a reading
+        # without a choice has the default value.
         acts = choices[name].notna().groupby(rows["mechanism"]).transform("any")
         rows[name] = choices[name].fillna(knob.default).where(acts, "")
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
@@ -52,7 +52,7 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
-    """Yield the rows of mechanisms that stand for those of others under some reading."""
+    """Yield the rows of mechanisms that replace others under some reading."""
     experiment = rows["experiment"].iloc[0]
     for knob in readings.knobs().values():
         if knob.acts_on != ROW or experiment not in knob.cross:

@@ -95,10 +95,10 @@ def _content(results: str | os.PathLike, values: Mapping[str, numbers.Number]) -
 
 def _is_full(settings: Mapping[str, Any]) -> bool:
     """Return whether the settings are those that the text is written for."""
-    kept = KEPT / "settings.yaml"
-    if not kept.is_file():
+    path = KEPT / "settings.yaml"
+    if not path.is_file():
         return True
-    reference = yaml.safe_load(kept.read_text(encoding="utf-8"))
+    reference = yaml.safe_load(path.read_text(encoding="utf-8"))
     names = ("experiments", "training", "reading")
     return all(settings.get(name) == reference.get(name) for name in names)
 

@@ -1,7 +1,7 @@
 """The first screen of the page and of README: sentences that answer a reader's three questions.
 
-The words stand in the catalogue, the judgements in claims, comparisons and advice; here are the
-numbers that go into the words. A sentence whose numbers a run does not have is left out.
+The catalogue has the words; claims, comparisons and advice have the judgements. This module has the
+numbers that are put into the words. A sentence is left out if the run lacks its numbers.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from matrixdp.report.tables import audit
 
 Words = Mapping[str, Any]
 
-#: What sentences count of a paper's claims.
+#: Kinds of a paper's claims that sentences count.
 COUNTED = {"theorems": THEOREM, "experiments": EXPERIMENT}
 
 
 class Run:
-    """The files of a run that answers and cards are made from; an empty frame for none."""
+    """The files of a run behind answers and cards; a missing file is an empty frame."""
 
     def __init__(
         self, results: str | os.PathLike, settings: Mapping[str, Any] | None = None
@@ -39,7 +39,7 @@ class Run:
         self.nominal = float(self.settings["table_epsilon"])
 
     def table(self, name: str, at: bool = False) -> pd.DataFrame:
-        """Return an input by its name, ``at`` the epsilon of the tables alone if so asked."""
+        """Return an input by its name; with ``at``, only its rows at the tables' epsilon."""
         if inputs.missing([name], self.root) or is_empty(table := inputs.read(name, self.root)):
             return pd.DataFrame()
         if not at or "epsilon" not in table:
@@ -47,31 +47,32 @@ class Run:
         return table[pd.to_numeric(table["epsilon"], errors="coerce").eq(self.nominal)]
 
     def experiments(self) -> dict[str, pd.DataFrame]:
-        """Return what each experiment that is no part of another shows, in the catalogue's order.
+        """Return the table rows of each experiment, in the catalogue's order.
 
-        Those are left out that rest on simulated data, of which no answer is one on the papers.
+        Parts of other experiments are left out, and so are those on simulated data, which answer
+        nothing about the papers.
         """
-        shown, known = {}, [*catalogue.experiments()]
+        tables, order = {}, [*catalogue.experiments()]
         ran = [*self.settings["experiments"], *self.settings.get("training", ())]
-        for name in sorted(ran, key=lambda name: known.index(name) if name in known else 1000):
+        for name in sorted(ran, key=lambda name: order.index(name) if name in order else 1000):
             rows = self.table(f"summary/{name}")
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                shown[name] = summary.default(rows)
-        return shown
+                tables[name] = summary.default(rows)
+        return tables
 
     def advice(self) -> dict[str, pd.Series]:
-        """Return by experiment the row of the advice that allows most; too few trials give none."""
+        """Return each experiment's advice for the task that allows most; few trials give none."""
         rows = self.table("tables/advice", at=True)
         if rows.empty:
             return {}
-        enough = {name for name, shown in self.experiments().items() if trials(shown) >= ENOUGH}
+        enough = {name for name, rows in self.experiments().items() if trials(rows) >= ENOUGH}
         rows = rows[rows["experiment"].isin(enough)]
-        return {str(name): own.iloc[-1] for name, own in rows.groupby("experiment", sort=False)}
+        return {str(name): group.iloc[-1] for name, group in rows.groupby("experiment", sort=False)}
 
     def verdicts(self, experiment: str, names: list[str]) -> dict[str, str]:
-        """Return how mechanisms stand to the best baseline that uses no record."""
+        """Return the verdicts of mechanisms against the best baseline that uses no record."""
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
@@ -80,16 +81,16 @@ class Run:
         return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:
-        """Return the names of the experiments by their smallest number of trials."""
-        found: dict[int, list[str]] = {}
-        for name, shown in self.experiments().items():
-            found.setdefault(trials(shown), []).append(catalogue.experiment(name).name)
-        return found
+        """Return the names of experiments, grouped by their smallest number of trials."""
+        by_count: dict[int, list[str]] = {}
+        for name, rows in self.experiments().items():
+            by_count.setdefault(trials(rows), []).append(catalogue.experiment(name).name)
+        return by_count
 
 
-def trials(shown: pd.DataFrame) -> int:
-    """Return the smallest number of trials of a row that has any; 0 for none."""
-    ran = shown.loc[shown["n_trials"].gt(0), "n_trials"]
+def trials(rows: pd.DataFrame) -> int:
+    """Return the smallest positive number of trials in the rows; 0 if there is none."""
+    ran = rows.loc[rows["n_trials"].gt(0), "n_trials"]
     return 0 if ran.empty else int(ran.min())
 
 
@@ -100,31 +101,33 @@ def answers(run: Run) -> dict[str, list[str]]:
         InputError: a file is damaged.
     """
     claims = run.table("claims")
-    held = set() if claims.empty else {*claims.loc[claims["verdict"].eq(REPRODUCED), "id"]}
-    found: dict[str, list[str]] = {}
+    reproduced = set() if claims.empty else {*claims.loc[claims["verdict"].eq(REPRODUCED), "id"]}
+    by_question: dict[str, list[str]] = {}
     for question, sentences in catalogue.section("answers").items():
         for name, entry in sentences.items():
-            words = NUMBERS[name](run, entry) if held.issuperset(entry.get("needs", ())) else None
+            words = (
+                NUMBERS[name](run, entry) if reproduced.issuperset(entry.get("needs", ())) else None
+            )
             if words is not None:
                 text = entry["text"].format(nominal=short(run.nominal), **words)
-                found.setdefault(question, []).append(text)
-    return found
+                by_question.setdefault(question, []).append(text)
+    return by_question
 
 
 def _counts(run: Run, paper: str) -> Words | None:
-    """Return what became of a paper's theorems, and of its claims on experiments."""
+    """Return the counts of verdicts on a paper's theorems, and on its experiments."""
     claims = run.table("claims")
     claims = claims[claims["paper"].eq(paper)] if len(claims) else claims
-    if claims.empty or any(trials(shown) < ENOUGH for shown in _of(run, paper).values()):
+    if claims.empty or any(trials(rows) < ENOUGH for rows in _of(run, paper).values()):
         return None
     return {name: findings.count(claims, kind) for name, kind in COUNTED.items()}
 
 
 def _of(run: Run, paper: str) -> dict[str, pd.DataFrame]:
-    """Return what the experiments with a table of results in a paper show."""
+    """Return the table rows of the experiments for which a paper has a table of results."""
     return {
-        name: shown
-        for name, shown in run.experiments().items()
+        name: rows
+        for name, rows in run.experiments().items()
         if catalogue.experiment(name).paper == paper and catalogue.experiment(name).table
     }
 
@@ -142,12 +145,12 @@ def _mvg_claims(run: Run, entry: Words) -> Words | None:
         return None
     useless = []
     for name in experiments:
-        printed = run.table(f"published/{catalogue.experiment(name).results}")
-        stands = run.verdicts(name, [*{*printed["mechanism"]} - {*catalogue.REFERENCES}])
+        published = run.table(f"published/{catalogue.experiment(name).results}")
+        stands = run.verdicts(name, [*{*published["mechanism"]} - {*catalogue.REFERENCES}])
         if stands and comparisons.BETTER not in stands.values():
             useless.append(catalogue.experiment(name).name)
-    said = entry["guesses"].format(names=" and ".join(useless)) if useless else ""
-    return {**counts, "guesses": said}
+    sentence = entry["guesses"].format(names=" and ".join(useless)) if useless else ""
+    return {**counts, "guesses": sentence}
 
 
 def _imgm_law(run: Run, entry: Words) -> Words | None:
@@ -161,7 +164,7 @@ def _imgm_law(run: Run, entry: Words) -> Words | None:
 
 
 def _releases(run: Run) -> list[str]:
-    """Return the experiments that add noise once: on gradients the two differ in composition."""
+    """Return the experiments that add noise once; training on gradients composes many releases."""
     return [name for name in run.experiments() if catalogue.experiment(name).kind != "gradients"]
 
 
@@ -173,19 +176,19 @@ def _delivered(run: Run, entry: Words) -> Words | None:
     rows = rows[rows["epsilon_actual"].notna()]
     papers = catalogue.section("papers")
     mvg, imgm = (rows[rows["mechanism"].isin(papers[name])] for name in ("MVG", "IMGM"))
-    # Of what directions cost that are paid for, MVG's noise is a part only.
+    # Where directions are paid for, MVG's noise is only a part of the cost.
     searched = mvg["noise_std"].isna()
     composed = imgm[~imgm["experiment"].isin(_releases(run))]["epsilon_actual"]
     if mvg.empty or composed.empty:
         return None
     noise, search = (
-        short(own["epsilon_actual"].max(), 2) for own in (mvg[~searched], mvg[searched])
+        short(group["epsilon_actual"].max(), 2) for group in (mvg[~searched], mvg[searched])
     )
     also = entry["search"].format(search=search) if search else ""
-    return {"mvg": noise, "search": also, "imgm": _said(composed)}
+    return {"mvg": noise, "search": also, "imgm": _format_range(composed)}
 
 
-def _printed(run: Run, entry: Words) -> Words | None:
+def _published_settings(run: Run, entry: Words) -> Words | None:
     rows = run.table("theory/settings", at=True)
     if rows.empty:
         return None
@@ -195,31 +198,31 @@ def _printed(run: Run, entry: Words) -> Words | None:
     code = rows.loc[rows["scheme"].eq("imgm_code"), "epsilon_actual"]
     if code.empty or not features.gt(run.nominal).all():
         return None
-    return {"features": _said(features), "code": short(code.max(), 2)}
+    return {"features": _format_range(features), "code": short(code.max(), 2)}
 
 
-def _said(values: pd.Series) -> str:
+def _format_range(values: pd.Series) -> str:
     return span(values, lambda value: short(value, 2))
 
 
 def _advice(run: Run, entry: Words) -> Words | None:
-    said = []
+    phrases = []
     for name, row in run.advice().items():
         about = catalogue.experiment(name)
         topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
         form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
         others = 0 if row["clear"] in (True, "True") else int(row["tied"])
         label = row["best"] + (entry["tied"].format(others=others) if others else "")
-        said.append(form.format(label=label, topic=topic))
-    return {"best": "; ".join(said)} if said else None
+        phrases.append(form.format(label=label, topic=topic))
+    return {"best": "; ".join(phrases)} if phrases else None
 
 
-#: By the name of a sentence in the catalogue, what goes into its words.
+#: Functions from a run and an entry of the catalogue to the sentence's numbers; None for none.
 NUMBERS: Mapping[str, Callable[[Run, Words], Words | None]] = {
     "mvg_guarantee": _mvg_guarantee,
     "mvg_claims": _mvg_claims,
     "imgm_law": _imgm_law,
     "delivered": _delivered,
-    "printed": _printed,
+    "printed": _published_settings,
     "advice": _advice,
 }

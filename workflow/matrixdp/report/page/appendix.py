@@ -1,4 +1,4 @@
-"""Tables that only the page has: what was not run, where data come from."""
+"""Tables that only the page has: cells that were not run, and the provenance of the data."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PROVENANCE = (
 )
 
 
-def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
+def gaps(summaries: Iterable[pd.DataFrame], matrix_run: bool = False) -> Grid:
     """Return the cells that were not run and why, one row per mechanism and kind of reason.
 
-    Last come the papers' experiments that cannot be run here, but for a matrix of one's own.
+    The papers' experiments that cannot be run here come last; not on the page of a user's matrix.
     """
     rows = []
     for results in summaries:
@@ -42,7 +42,7 @@ def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
     rows += [
         (about.name, "all", "all", f"not run; it would need {about.needs}")
         for about in catalogue.experiments().values()
-        if about.needs and not own
+        if about.needs and not matrix_run
     ]
     header, words = ("Experiment", "Mechanism", "epsilon", "Reason"), GAPS
     return Grid(header, [("", rows)], name="Not run", caption=words)
@@ -51,7 +51,7 @@ def gaps(summaries: Iterable[pd.DataFrame], own: bool = False) -> Grid:
 def provenance(
     folder: str | os.PathLike, names: Iterable[str]
 ) -> tuple[Grid, list[dict[str, Any]]]:
-    """Return data sets as a table, and what each ``<folder>/<name>/provenance.json`` says.
+    """Return data sets as a table, and the content of each ``<folder>/<name>/provenance.json``.
 
     Raises:
         InputError: one of the files is damaged.
@@ -61,14 +61,14 @@ def provenance(
     facts = [inputs.provenance(path) for path in paths]
     rows = [
         {
-            "Data set": f"{one.get('title', '')} ({path.parent.name})",
-            "Status": one.get("status", ""),
-            "Matrix": _shapes(one),
-            "File, SHA-256": _files(one) or "generated",
-            "Content check": _match(one),
-            "Licence": one.get("licence", ""),
+            "Data set": f"{entry.get('title', '')} ({path.parent.name})",
+            "Status": entry.get("status", ""),
+            "Matrix": _shapes(entry),
+            "File, SHA-256": _files(entry) or "generated",
+            "Content check": _match(entry),
+            "Licence": entry.get("licence", ""),
         }
-        for path, one in zip(paths, facts, strict=True)
+        for path, entry in zip(paths, facts, strict=True)
     ]
     return grouped({"": rows}, name="Data", caption=PROVENANCE), facts
 

@@ -1,7 +1,7 @@
 """A run's origin in one file that programs read: RO-Crate 1.1, https://w3id.org/ro/crate/1.1.
 
-It makes the folder of results a thing to archive: each file with its checksum, what it was made
-from, by what, and when.
+With it the folder of results can be archived: it lists each file with its checksum, and the data,
+the code and the time of the run.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ NAME = "ro-crate-metadata.json"
 LICENCE = {"@id": "https://spdx.org/licenses/MIT"}
 STANDARD = "https://w3id.org/ro/crate/1.1"
 TITLE = "Matrix-valued differential privacy, reproduced: one run"
-#: What made the results.
+#: Identifier of the code that makes the results.
 CODE = "#matrixdp"
 
 
 def write(
     results: str | os.PathLike, paths: Iterable[str | os.PathLike], out: str | os.PathLike
 ) -> None:
-    """Describe files of a run in ``out``; the folder ``results`` has them all.
+    """Describe files of a run in ``out``; all of them lie below the folder ``results``.
 
     Raises:
         InputError: a ``provenance.json`` is damaged, or the file cannot be written.
     """
     root, now = Path(results), datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    made = [Path(path) for path in paths]
-    parts = [_file(path, root) for path in made]
-    sources = [_source(path) for path in made if path.name == "provenance.json"]
+    outputs = [Path(path) for path in paths]
+    parts = [_file(path, root) for path in outputs]
+    sources = [_source(path) for path in outputs if path.name == "provenance.json"]
     software = [
         _entity(f"#{name}", "SoftwareApplication", name=name, version=version)
         for name, version in machine.versions().items()
@@ -62,7 +62,7 @@ def _entity(id_: str, kind: str, **facts: Any) -> dict[str, Any]:
 
 
 def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
-    return [{"@id": one["@id"]} for one in entities]
+    return [{"@id": entity["@id"]} for entity in entities]
 
 
 def _file(path: Path, root: Path) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def _file(path: Path, root: Path) -> dict[str, Any]:
 
 
 def _source(path: Path) -> dict[str, Any]:
-    told = inputs.provenance(path)
-    about = f"{told['status']}; described in data/{told['name']}/{path.name}"
-    return _entity(f"#data-{told['name']}", "Dataset", name=told["title"], description=about) | {
-        "creditText": told["citation"],
-        "license": told["licence"],
-        "identifier": told.get("doi") or "",
+    facts = inputs.provenance(path)
+    about = f"{facts['status']}; described in data/{facts['name']}/{path.name}"
+    return _entity(f"#data-{facts['name']}", "Dataset", name=facts["title"], description=about) | {
+        "creditText": facts["citation"],
+        "license": facts["licence"],
+        "identifier": facts.get("doi") or "",
     }

@@ -1,4 +1,4 @@
-"""What stands where on the page: sections from a YAML file, filled with what a run has made."""
+"""The layout of the page: sections from a YAML file, with the results of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrixdp.report import inputs
 #: A result is named by its path below the results' folder without the suffix.
 KINDS = {"tables": ".csv", "figures": ".svg"}
 
-#: The part after which one stands that the layout lacks.
+#: The part after which sections of a part without a place in the layout are inserted.
 IMGM = "IMGM paper"
 
 
@@ -29,11 +29,11 @@ class Section:
     Attributes:
         id: its anchor, and the name of its text, ``texts/<id>.md``, if there is one.
         title: its heading.
-        part: the heading that it stands under in the navigation.
+        part: its heading in the navigation.
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
-        builtin: what the page itself adds, e.g. ``provenance``; or empty.
-        claims: experiments whose claims belong here, first that whose table is judged.
-        open: whether its evidence stands open.
+        builtin: items that the page itself adds, such as ``provenance``; or empty.
+        claims: experiments whose claims belong here; the first one's table is judged.
+        open: whether its evidence is unfolded.
     """
 
     id: str
@@ -47,17 +47,17 @@ class Section:
 
 @dataclass(frozen=True)
 class Placed:
-    """A section with the results that exist for it, and the names of those that do not."""
+    """A section with the results that exist for it, and the names of missing ones."""
 
     section: Section
-    found: tuple[str, ...]
+    results: tuple[str, ...]
     missing: tuple[str, ...]
 
 
 def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[str]]:
-    """Return the sections in their order, the command that makes a result, by pattern, and files.
+    """Return the sections in order, commands by pattern of results, and names to leave out.
 
-    The last are results that the page does not show: they are there as files alone.
+    Results to leave out exist as files only; the page does not show them.
 
     Raises:
         InputError: the file is not a layout, or has a section twice.
@@ -81,20 +81,19 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def present(results: str | os.PathLike) -> list[str]:
-    """Return the names of all tables and figures below ``results``, and of loose tables there.
+    """Return the names of all tables and figures in ``results``, and of other CSV files there.
 
-    A loose table, such as ``claims.csv``, counts only if there is none of its name in ``tables``,
-    which is made for reading.
+    Such a file, as ``claims.csv``, counts only if ``tables`` has no table of its name.
     """
     root = Path(results)
-    found = [
+    names = [
         f"{folder}/{path.stem}"
         for folder, suffix in KINDS.items()
         for path in (root / folder).glob(f"*{suffix}")
     ]
-    known = {"timing", *(name.rpartition("/")[2] for name in found)}
-    loose = {path.stem for path in root.glob("*.csv")} - known
-    return sorted([*found, *loose])
+    taken = {"timing", *(name.rpartition("/")[2] for name in names)}
+    loose = {path.stem for path in root.glob("*.csv")} - taken
+    return sorted([*names, *loose])
 
 
 def place(
@@ -102,42 +101,42 @@ def place(
     names: Iterable[str],
     homes: Mapping[str, str],
 ) -> tuple[list[Placed], list[str]]:
-    """Return the sections with their results, and the results that no section has a place for.
+    """Return the sections with their results, and the results without a section.
 
-    A result stands where it is first named; within a pattern results stand in alphabetical order.
-    A name that is not there, and a pattern that nothing matches, are missing.
+    The first section that names a result shows it; results of one pattern are in alphabetical
+    order. Names and patterns that match no result are missing.
 
     Args:
         sections: in their order.
-        names: of the results that there are.
-        homes: the experiment that a result is made from; what no section names stands in the
-            section of that name, which is added if there is none.
+        names: of the existing results.
+        homes: from a result to its experiment. A result that no section names goes to the section
+            of its experiment, which is added if there is none.
     """
     left = every = sorted(names)
     placed = []
     for section in sections:
-        found: list[str] = []
+        results: list[str] = []
         missing = []
         for pattern in section.show:
             hits = [name for name in left if fnmatchcase(name, pattern)]
             left = [name for name in left if name not in hits]
-            found += hits
+            results += hits
             if not any(fnmatchcase(name, pattern) for name in every):
                 missing.append(pattern)
-        placed.append(Placed(section, tuple(found), tuple(missing)))
+        placed.append(Placed(section, tuple(results), tuple(missing)))
     for name in (name for name in left if name in homes):
         at = _section(placed, homes[name])
-        placed[at] = replace(placed[at], found=(*placed[at].found, name))
+        placed[at] = replace(placed[at], results=(*placed[at].results, name))
     return placed, [name for name in left if name not in homes]
 
 
 def _section(placed: list[Placed], experiment: str) -> int:
-    """Return where an experiment's section is; where there is none, add it to its part."""
-    ids = [one.section.id for one in placed]
+    """Return the index of an experiment's section; add it to its part if it is missing."""
+    ids = [chapter.section.id for chapter in placed]
     if experiment not in ids:
         about = catalogue.experiment(experiment)
         part = f"{about.paper} paper" if about.paper else "Further"
-        parts = [one.section.part for one in placed]
+        parts = [chapter.section.part for chapter in placed]
         after = part if part in parts else IMGM
         last = [i for i, name in enumerate(parts) if name == after] or [len(parts) - 1]
         placed.insert(last[-1] + 1, Placed(Section(experiment, about.title, part), (), ()))
@@ -146,7 +145,7 @@ def _section(placed: list[Placed], experiment: str) -> int:
 
 
 def command(name: str, commands: Mapping[str, str], arguments: str = "") -> str:
-    """Return the command that makes a result anew, the first whose pattern matches its name."""
-    found = (text for pattern, text in commands.items() if fnmatchcase(name, pattern))
-    text = next(found, "snakemake results/{name}.csv")
+    """Return the command that rebuilds a result: the first one whose pattern matches its name."""
+    matches = (text for pattern, text in commands.items() if fnmatchcase(name, pattern))
+    text = next(matches, "snakemake results/{name}.csv")
     return f"{text.format(name=name, stem=name.rpartition('/')[2])} {arguments}".strip()

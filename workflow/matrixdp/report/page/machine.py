@@ -1,4 +1,4 @@
-"""Facts on a run that differ from one machine and moment to the next: kept apart from results."""
+"""Facts on a run that depend on the machine and the time; results do not contain them."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def commit(root: Path = ROOT) -> str:
 
 
 def citation(name: str, root: Path = ROOT) -> str:
-    """Return how to cite a figure of this project; empty where the file that says so is missing."""
+    """Return the citation of a figure of this project; empty if CITATION.cff is missing or bad."""
     try:
-        told = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+        metadata = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
         authors = ", ".join(
-            one.get("name") or f"{one['given-names']} {one['family-names']}"
-            for one in told["authors"]
+            author.get("name") or f"{author['given-names']} {author['family-names']}"
+            for author in metadata["authors"]
         )
-        return f"{authors}: {told['title']}, version {told['version']}, {name}."
+        return f"{authors}: {metadata['title']}, version {metadata['version']}, {name}."
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         return ""
 
@@ -81,13 +81,13 @@ def _version(name: str) -> str:
 def _processor() -> str:
     with contextlib.suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-        if found := re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE):
-            return found[1]
+        if match := re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE):
+            return match[1]
     return platform.processor() or UNKNOWN
 
 
 def _cores() -> int:
-    # What this process may use, where the system tells; a container often has fewer than all.
+    # The cores that this process may use, where the system reports them: containers limit these.
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 

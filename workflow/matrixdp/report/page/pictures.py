@@ -1,4 +1,4 @@
-"""Files inside the page: figures and CSV as ``data:`` addresses, as short as they can be."""
+"""Files inside the page: figures and CSV files as short ``data:`` addresses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-#: Shown as PNG instead, where that is smaller, is a figure whose SVG takes more bytes than this.
+#: A figure whose SVG has more bytes than this is shown as PNG, if that is smaller.
 SVG_LIMIT = 300_000
-#: Data behind a table or figure are put into the page up to this size, in bytes.
+#: The page contains the data of a table or figure up to this size, in bytes.
 DATA_LIMIT = 50_000
 
-#: What may stand in an address between double quotes in HTML. Not: ``"``, ``#``, ``%``, ``&``.
+#: Unescaped characters of an address in double quotes in HTML: not ``"``, ``#``, ``%``, ``&``.
 _SAFE = " !$'()*+,-./:;<=>?@[]^_`{|}~"
 _ASIDE = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", flags=re.DOTALL
@@ -54,26 +54,26 @@ def read(svg: Path) -> Picture:
 def slim(svg: str) -> str:
     """Return an SVG without metadata, line ends and digits beyond a hundredth of a point.
 
-    Styles that several elements have become classes, and names inside it are short.
+    Styles of several elements become classes, and identifiers become short.
     """
     svg = _ASIDE.sub("", svg)
-    svg = _COORDINATES.sub(_shortened, svg)
-    # Of the letters of a text, in hundredths of a point.
-    svg = _SHIFT.sub(lambda found: f'{found[1]}x="{float(found[2]):.1f}"', svg)
+    svg = _COORDINATES.sub(_shorten, svg)
+    # Shifts of a text's letters are in hundredths of a point.
+    svg = _SHIFT.sub(lambda match: f'{match[1]}x="{float(match[2]):.1f}"', svg)
     svg = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg)).strip()
     svg = svg.replace("xlink:href=", "href=")
     styles = Counter(_STYLE.findall(svg))
     names = {text: f"s{i}" for i, (text, n) in enumerate(styles.most_common()) if n > 1}
     svg = _STYLE.sub(
-        lambda found: f' class="{names[found[1]]}"' if found[1] in names else found[0], svg
+        lambda match: f' class="{names[match[1]]}"' if match[1] in names else match[0], svg
     )
     rules = "".join(f".{name}{{{text}}}" for text, name in names.items())
     svg = svg.replace("<defs>", f"<defs><style>{rules}</style>", 1) if rules else svg
     used = {*re.findall(r'(?:href="|url\()#([^")]+)', svg)}
     short = {name: f"i{i}" for i, name in enumerate(_ID.findall(svg)) if name in used}
-    svg = _ID.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
+    svg = _ID.sub(lambda match: f' id="{short[match[1]]}"' if match[1] in short else "", svg)
     svg = re.sub(
-        r'((?:href="|url\()#)([^")]+)', lambda found: found[1] + short.get(found[2], found[2]), svg
+        r'((?:href="|url\()#)([^")]+)', lambda match: match[1] + short.get(match[2], match[2]), svg
     )
     # Single quotes need no escape inside an address.
     return svg if "'" in svg else svg.replace('"', "'")
@@ -85,35 +85,35 @@ def address(kind: str, text: str) -> str:
 
 
 def download(path: Path) -> str:
-    """Return a CSV file as an address; empty if it is not there or too large."""
+    """Return a CSV file as an address; empty if it is missing or too large."""
     if not path.is_file() or path.stat().st_size > DATA_LIMIT:
         return ""
     return address("text/csv", path.read_text(encoding="utf-8"))
 
 
-def _shortened(found: re.Match[str]) -> str:
-    numbers = _relative(found[2]) if found[1] == "d" else _LONG.sub(_rounded, found[2])
-    return f'{found[1]}="{numbers}"'
+def _shorten(match: re.Match[str]) -> str:
+    numbers = _relative(match[2]) if match[1] == "d" else _LONG.sub(_round, match[2])
+    return f'{match[1]}="{numbers}"'
 
 
 def _relative(path: str) -> str:
-    """Return a path of lines and curves in steps, which take fewer letters than places do.
+    """Return a path of lines and curves with relative coordinates, which are shorter.
 
-    Steps lead from one rounded place to the next, so that nothing adds up.
+    Each step leads from one rounded point to the next, so that rounding errors do not add up.
     """
     parts, start, at = [], (0.0, 0.0), (0.0, 0.0)
     for letter, text in _COMMAND.findall(path):
         if letter not in "MLQCz":
-            return _LONG.sub(_rounded, path)
+            return _LONG.sub(_round, path)
         values = [round(float(number), 2) for number in text.split()]
         steps = (round(value - at[i % 2], 2) + 0.0 for i, value in enumerate(values))
-        said = " ".join(f"{step:.2f}" for step in steps)
-        parts.append(letter.lower() + _ZEROS.sub("", said).replace(" -", "-"))
+        line = " ".join(f"{step:.2f}" for step in steps)
+        parts.append(letter.lower() + _ZEROS.sub("", line).replace(" -", "-"))
         at = (values[-2], values[-1]) if values else start
         start = at if letter == "M" else start
     return "".join(parts)
 
 
-def _rounded(found: re.Match[str]) -> str:
-    shown = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+def _round(match: re.Match[str]) -> str:
+    digits = f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if digits == "-0" else digits

@@ -18,7 +18,7 @@ _INLINE = (
 def html(text: str) -> Markup:
     """Return Markdown as HTML: paragraphs, ``###`` headings, lists, fences, inline marks, links.
 
-    HTML in the text is shown, not obeyed; links are kept if they go to http(s) or into the page.
+    HTML in the text is escaped. Links work if they lead to http(s) addresses or into the page.
     """
     blocks = re.split(r"\n\s*\n", text.strip())
     return Markup("\n").join(_block(block) for block in blocks if block.strip())
@@ -33,21 +33,21 @@ def inline(text: str) -> Markup:
 
 
 def explained(text: str, glossary: Mapping[str, str]) -> Markup:
-    """Return HTML in which each word of a glossary links, where it first stands, to its meaning.
+    """Return HTML in which the first occurrence of each glossary word links to its meaning.
 
-    Only running text counts: nothing inside a tag, a link or code.
+    Words inside a tag, a link or code have no link.
     """
     parts = re.split(
         r"(<(?:a|code|pre|h3)\b.*?</(?:a|code|pre|h3)>|<[^>]*>)", str(text), flags=re.S
     )
     left = dict(glossary)
 
-    def link(found: re.Match[str]) -> str:
-        word = found[0].lower().replace("ε", "epsilon")
+    def link(match: re.Match[str]) -> str:
+        word = match[0].lower().replace("ε", "epsilon")
         if (meaning := left.pop(word, None)) is None:
-            return found[0]
+            return match[0]
         anchor = re.sub(r"[^a-z0-9]+", "-", word)
-        return f'<a class="term" href="#term-{anchor}" title="{escape(meaning)}">{found[0]}</a>'
+        return f'<a class="term" href="#term-{anchor}" title="{escape(meaning)}">{match[0]}</a>'
 
     words = "|".join(re.escape(word).replace("epsilon", "(?:epsilon|ε)") for word in glossary)
     for i in range(0, len(parts), 2):
@@ -64,6 +64,6 @@ def _block(block: str) -> Markup:
         return Markup("<h3>{}</h3>").format(inline(" ".join(lines).removeprefix("### ")))
     if lines[0].startswith("- "):
         items = re.split(r"\n- ", "\n".join(lines).removeprefix("- "))
-        shown = [Markup("<li>{}</li>").format(inline(" ".join(item.split()))) for item in items]
-        return Markup("<ul>{}</ul>").format(Markup("").join(shown))
+        entries = [Markup("<li>{}</li>").format(inline(" ".join(item.split()))) for item in items]
+        return Markup("<ul>{}</ul>").format(Markup("").join(entries))
     return Markup("<p>{}</p>").format(inline(" ".join(" ".join(lines).split())))
