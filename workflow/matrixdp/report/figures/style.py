@@ -25,7 +25,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from matrixdp import catalogue
-from matrixdp.catalogue import Look, Mark, Named, look
+from matrixdp.catalogue import Legend, Look, Mark, look
 from matrixdp.report.markup import short
 
 WIDTH = 9.0
@@ -69,11 +69,11 @@ def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
     return ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, rect=(0, 0, 1, share))
 
 
-def legends(name: str) -> dict[str, Named]:
+def legends(name: str) -> dict[str, Legend]:
     """Return label and look of what a figure shows beside mechanisms, from the catalogue."""
 
-    def named(label: str, like: str = "", **own: Any) -> Named:
-        return Named(label, look=look(like) if like else Look(**own))
+    def named(label: str, like: str = "", **own: Any) -> Legend:
+        return Legend(label, look=look(like) if like else Look(**own))
 
     return {key: named(**entry) for key, entry in catalogue.section("legends")[name].items()}
 
