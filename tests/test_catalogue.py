@@ -30,4 +30,4 @@ def test_what_has_no_entry_goes_by_its_identifier():
     assert catalogue.label("unheard_of") == "unheard_of"
     assert catalogue.family("unheard_of") == catalogue.OTHER
     assert catalogue.experiment("unheard_of").title == "unheard_of"
-    assert catalogue.rank("unheard_of") > max(map(catalogue.rank, catalogue.named()))
+    assert catalogue.rank("unheard_of") > max(map(catalogue.rank, catalogue.legends()))

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from matrixdp.privacy.sensitivity import MeanQuery as MeanQuery
     from matrixdp.privacy.sensitivity import SecondMomentQuery as SecondMomentQuery
 
-#: Public names, in the order of use: where each one is, and what it is called there. Imported when
-#: they are used.
+#: Public names in the order of use, with module and attribute; they are imported on first use.
 _PUBLIC = {
     "Box": ("privacy.domain", "Box"),
     "Ball": ("privacy.domain", "Ball"),
@@ -74,9 +73,9 @@ __all__ = [*_PUBLIC]
 def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, there = _PUBLIC[name]
+    module, attribute = _PUBLIC[name]
     try:
-        return getattr(importlib.import_module(f"{__name__}.{module}"), there)
+        return getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise

@@ -1,4 +1,4 @@
-"""workflow/catalogue.yaml: the words and looks by which readers know what code calls by name."""
+"""workflow/catalogue.yaml: labels and looks, for readers, of names in the code."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Named:
-    """A mechanism, a scheme or a reference row for a reader."""
+class Legend:
+    """Label, family and look of a mechanism, a scheme or a baseline."""
 
     label: str
     family: str = OTHER
@@ -64,7 +64,7 @@ class SchemeWords:
 
 @dataclass(frozen=True)
 class Mark:
-    """What results are marked with that rest on data of a status; see the file for the fields."""
+    """The mark of results from data of a status; see the file for the fields."""
 
     name: str = ""
     stamp: str = ""
@@ -100,7 +100,7 @@ class Experiment:
 
     @property
     def results(self) -> str:
-        """Stem of the table of its results, and of the file of what a paper prints of them."""
+        """Stem of the table of its results, and of the file of the paper's published values."""
         return f"table{self.table}" if self.table else self.id
 
 
@@ -111,7 +111,7 @@ def _file() -> dict[str, Any]:
 
 
 def section(name: str) -> Any:
-    """Return a section of the file as it is written."""
+    """Return a section of the file."""
     return _file()[name]
 
 
@@ -122,18 +122,18 @@ def metrics() -> dict[str, Metric]:
 
 
 def metric(name: str) -> Metric:
-    """Return a metric; one without an entry goes by its name in trial files."""
+    """Return a metric; without an entry, one with its name in trial files."""
     return metrics().get(name) or Metric(name, name)
 
 
 def mark(status: str) -> Mark:
-    """Return the mark of data of a status, all of it empty for one that needs none."""
+    """Return the mark of data of a status; its fields are empty where no mark is needed."""
     return Mark(**section("marks").get(status, {}))
 
 
 @functools.cache
 def experiments() -> dict[str, Experiment]:
-    """Return every experiment that has an entry, by identifier."""
+    """Return the experiments with an entry, by identifier."""
     return {
         name: Experiment(name, **{**entry, "figures": tuple(entry.get("figures", ()))})
         for name, entry in section("experiments").items()
@@ -141,12 +141,12 @@ def experiments() -> dict[str, Experiment]:
 
 
 def experiment(name: str) -> Experiment:
-    """Return an experiment; one without an entry goes by its identifier."""
+    """Return an experiment; without an entry, one with its identifier as name."""
     return experiments().get(name) or Experiment(name, name)
 
 
 def column(name: str) -> str:
-    """Return the name of a column of a data set for a reader; by default as the data have it."""
+    """Return the name of a data set's column for a reader, by default that in the data."""
     return section("columns").get(name, name)
 
 
@@ -156,15 +156,15 @@ def setups(name: str) -> dict[str, str]:
 
 
 def reading(knob: str, value: str) -> str:
-    """Return what a value of a knob of workflow/readings.yaml means, in a few words."""
+    """Return a short description of a knob's value in workflow/readings.yaml."""
     return section("readings").get(knob, {}).get(value, value.replace("_", " "))
 
 
 @functools.cache
-def named() -> dict[str, Named]:
-    """Return mechanisms, schemes and reference rows, in the order of panels and legends."""
+def legends() -> dict[str, Legend]:
+    """Return the legends of mechanisms, schemes and baselines, in the order of panels."""
     return {
-        name: Named(_label(entry), family, Look(**entry))
+        name: Legend(_label(entry), family, Look(**entry))
         for family, members in section("families").items()
         for name, entry in ((name, dict(entry)) for name, entry in members.items())
     }
@@ -180,30 +180,30 @@ def tuned() -> frozenset[str]:
 
 
 def _label(entry: dict[str, Any]) -> str:
-    """Take the label out of an entry, with what it says of a rule that was tuned."""
+    """Remove the label from an entry and return it, with a remark on a tuned rule."""
     words = [entry.pop("label"), f"({section('tuned')})"]
     return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
 def label(name: str, kind: str = "") -> str:
-    """Return the name of a mechanism, a reference row or a scheme (of a kind) for a reader."""
-    known: dict[str, Named | SchemeWords] = {**named(), **schemes(kind)}
-    return known[name].label if name in known else name
+    """Return the label of a mechanism, a baseline or a scheme (of a kind)."""
+    entries: dict[str, Legend | SchemeWords] = {**legends(), **schemes(kind)}
+    return entries[name].label if name in entries else name
 
 
 def look(name: str) -> Look:
-    """Return how a mechanism, a scheme or a reference row looks."""
-    return named()[name].look if name in named() else Named(name).look
+    """Return the look of a mechanism, a scheme or a baseline."""
+    return legends()[name].look if name in legends() else Legend(name).look
 
 
 def family(name: str) -> str:
     """Return the family of a mechanism or scheme; ``Other`` for one without an entry."""
-    return named()[name].family if name in named() else OTHER
+    return legends()[name].family if name in legends() else OTHER
 
 
 def rank(name: str) -> tuple[int, str]:
-    """Return a key that sorts by family; what has no entry comes last, by name."""
-    order = list(named())
+    """Return a key that sorts by family; names without an entry come last, in order."""
+    order = list(legends())
     return (order.index(name) if name in order else len(order)), name
 
 

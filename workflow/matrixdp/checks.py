@@ -36,11 +36,11 @@ class InputError(ValueError):
 
 
 @contextlib.contextmanager
-def said(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Turn any error of a parser or a reader into one sentence; an InputError passes unchanged.
+def as_input_error(sentence: str, kind: type[InputError] = InputError) -> Iterator[None]:
+    """Turn any error of a parser or a reader into an InputError; an InputError passes unchanged.
 
     Args:
-        sentence: the message; ``{why}`` in it stands for the reason.
+        sentence: the message; ``{why}`` in it is replaced by the reason.
         kind: class of the new error.
     """
     try:

@@ -1,4 +1,4 @@
-"""config.yaml: checked against its schema before anything runs, and brought to one form."""
+"""config.yaml: its checks against the schema before anything runs, and its canonical form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from matrixdp import discovery
-from matrixdp.checks import InputError, choice, nearest, said, short
+from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from matrixdp.experiments import readings
 from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
 from matrixdp.trials import OWN as OWN
@@ -28,11 +28,11 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
 DATASETS = SCHEMA.with_name("datasets.yaml")
 
-#: How a text may write a number.
+#: A number as text.
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
-#: Keys that have moved, and where they are.
+#: Former keys, and their replacements.
 MOVED = {
     "trials": "experiment_defaults.trials (or trials of one experiment)",
     "epsilons": "experiment_defaults.epsilons (or epsilons of one experiment)",
@@ -41,18 +41,18 @@ MOVED = {
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }
-#: Lists of numbers, which are sorted, and single ones; each becomes its canonical text.
+#: Keys of lists of numbers, which are sorted, and of single numbers; all become canonical text.
 _LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
 
 def load(file: str | os.PathLike) -> Any:
-    """Return what a YAML file says.
+    """Return the content of a YAML file.
 
     Raises:
         InputError: it is missing, or no YAML.
     """
-    with said(f"{file} is not valid YAML ({{why}}); correct it"):
+    with as_input_error(f"{file} is not valid YAML ({{why}}); correct it"):
         return yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_LOADER)
 
 
@@ -74,7 +74,7 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         InputError: a key is unknown or missing, or a value is not allowed; the message names the
             key, the value, what is allowed and, for a misspelt name, the nearest valid one.
     """
-    with said("config.yaml cannot be used ({why}); correct it"):
+    with as_input_error("config.yaml cannot be used ({why}); correct it"):
         return _resolved(_mapping(config, "config.yaml"))
 
 
@@ -114,12 +114,12 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what workflow/datasets.yaml says, by data set, and settings of a matrix of one's own.
+    """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
 
-    See :mod:`matrixdp.own`.
+    The latter is the setting ``matrix``, see :mod:`matrixdp.own`.
     """
-    own = settings.get("matrix")
-    return _datasets() | ({OWN: own} if isinstance(own, dict) else {})
+    matrix = settings.get("matrix")
+    return _datasets() | ({OWN: matrix} if isinstance(matrix, dict) else {})
 
 
 @functools.cache
@@ -128,23 +128,23 @@ def _datasets() -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, but for where a machine has the originals."""
-    shown = {**settings, "data": {**settings["data"], "mirror": ""}}
-    return yaml.safe_dump(shown, sort_keys=False, allow_unicode=True)
+    """Return a resolved configuration as YAML, without the machine's mirror of original data."""
+    public = {**settings, "data": {**settings["data"], "mirror": ""}}
+    return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
 
 def _token(value: object) -> str:
-    """Return the one way to write a number in paths and seeds: 1 and 1.0 are both ``"1"``."""
+    """Return the canonical text of a number in paths and seeds: 1 and 1.0 are both ``"1"``."""
     return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
 def _check_experiment(
     where: str, experiment: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Raise InputError unless all names are known and the task has what it needs."""
-    known = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
+    """Raise InputError unless all names are valid and the task has its settings."""
+    matrices = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
     choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
-    choice(known, **{f"{where}.dataset": experiment["dataset"]})
+    choice(matrices, **{f"{where}.dataset": experiment["dataset"]})
     _check_names(
         f"{where}.mechanisms",
         experiment["mechanisms"],
@@ -162,7 +162,7 @@ def _check_experiment(
         if name in (*OF_RELEASES, MEAN) and name not in of_task:
             task = experiment["task"]
             raise InputError(f"{where}.mechanisms has {name}, no baseline of {task}; leave it out")
-    dataset = known[experiment["dataset"]]
+    dataset = matrices[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:
         raise InputError(
@@ -186,13 +186,13 @@ def _check_experiment(
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
-    """Raise InputError unless all names are known and lots and batches are small enough."""
+    """Raise InputError unless all names are valid and lots and batches are small enough."""
     where = f"training.{name}"
-    known = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
+    learning = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
     choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
-    choice(known, **{f"{where}.dataset": training["dataset"]})
+    choice(learning, **{f"{where}.dataset": training["dataset"]})
     _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, discovery.schemes(name))
-    total = known[training["dataset"]]["shape"][0]
+    total = learning[training["dataset"]]["shape"][0]
     for part, meaning, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
         ("batch", "the lot", training["lot"]),
@@ -203,16 +203,16 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
             )
 
 
-def _check_names(where: str, names: Sequence[str], *known: Iterable[str]) -> None:
-    """Raise InputError if a name of a list is none of those known."""
-    allowed = [name for names in known for name in names]
+def _check_names(where: str, names: Sequence[str], *valid: Iterable[str]) -> None:
+    """Raise InputError if a name of a list is in no list of valid names."""
+    allowed = [name for group in valid for name in group]
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
 
 
-def _check_member(where: str, values: Sequence[str], **named: str) -> None:
-    """Raise InputError if tables show a value that is not run."""
-    for name, value in named.items():
+def _check_member(where: str, values: Sequence[str], **settings: str) -> None:
+    """Raise InputError if a setting of the tables is none of the values to run."""
+    for name, value in settings.items():
         if value not in values:
             raise InputError(
                 f"{name} is {value}, which {where} ({short(', '.join(values))}) lacks; add it "
@@ -221,15 +221,15 @@ def _check_member(where: str, values: Sequence[str], **named: str) -> None:
 
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
-    """Return the mechanisms of an experiment that are run over an axis."""
-    known = discovery.mechanisms()
-    return [name for name in experiment["mechanisms"] if name in known and axis in known[name].axes]
+    """Return the mechanisms of an experiment that have an axis."""
+    table = discovery.mechanisms()
+    return [name for name in experiment["mechanisms"] if name in table and axis in table[name].axes]
 
 
 def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
-    """Return ``value`` with the schema's defaults, and with numbers where numbers may stand.
+    """Return ``value`` with the schema's defaults, and texts as numbers where these are allowed.
 
-    Snakemake hands over what is nested in ``--config`` as text.
+    Snakemake passes nested values of ``--config`` as text.
     """
     schema = subschema(schema, value, root)
     if isinstance(value, dict):

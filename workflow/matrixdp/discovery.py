@@ -1,7 +1,7 @@
-"""Tables of entries that are put together from the files of a folder, so that adding is one file.
+"""Tables of entries, merged from the files of a folder: one new file adds an entry.
 
-``collect`` and ``find`` import the files. The workflow needs names and inputs while it plans, and
-reads these from the text: keys, and the literal values of keywords.
+``collect`` and ``find`` import the files. While the workflow plans, it needs names and inputs only.
+It reads these from the text of the files: keys, and the literal values of keywords.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Entry:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Over which axes a mechanism is run."""
+        """The axes over which a mechanism is run."""
         return tuple(self.words.get("axes", ()))
 
 
@@ -44,13 +44,18 @@ def collect(package: ModuleType, table: str) -> dict[str, Any]:
     return merged
 
 
-def find(package: ModuleType, table: str, **named: str) -> Any:
+def find(package: ModuleType, table: str, **argument: str) -> Any:
     """Return one entry of the dictionaries called ``table``: only files that name it are imported.
 
+    Args:
+        package: the package whose modules are searched.
+        table: the name of the dictionaries.
+        argument: the name of the entry, as one keyword, which messages use.
+
     Raises:
-        InputError: no file has it; the message lists what there is.
+        InputError: no file has the entry; the message lists all entries.
     """
-    ((_, name),) = named.items()
+    ((_, name),) = argument.items()
     for file in sorted(
         file for folder in package.__path__ for file in Path(folder).glob("[!_]*.py")
     ):
@@ -58,8 +63,8 @@ def find(package: ModuleType, table: str, **named: str) -> Any:
             module = importlib.import_module(f"{package.__name__}.{file.stem}")
             if name in (entries := getattr(module, table, {})):
                 return entries[name]
-    known = collect(package, table)
-    return known[checks.choice(known, **named)]
+    merged = collect(package, table)
+    return merged[checks.choice(merged, **argument)]
 
 
 @functools.cache
@@ -82,9 +87,9 @@ extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 
 
 def kind(training: str) -> str:
-    """Return what a neural experiment keeps private, ``gradients`` or ``features``.
+    """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
 
-    Training and schemes of either kind are in files of that name.
+    Training and schemes of a kind are in files of that name.
     """
     return trainings()[training].file.stem
 

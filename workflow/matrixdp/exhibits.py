@@ -1,7 +1,7 @@
-"""Tables and figures of a run: their names, and the files that they are made from.
+"""Tables and figures of a run: their names and the files of their inputs.
 
-A table or figure says in its own file what it is made from (see :mod:`matrixdp.report.entries`).
-Entries and inputs may hold ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
+The file of a table or figure declares its inputs (see :mod:`matrixdp.report.entries`). Entries and
+inputs may hold ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
 :class:`matrixdp.catalogue.Experiment`. Nothing heavy is imported.
 """
 
@@ -31,7 +31,7 @@ class Exhibit(NamedTuple):
 
 
 def kinds(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the experiments that settings name, and of which kind they are."""
+    """Return the kind of each experiment in the settings, ``releases`` or ``training``."""
     return {
         **dict.fromkeys(settings.get("experiments", ()), RELEASES),
         **dict.fromkeys(settings.get("training", ()), TRAINING),
@@ -46,17 +46,17 @@ def datasets(settings: Mapping[str, Any]) -> set[str]:
 def fill(
     name: str, each: str, inputs: Iterable[str], experiments: Mapping[str, str]
 ) -> Iterator[Exhibit]:
-    """Yield what a template makes; one that is no template makes itself.
+    """Yield the exhibits of a template; an entry that is no template is one exhibit.
 
     Args:
-        name: of the template.
-        each: ``releases`` or ``training``: the kind of experiment that it is made for; empty for no
-            template, of which an input that holds ``{experiment}`` stands for those of all
-            experiments on releases, and one that holds ``{training}`` for those of all trainings.
-        inputs: their names.
-        experiments: those of a run: name -> ``releases`` or ``training``. Those that are part of
-            another one get nothing from a template, and those without a figure in the paper
-            nothing from one whose name holds ``{figure}``.
+        name: of the entry.
+        each: ``releases`` or ``training``: a template gives an exhibit for each experiment of this
+            kind. Empty: the entry is no template. An input with ``{experiment}`` is then repeated
+            for all experiments on releases, an input with ``{training}`` for all trainings.
+        inputs: names of the inputs.
+        experiments: the run's experiments: name -> ``releases`` or ``training``. Templates skip
+            experiments that are part of another one. If their name holds ``{figure}``, they also
+            skip experiments without a figure in the paper.
     """
     if not each:
         kinds_of = {"{experiment}": RELEASES, "{training}": TRAINING}
@@ -77,8 +77,8 @@ def fill(
             yield exhibit._replace(inputs=exhibit.fill(inputs))
 
 
-class Made(NamedTuple):
-    """What a run makes one table or figure from: the file of its entry, and inputs by name."""
+class Recipe(NamedTuple):
+    """The sources of one table or figure of a run: the file of its entry, and inputs by name."""
 
     source: Path
     inputs: tuple[str, ...]
@@ -88,10 +88,10 @@ class Made(NamedTuple):
         return [str(place(name, results, reading)) for name in self.inputs]
 
 
-def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Made], dict[str, Made]]:
-    """Return the tables and the figures of a run by name.
+def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:
+    """Return the recipes of a run's tables and figures, by name.
 
-    Those that need what a run does not make are left out.
+    An exhibit with an input that the run does not make is left out.
 
     Args:
         settings: a resolved configuration.
@@ -100,7 +100,7 @@ def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Made], dict[str, Made]]
     tables, figures = (
         {
             exhibit.name: (
-                Made(entry.file, exhibit.inputs),
+                Recipe(entry.file, exhibit.inputs),
                 exhibit.fill(entry.words.get("optional", ())),
             )
             for name, entry in entries.items()
@@ -116,27 +116,27 @@ def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Made], dict[str, Made]]
         folder, _, stem = name.partition("/")
         return stem in names.get(folder, [stem])
 
-    def complete(exhibits: Mapping[str, tuple[Made, tuple[str, ...]]]) -> dict[str, Made]:
-        found = {
-            name: Made(made.source, (*made.inputs, *filter(available, optional)))
-            for name, (made, optional) in exhibits.items()
-            if all(map(available, made.inputs))
+    def complete(exhibits: Mapping[str, tuple[Recipe, tuple[str, ...]]]) -> dict[str, Recipe]:
+        recipes = {
+            name: Recipe(recipe.source, (*recipe.inputs, *filter(available, optional)))
+            for name, (recipe, optional) in exhibits.items()
+            if all(map(available, recipe.inputs))
         }
-        # What a paper prints makes nothing alone.
+        # An exhibit of published values alone says nothing about the run.
         return {
-            name: made
-            for name, made in found.items()
-            if not all(source.startswith("published/") for source in made.inputs)
+            name: recipe
+            for name, recipe in recipes.items()
+            if not all(source.startswith("published/") for source in recipe.inputs)
         }
 
-    # Tables may be made from tables, and are looked at once more for those that are left out.
+    # Tables may depend on tables, so that the second pass drops those whose tables are missing.
     names["tables"] = {*tables}
     names["tables"] = {*complete(tables)}
     return complete(tables), complete(figures)
 
 
 def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the names of what a run makes beside tables and figures, by folder."""
+    """Return the names of a run's results other than tables and figures, by folder."""
     releases, runs = {*settings["experiments"]}, {*kinds(settings)}
     names = {
         "summary": runs,
@@ -147,7 +147,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         "theory": {*discovery.theory()},
     }
     if isinstance(settings.get("matrix"), dict):
-        # A matrix of one's own says nothing on the papers.
+        # Results on a person's own matrix are no evidence on the papers.
         names |= {
             folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
         }

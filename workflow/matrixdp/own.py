@@ -1,7 +1,7 @@
-"""A matrix of one's own: from the file that describes it to an experiment on all mechanisms.
+"""A person's own matrix: from its specification to an experiment on all mechanisms.
 
-What may be known of the records stands in the specification of `matrixdp release`. The comparison
-itself looks at them, so that nothing of it is private.
+The specification of `matrixdp release` has all public facts on the records. The comparison itself
+reads the records, so that none of its results is private.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
 from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
-#: From what a release is asked for to the task that says what it is worth, and its baselines.
+#: The task that judges each kind of release, and its baseline.
 TASKS = {
     "records": ("covariance", RANDOM),
     "second_moments": ("moments_error", ZERO),
@@ -38,15 +38,15 @@ TASKS = {
 #: The mechanism that predicts a private constant, of regressions alone.
 TARGET_MEAN = "target_mean"
 
-#: What the rows of a file that is not public may be known by, wherever they are shown.
+#: The status of a file that is not public, wherever its rows are shown.
 PRIVATE = "private"
 
-#: Runs of the audit unless another number is given.
+#: Default number of runs of the audit.
 _AUDIT_RUNS = 20_000
 
 
 def folder(file: str | os.PathLike) -> str:
-    """Return the name of the folder that has the results on the matrix of a specification."""
+    """Return the folder name of the results on the matrix of a specification."""
     return re.sub(r"[^A-Za-z0-9]+", "_", Path(file).stem) or "matrix"
 
 
@@ -104,7 +104,7 @@ def recommended(asked: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
     best = release.options(replace(asked, mechanism=specification.RECOMMENDED))[0].mechanism
     built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
-    return next((name for name, one in built if one == best), "")
+    return next((name for name, mechanism in built if mechanism == best), "")
 
 
 def _described(asked: Specification) -> dict[str, Any]:
@@ -125,33 +125,33 @@ def _described(asked: Specification) -> dict[str, Any]:
     }
 
 
-def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
+def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
     """Write the matrix and its provenance (see :func:`matrixdp.data.store.prepare`).
 
     Args:
-        described: what :func:`configured` says under ``matrix``.
-        out: the folder to write into.
+        entry: the value of ``matrix`` in the result of :func:`configured`.
+        out: the folder of the files.
 
     Raises:
-        InputError: the file is not as described.
+        InputError: the file differs from its entry.
     """
-    file, columns = Path(described["file"]), tuple(described["columns"])
+    file, columns = Path(entry["file"]), tuple(entry["columns"])
     spec = Spec(
         OWN,
         title=file.name,
         publisher="a file of one's own",
         files=(),
         members=(),
-        shape=tuple(described["shape"]),
+        shape=tuple(entry["shape"]),
         sha256="",
         licence="",
         citation="",
         columns=columns,
-        scalings=described["scalings"],
+        scalings=entry["scalings"],
     )
-    fill = np.array(described["fill"], dtype=float)
+    fill = np.array(entry["fill"], dtype=float)
     records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns, fill)])
-    scaling = described["scalings"]["default"]
+    scaling = entry["scalings"]["default"]
     records = np.clip(records, scaling["lower"], scaling["upper"])
     if records.shape != spec.shape:
         raise InputError(
@@ -162,5 +162,5 @@ def prepare(described: Mapping[str, Any], out: str | os.PathLike) -> None:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     origin = {"file": file.name, "source": os.fspath(file), "sha256": digest}
     store.write(
-        Path(out), spec, "original", (records, {"status": described["status"], "files": [origin]})
+        Path(out), spec, "original", (records, {"status": entry["status"], "files": [origin]})
     )

@@ -1,7 +1,7 @@
-"""The part of a run's settings that a job reads: what its result may depend on, and no more.
+"""The part of a run's settings that a job reads: those on which its result may depend.
 
-``settings`` are a resolved configuration, ``experiment`` one of its experiments or trainings (else
-InputError). A job gets its part as JSON on its command line.
+``settings`` are a resolved configuration; ``experiment`` is one of its experiments or trainings,
+otherwise InputError. A job gets its part as JSON on its command line.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from matrixdp.experiments import readings
 
 Part = dict[str, Any]
 
-#: What only the trials that claims are judged by depend on.
+#: Settings that affect only the trials for claims.
 _CLAIMS = ("claim_trials", "table_epsilon")
 
-#: Words on a data set.
+#: Keys of a data set that describe it in words.
 _WORDS = ("title", "publisher", "licence", "doi", "citation")
 
 
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
-    """Return the mechanisms or schemes and the reference rows of an experiment."""
+    """Return the mechanisms or schemes and the baselines of an experiment."""
     if experiment in settings["training"]:
         return list(settings["training"][experiment]["schemes"])
     return list(release(settings, experiment)["mechanisms"])
@@ -33,12 +33,12 @@ def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
 
 def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     """Return the settings of an experiment on one release, or raise InputError if it is none."""
-    known = settings["experiments"]
-    return known[checks.choice([*known, *settings["training"]], experiment=experiment)]
+    releases = settings["experiments"]
+    return releases[checks.choice([*releases, *settings["training"]], experiment=experiment)]
 
 
 def data(entry: Mapping[str, Any]) -> Part:
-    """Return what datasets.yaml says of a data set, but for words that no number rests on."""
+    """Return the entry of a data set in datasets.yaml without keys that affect no number."""
     return {key: value for key, value in entry.items() if key not in _WORDS}
 
 
@@ -48,12 +48,12 @@ def dataset(settings: Mapping[str, Any], experiment: str) -> str:
 
 
 def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Part:
-    """Return what the rows of mechanisms may depend on; no budget changes reference rows."""
+    """Return the settings that may affect mechanisms' rows; no budget affects baselines."""
     entry = release(settings, experiment)
     part: Part = {"experiment": experiment}
     part |= _chosen(entry, "task", "dataset", "features", "target", "train", "trials")
     part |= _chosen(settings, "seed", "adjacency", "reading")
-    # Claims are judged in the default reading alone.
+    # Claims are judged only under the default reading.
     if settings["reading"] == readings.DEFAULT and entry.get("trials_for_claims"):
         part["claim_trials"] = entry["trials_for_claims"]
     axes = {
@@ -72,7 +72,7 @@ def trials(settings: Mapping[str, Any], experiment: str, *mechanisms: str) -> Pa
 
 
 def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> Part:
-    """Return what the rows of a scheme may depend on; no budget changes reference rows."""
+    """Return the settings that may affect the rows of a scheme; no budget affects baselines."""
     specification = settings["training"][experiment]
     part: Part = {"experiment": experiment, "seed": settings["seed"]}
     part |= _chosen(specification, "dataset", "trials", "lot", "epochs", "clip", "records")
@@ -82,7 +82,7 @@ def training(settings: Mapping[str, Any], experiment: str, scheme: str) -> Part:
 
 
 def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
-    """Return what the features of a neural experiment may depend on."""
+    """Return the settings that may affect the features of a neural experiment."""
     specification = settings["training"].get(experiment, {})
     if "extractor_epochs" not in specification:
         raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
@@ -93,14 +93,14 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> Part:
 def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
     """Return the part of an experiment under all readings: one epsilon, direction and share."""
     part = _at_table_epsilon(settings, experiment)
-    # A share that is fixed in public is no choice to be made anew under every reading.
+    # The public share is fixed, so that readings do not choose it again.
     part |= {"taus": [settings["taus"]["public"]]} if "taus" in part else {}
     directions = list(part.get("directions", {}).items())[:1]
     return part | ({"directions": dict(directions)} if "directions" in part else {})
 
 
 def audit(settings: Mapping[str, Any], experiment: str) -> Part:
-    """Return the part of an experiment's audit, which has no trials of its own."""
+    """Return the part of an experiment's audit, which runs no trials."""
     part = _at_table_epsilon(settings, experiment)
     return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
 

@@ -51,7 +51,7 @@ def open_markers(axes):
 
 
 def test_looks_are_told_apart_and_a_new_mechanism_has_a_plain_one():
-    looks = [(one.look.colour, one.look.marker) for one in catalogue.named().values()]
+    looks = [(one.look.colour, one.look.marker) for one in catalogue.legends().values()]
     assert len({*looks}) == len(looks)
     assert (catalogue.look("of_tomorrow").colour, catalogue.look("of_tomorrow").marker) not in looks
 
@@ -89,7 +89,7 @@ def test_families_are_told_apart_by_colour_blind_readers(vision):
         f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
         return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
-    seen = {name: lab(one.look.colour) for name, one in catalogue.named().items()}
+    seen = {name: lab(one.look.colour) for name, one in catalogue.legends().items()}
     for level in catalogue.REFERENCES:
         del seen[level]
     close = {

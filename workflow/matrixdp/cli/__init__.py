@@ -96,10 +96,10 @@ def _one_thread() -> contextlib.AbstractContextManager:
 
 
 def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) -> None:
-    """Add what a verb takes: its parameters, explained in ``_SHARED`` or its docstring's lines."""
-    told = _SHARED | dict(re.findall(r"^ +(\w+): (.+)", run.__doc__ or "", re.MULTILINE))
+    """Add the parameters of a verb, with help from ``_SHARED`` and the lines of its docstring."""
+    texts = _SHARED | dict(re.findall(r"^ +(\w+): (.+)", run.__doc__ or "", re.MULTILINE))
     for name, parameter in inspect.signature(run).parameters.items():
-        required, text = parameter.default is parameter.empty, told.get(name)
+        required, text = parameter.default is parameter.empty, texts.get(name)
         if parameter.annotation == "Sequence[str]":
             count = "+" if required else "*"
             parser.add_argument(name, nargs=count, metavar=name.removesuffix("s"), help=text)
@@ -110,8 +110,8 @@ def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) ->
             parser.add_argument(f"--{spelled}", action="store_true", help=text)
         else:
             kind = _seed if name == "seed" else str
-            given = {"required": required, "default": parameter.default, "type": kind}
-            parser.add_argument(f"--{name}", help=text, **given)
+            options = {"required": required, "default": parameter.default, "type": kind}
+            parser.add_argument(f"--{name}", help=text, **options)
 
 
 def _seed(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-KEPT = "results/reference"
+REFERENCE = "results/reference"
 
 
 def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -> None:
@@ -20,5 +20,5 @@ def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -
     if names:
         figures.write(names, results=results, out=out or Path(results, "figures"))
     else:
-        kept = KEPT if results == "results" else results
-        figures.redraw(results=kept, out=out or "results/redrawn")
+        folder = REFERENCE if results == "results" else results
+        figures.redraw(results=folder, out=out or "results/redrawn")

@@ -12,6 +12,6 @@ def run(
         reference: folder of what is kept (default: results/reference)
         quick: keep the numbers of a quick run beside it
     """
-    from matrixdp.report import reference as kept
+    from matrixdp.report import reference as reference_run
 
-    kept.keep(results, reference, quick)
+    reference_run.keep(results, reference, quick)

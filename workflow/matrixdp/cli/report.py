@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-KEPT, KEPT_PAGE = "results/reference", "results/page.html"
+REFERENCE, REFERENCE_PAGE = "results/reference", "results/page.html"
 
 
 def run(*, results: str = "results", arguments: str = "", out: str = "") -> None:
@@ -15,11 +15,11 @@ def run(*, results: str = "results", arguments: str = "", out: str = "") -> None
     from matrixdp.report import inputs, page
 
     if out:
-        # Tables of another reading lie apart; the page is on the default one.
+        # Tables of other readings are in other folders; the page shows the default reading.
         page.write(results, out, config=inputs.read("settings", results), arguments=arguments)
     else:
-        # The same bytes everywhere: nothing on the machine and the moment.
-        kept = KEPT if results == "results" else results
-        settings = inputs.read("settings", kept)
-        page.write(kept, KEPT_PAGE, config=settings, arguments=arguments, run={})
-        print(f"{KEPT_PAGE} shows {kept}")
+        # Without facts on the machine and the time, the bytes are the same everywhere.
+        folder = REFERENCE if results == "results" else results
+        settings = inputs.read("settings", folder)
+        page.write(folder, REFERENCE_PAGE, config=settings, arguments=arguments, run={})
+        print(f"{REFERENCE_PAGE} shows {folder}")

@@ -15,6 +15,6 @@ def run(
         reference: folder of what is kept (default: results/reference)
         out: the differences, CSV (default: results/verify.csv)
     """
-    from matrixdp.report import reference as kept
+    from matrixdp.report import reference as reference_run
 
-    print(kept.verify(results, reference, out))
+    print(reference_run.verify(results, reference, out))

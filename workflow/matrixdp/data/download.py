@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
-from matrixdp.checks import InputError, said, why
+from matrixdp.checks import InputError, as_input_error, why
 from matrixdp.data.datasets import File, Spec
 
 #: Seconds to connect to an address, and to wait for its next bytes.
@@ -120,7 +120,8 @@ def _search(file: File, mirror: Path) -> Original | None:
         # Reading a pipe or a device might never end.
         paths = sorted(path for path in paths if path.is_file())
         for path in paths:
-            with said(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
+            sentence = f"{path} in data.mirror cannot be read ({{why}}); make it readable"
+            with as_input_error(sentence):
                 if (actual := pooch.file_hash(path)) in (sha256, *file.variants):
                     return Original(path, "mirror", actual)
         if paths:

@@ -124,17 +124,18 @@ class ChosenBySearch(Chosen):
 
 
 def losses(squares: Array, steps: Array) -> Array:
-    """Return bounds on what clipping takes off the sum of squared norms; one record is worth 1.
+    """Return upper bounds on the loss of squared norm by clipping, shape (..., s).
 
-    Of squared norms over the largest one (..., n), at steps j for the squared radius 4^-j (s,):
-    shape (..., s).
+    Args:
+        squares: squared norms over the largest one, shape (..., n); a record adds at most 1.
+        steps: numbers j of the squared radii 4^-j, shape (s,).
     """
     with np.errstate(divide="ignore"):
         shell = 1 + np.maximum(np.floor(-np.log2(squares) / 2), 0)
     counts = np.stack([(shell == step).sum(axis=-1) for step in steps], axis=-1).astype(float)
-    # Records of shell l are no longer than 2^(1 - l): clipped to 2^-j they lose this at most.
-    kept = np.cumsum(counts, axis=-1) * 4.0**-steps
-    return np.asarray(np.cumsum(counts * 4.0 ** (1 - steps), axis=-1) - kept)
+    # Records of shell l have norms up to 2^(1 - l), of which clipping leaves 2^-j.
+    remaining = np.cumsum(counts, axis=-1) * 4.0**-steps
+    return np.asarray(np.cumsum(counts * 4.0 ** (1 - steps), axis=-1) - remaining)
 
 
 @dataclass(frozen=True)

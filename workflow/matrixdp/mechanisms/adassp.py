@@ -122,10 +122,10 @@ class AdaSSP(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class RidgedByHistogram(ChosenByHistogram):
-    """The normal equations at a private radius. They bring their own ridge, by which it is chosen.
+    """The normal equations at a private radius, chosen by the ridge of the equations.
 
-    ``equations`` are releases by radius, the largest first, of which ``candidates`` are the second
-    moments of x.
+    ``equations`` are releases by radius, the largest first; ``candidates`` are their second moments
+    of x.
     """
 
     equations: tuple[RidgedEquations, ...]
@@ -140,7 +140,7 @@ class RidgedByHistogram(ChosenByHistogram):
 
     def needed_ridges(self) -> list[float]:
         """Return the ridge of each radius where the smallest eigenvalue is 0."""
-        return [one.needed for one in self.equations]
+        return [equations.needed for equations in self.equations]
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
             mu,
             budget,
             query=IdentityQuery(query.domain, query.records, query.adjacency),
-            candidates=tuple(one.explaining for one in equations),
+            candidates=tuple(release.explaining for release in equations),
             equations=equations,
             count_std=float(np.sqrt(2 / self.share) / mu),
             tolerated=self.tolerated,

@@ -102,14 +102,14 @@ class MaxPNR(Allocation):
     """Precisions u that maximise the power-to-noise ratio sum ln(1 + lambda u) (MVG, Thm 7).
 
     Args:
-        norm: ``l1`` limits sum u as the paper does (safe, as it bounds the l2 norm): the solution
-            is water-filling u = (c - 1/lambda)^+ with the level c over the directions that are
-            really filled. ``l2`` uses the limit that the privacy theorems need. ``printed`` is
-            Eq. (25) where it is above 0, with c over all directions; the sum is then far above the
-            limit, so that this is NOT private, a demonstration only.
-        unfilled: what a spectrum means of which some direction gets no precision, and so infinite
-            noise: ``zero`` leaves that direction out, ``equal`` gives all directions the same
-            share of the limit on the sum.
+        norm: ``l1`` limits sum u as the paper does, which is safe because it bounds the l2 norm.
+            The solution is water-filling u = (c - 1/lambda)^+, with the level c over the filled
+            directions. ``l2`` uses the limit of the privacy theorems. ``printed`` is Eq. (25) where
+            it is above 0, with c over all directions. Its sum is far above the limit, so that it is
+            NOT private: a demonstration only.
+        unfilled: the treatment of a spectrum with a direction of zero precision, that is, infinite
+            noise. ``zero`` omits the direction; ``equal`` gives all directions the same share of
+            the limit on the sum.
     """
 
     norm: str = "l1"
@@ -121,7 +121,7 @@ class MaxPNR(Allocation):
 
     @property
     def keeps_budget(self) -> bool:
-        """Not as printed."""
+        """Whether the precisions meet the limit: not with ``printed``."""
         return self.norm != "printed"
 
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
@@ -132,10 +132,10 @@ class MaxPNR(Allocation):
                 "singular value decomposition (PrivateDirections)"
             )
         fill = {"l1": water_filling, "l2": quadratic_filling, "printed": printed_formula}[self.norm]
-        found = np.maximum(fill(spectrum, budget), 0)
+        optimum = np.maximum(fill(spectrum, budget), 0)
         if self.unfilled == "zero":
-            return found
-        return np.where((found > 0).all(axis=-1, keepdims=True), found, budget / features)
+            return optimum
+        return np.where((optimum > 0).all(axis=-1, keepdims=True), optimum, budget / features)
 
 
 def water_filling(eigenvalues: ArrayLike, total: float) -> Array:

@@ -1,10 +1,10 @@
 """Second moments from a private mean and the clipped second moments about it.
 
-Where records lie far from zero, their mean is most of their norm, and a ball around zero that keeps
-them whole asks for much noise. Here the mean is released first, and the ball lies around it, as in
-private estimation of a Gaussian's covariance (Kamath, Li, Singhal & Ullman, COLT 2019; Biswas,
-Dong, Kamath & Ullman, NeurIPS 2020). With c the released mean, X X^T / n is estimated by c c^T and
-the second moments about c. Where the mean is near zero, what is spent on it is lost.
+Where records lie far from zero, their mean is most of their norm. A ball around zero that clips
+none of them then requires much noise. Here the mean c is released first, and the ball lies around
+it, as in private estimation of a Gaussian's covariance (Kamath, Li, Singhal & Ullman, COLT 2019;
+Biswas, Dong, Kamath & Ullman, NeurIPS 2020). The estimate of X X^T / n is c c^T plus the second
+moments about c. Where the mean is near zero, its share of the budget is wasted.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 @dataclass(frozen=True, kw_only=True)
 class CentredMoments(Release):
-    """Second moments about a private mean, which is added back.
+    """Second moments about a private mean, with the square of the mean added.
 
-    ``query`` is the identity query: the release looks at the records. Like all whose noise only the
-    mechanism knows the size of, it brings the ridge of
-    :func:`~matrixdp.mechanisms.ridge.moments_ridge`.
+    ``query`` is the identity query, because the release reads the records. Only the mechanism knows
+    the size of its noise, so that it adds the ridge of
+    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself.
 
-    ``centre_std`` is the deviation of the noise of an entry of the mean, ``about`` the release of
-    the second moments of records less the mean.
+    ``centre_std`` is the standard deviation of the noise of an entry of the mean. ``about`` is the
+    release of the second moments of records minus the mean.
     """
 
     centre_std: float
@@ -55,11 +55,11 @@ class CentredMoments(Release):
     def _part(self, records: Array, streams: Streams) -> Array:
         noise = normals(streams, self.query.shape[:1])
         centre = self._inside(records.mean(axis=-1) + self.centre_std * noise)[..., None]
-        drawn = self.about.sample(self.about.query.value(records - centre), streams)
+        moments = self.about.sample(self.about.query.value(records - centre), streams)
         if np.isfinite(self.about.noise_std):
             ridge = moments_ridge(self.about.noise_std, self.query.features)
-            drawn = lifted(drawn, np.full(len(streams), ridge))
-        return np.asarray(drawn + centre * np.swapaxes(centre, 1, 2))
+            moments = lifted(moments, np.full(len(streams), ridge))
+        return np.asarray(moments + centre * np.swapaxes(centre, 1, 2))
 
     def _inside(self, centre: Array) -> Array:
         """Return the point of the public domain that is nearest to each centre (trials, m)."""
@@ -73,9 +73,9 @@ class CentredMoments(Release):
 class Centred(Mechanism):
     """A private mean, then clipped second moments about it, each with half of mu^2.
 
-    mu^2 adds up, also where the second release depends on the first (Dong, Roth & Su, JRSS B 2022,
-    Corollary 3.3). The second one is calibrated to a replaced record in any case: a record that
-    becomes zero is not zero about the mean.
+    mu^2 adds up even where the second release depends on the first (Dong, Roth & Su, JRSS B 2022,
+    Corollary 3.3). The second release is always calibrated to replacement: a record set to zero is
+    not zero about the mean.
 
     Args:
         share: R^2 over the largest squared distance of two records, at most 1; None for the

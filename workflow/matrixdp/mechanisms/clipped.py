@@ -1,9 +1,9 @@
 """Second moments of clipped records: noise for a ball that is smaller than the public box.
 
-Clipping shrinks long records and keeps their direction. The sensitivity falls with the square of
-the radius R, for C C^T / n to sqrt(2) R^2 / n under replacement (orthogonal records on the sphere)
-and R^2 / n under zeroing one; what is lost is the weight of long records, not where they
-lie. The radius is public, or paid for.
+Clipping shrinks long records and preserves their direction. The sensitivity of C C^T / n falls with
+the square of the radius R: to sqrt(2) R^2 / n under replacement (orthogonal records on the sphere)
+and to R^2 / n under zero-out. Long records lose weight, but not their direction. The radius is
+public, or a private choice from the same budget.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
-#: R^2 as a share of the largest squared norm in the box, where it is fixed in public. It was chosen
-#: after looking at results on the data of both papers.
+#: The public choice of R^2, as a share of the largest squared norm in the box. It was chosen after
+#: looking at results on the data of both papers.
 PUBLIC = 1 / 16
 
 
@@ -33,7 +33,7 @@ PUBLIC = 1 / 16
 class ClippedMoments(Mechanism):
     """Noise of the Gaussian orthogonal ensemble on the second moments of clipped records.
 
-    ``share`` is R^2 over the largest squared norm of a record, at most 1, where nothing is clipped,
+    ``share`` is R^2 over the largest squared norm of a record, at most 1. At 1 nothing is clipped,
     and the release is that of :class:`~matrixdp.mechanisms.gaussian.GOE`.
     """
 
@@ -61,11 +61,11 @@ def clipped(query: Query, share: float) -> SecondMomentQuery:
 
 
 def attained(query: Query, radius: float) -> bool:
-    """Return whether some neighbours in the domain, clipped, change second moments most.
+    """Return whether neighbours in the domain attain the sensitivity of clipped second moments.
 
-    These are two orthogonal records of norm ``radius``, or with one feature a record and none. It
-    is enough if the features fall into two halves that each reach the radius alone; ``False`` says
-    only that a greedy search found none.
+    Such neighbours are two orthogonal records of norm ``radius``; with one feature, a record and
+    zero. It suffices that the features split into two groups that each reach the radius alone. The
+    split is greedy, so that ``False`` does not exclude such neighbours.
     """
     if isinstance(query.domain, Ball) or query.adjacency == "zero_out":
         return radius <= query.domain.radius
@@ -79,23 +79,23 @@ def attained(query: Query, radius: float) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Release):
-    """Second moments of records clipped to a radius that each trial first chooses in private.
+    """Second moments of records clipped to a radius that each trial first chooses privately.
 
-    ``query`` is the identity query: the release looks at the records. Of what it releases only the
-    mechanism knows the size of the noise, so that it brings the ridge of
-    :func:`~matrixdp.mechanisms.ridge.moments_ridge`: a multiple of the identity, which changes no
-    eigenvector.
+    ``query`` is the identity query, because the release reads the records. Only the mechanism knows
+    the size of its noise, so that it adds the ridge of
+    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself: a multiple of the identity, which
+    changes no eigenvector.
     """
 
     yields = "second_moments"
 
     @abc.abstractmethod
     def choose(self, records: Array, streams: Streams) -> Array:
-        """Return the number of what is released, per trial (trials,)."""
+        """Return the number of the chosen release of each trial, shape (trials,)."""
 
     @abc.abstractmethod
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
-        """Return what carries the noise's size, and the release itself (often the same)."""
+        """Return the release that has the noise's size, and the release itself (often the same)."""
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         numbers = self.choose(value, streams)
@@ -104,18 +104,18 @@ class Chosen(Release):
             trials = np.flatnonzero(numbers == number)
             scale, part = self.part(int(number))
             moments = part.query.value(value[trials] if value.ndim == 3 else value)
-            drawn = part.sample(moments, [streams[int(trial)] for trial in trials])
-            released[trials] = lifted(drawn, np.full(len(trials), self.added_ridge(scale)))
+            noisy = part.sample(moments, [streams[int(trial)] for trial in trials])
+            released[trials] = lifted(noisy, np.full(len(trials), self.added_ridge(scale)))
         return released
 
     def added_ridge(self, scale: GaussianRelease) -> float:
-        """Return the multiple of the identity that a release gets, from what carries its noise."""
+        """Return the multiple of the identity to add, for the release that has the noise's size."""
         return moments_ridge(scale.noise_std, self.query.features)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenByHistogram(Chosen):
-    """The radius from a noisy histogram of squared norms, counts with noise of ``count_std``.
+    """The radius from a histogram of squared norms, with noise of ``count_std`` on each count.
 
     ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
     norm. For ``tolerated`` see :class:`PrivatelyClipped`.
@@ -136,45 +136,49 @@ class ChosenByHistogram(Chosen):
         return self._best(exact + self.count_std * noise)
 
     @cached_property
-    def _needed(self) -> tuple[Array, Array]:
-        """What a record of each shell (columns) keeps by radius (rows), and the ridge of each."""
+    def _clipped_squares(self) -> Array:
+        """Squared norms of a clipped record by radius (rows) and shell (columns)."""
         squares = 2.0 ** -np.arange(len(self.candidates))
-        kept = np.minimum(0.75 * squares, squares[:, None])
-        return kept * self.query.domain.radius**2, np.array(self.needed_ridges())
+        return np.minimum(0.75 * squares, squares[:, None]) * self.query.domain.radius**2
+
+    @cached_property
+    def _ridges(self) -> Array:
+        return np.array(self.needed_ridges())
 
     def needed_ridges(self) -> list[float]:
-        """Return the ridge that the noise at each radius asks for."""
-        return [self.added_ridge(one) for one in self.candidates]
+        """Return the ridge that the noise at each radius requires."""
+        return [self.added_ridge(candidate) for candidate in self.candidates]
 
     def _best(self, counts: Array) -> Array:
         """Return the number of the radius for noisy counts (trials, shells)."""
         counts = np.maximum(counts, 0)
         counts = counts + (counts.sum(axis=-1, keepdims=True) == 0)
         shares = counts / counts.sum(axis=-1, keepdims=True)
-        kept, ridges = self._needed
-        size = ridges * self.query.features / (shares @ kept.T)
-        limit = np.maximum(self.tolerated, NEARLY * size.min(axis=-1, keepdims=True))
-        return np.asarray((size <= limit).argmax(axis=-1))
+        ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
+        limit = np.maximum(self.tolerated, NEARLY * ratio.min(axis=-1, keepdims=True))
+        return np.asarray((ratio <= limit).argmax(axis=-1))
 
 
-#: Noise this much above the least that any radius reaches is no reason to clip more.
+#: A radius is acceptable if its ratio of ridge to mean eigenvalue is this factor above the least.
 NEARLY = 1.1
 
 
 @dataclass(frozen=True)
 class PrivatelyClipped(Mechanism):
-    """Clipped second moments with a radius that is chosen in private, from the same budget.
+    """Clipped second moments with a privately chosen radius, from the same budget.
 
-    A histogram of the squared norms over dyadic shells is released first: a replaced record moves
-    two counts by 1. The rest of mu^2 is for the moments; mu^2 adds up, also where the second
-    release depends on the first (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
+    A histogram of the squared norms over dyadic shells is released first: a replaced record changes
+    two counts by 1. The rest of mu^2 is for the moments. mu^2 adds up even where the second release
+    depends on the first (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 
-    Of the radii the largest one is taken at which the ridge that the noise asks for is at most
-    ``tolerated`` times the mean eigenvalue of the clipped moments (as the histogram has it), or
-    within a tenth of the least such ratio of any radius: where all records are clipped, smaller
-    radii are no better. This rule, too, was made after looking at results on the papers' data.
+    The rule compares, at each radius, the ridge that the noise requires with the mean eigenvalue of
+    the clipped moments (from the histogram). It takes the largest radius whose ratio is at most
+    ``tolerated``, or within a tenth of the least ratio of any radius: where all records are
+    clipped, smaller radii are no better. This rule, too, was made after looking at results on the
+    papers' data.
 
-    ``share``, between 0 and 1, is that of mu^2 for the histogram, which has ``radii`` shells.
+    ``share``, between 0 and 1, is the histogram's share of mu^2. The histogram has ``radii``
+    shells.
     """
 
     share: float = 0.1
@@ -208,10 +212,10 @@ class PrivatelyClipped(Mechanism):
 
 
 def shells(records: Array, radius: float, count: int) -> Array:
-    """Return how many of the records (..., m, n) lie in each dyadic shell, shape (..., count).
+    """Return the number of records (..., m, n) in each dyadic shell, shape (..., count).
 
-    Shell j holds squared norms in (2^-(j + 1), 2^-j] of ``radius`` squared, which no record
-    exceeds, the last one all below.
+    Shell j has squared norms in (2^-(j + 1), 2^-j] times ``radius`` squared; the last shell also
+    has all smaller ones. No record may exceed the radius.
     """
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):

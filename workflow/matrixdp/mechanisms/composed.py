@@ -47,9 +47,9 @@ Answer = Callable[[GaussianRelease, Array], Array]
 
 @dataclass(frozen=True)
 class ShellQuery(MeanQuery):
-    """Shares of records by length: the mean of indicators, of which each record has one.
+    """Shares of records by length: the mean of indicators of shells, one per record.
 
-    A record that changes moves from one shell to another: sqrt(2) / n for both relations.
+    A changed record moves from one shell to another: sqrt(2) / n for both relations.
     """
 
     name = "shells"
@@ -61,20 +61,20 @@ class ShellQuery(MeanQuery):
 
 
 class Part(NamedTuple):
-    """A part of a release: what it is, and what is released by the choices before it."""
+    """A part of a release: its name, and its releases, one for each earlier choice."""
 
     name: str
     releases: tuple[GaussianRelease, ...]
 
     @property
     def mu(self) -> float:
-        """What it spends, whatever was chosen."""
-        return max(one.mu for one in self.releases)
+        """The largest mu of the part, for any earlier choice."""
+        return max(release.mu for release in self.releases)
 
     @property
     def numbers(self) -> int:
-        """Numbers that it draws at most."""
-        return max(one.numbers for one in self.releases)
+        """The largest number of random numbers of the part."""
+        return max(release.numbers for release in self.releases)
 
 
 class Outcome(NamedTuple):
@@ -184,8 +184,8 @@ class Composed:
             InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
         """
         for part in self.parts:
-            for one in part.releases:
-                _ = one.stretch
+            for release in part.releases:
+                _ = release.stretch
 
     def sample_once(self, records: ArrayLike) -> Outcome:
         """Return one release for real use of records, one per row (n, m).

@@ -175,9 +175,9 @@ def _symmetric(query: Query, noise: SymmetricNormal, change: Mu, budget: Budget)
     return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
-def _unit_factor(size: int, **named: ArrayLike | None) -> Array | None:
-    """Return the factor scaled to a smallest singular value of 1; None stands for the identity."""
-    ((name, factor),) = named.items()
+def _unit_factor(size: int, **argument: ArrayLike | None) -> Array | None:
+    """Return the factor scaled to a smallest singular value of 1; None is the identity."""
+    ((name, factor),) = argument.items()
     if factor is None:
         return None
     matrix = checks.array(shape=(size, size), **{name: factor})

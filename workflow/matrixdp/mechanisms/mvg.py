@@ -98,7 +98,7 @@ class MVG(Mechanism):
 
     @property
     def queries(self) -> frozenset[type[Query]]:
-        """The identity query alone if directions are first released, for they need the records."""
+        """The identity query alone for private directions, because these depend on the records."""
         if isinstance(self.directions, PrivateDirections):
             return frozenset({IdentityQuery})
         return frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
@@ -129,9 +129,9 @@ class MVG(Mechanism):
         checks.choice(ZETAS, zeta=self.zeta)
         checks.choice(("paper", "tight"), sensitivity=self.sensitivity)
         s2 = query.paper_l2 if self.sensitivity == "paper" else query.l2
-        found = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=self.zeta)
-        quadratic = found.alpha if self.theorem == 2 else found.omega
-        return float(largest_phi(quadratic, found.beta, epsilon))
+        terms = coefficients(query.shape, gamma=gamma, s2=s2, delta=delta, zeta=self.zeta)
+        quadratic = terms.alpha if self.theorem == 2 else terms.omega
+        return float(largest_phi(quadratic, terms.beta, epsilon))
 
     def _is_private(self, query: Query) -> bool:
         return self.allocation.keeps_budget and (self.gamma is None or self.gamma >= query.gamma)
@@ -150,18 +150,17 @@ class MVG(Mechanism):
         limit = self._limit(query, rest * budget.epsilon, rest * budget.delta)
         # Whatever the directions: sum_k (w_k . d)^2 u_k <= |d|^2 max u <= l2^2 limit.
         mu = float(np.hypot(moments.mu, query.l2 * np.sqrt(limit)))
-        found = {"moments": moments, "allocation": self.allocation, "limit": limit}
+        parts = {"moments": moments, "allocation": self.allocation, "limit": limit}
         if not self._is_private(query):
             mu = NO_LIMIT.value
-        return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **found)
+        return AlongPrivateDirections.by_mu(mu, budget, query=query, private=private, **parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlongPrivateDirections(Release):
     """Unimodal MVG noise along directions that each trial first releases.
 
-    A direction without precision would get infinite noise: it is left out of the release, which is
-    0 along it.
+    A direction without precision would get infinite noise. The release is 0 along it instead.
     """
 
     private: PrivateDirections
@@ -173,10 +172,10 @@ class AlongPrivateDirections(Release):
         directions, spectrum = self.private.draw(self.moments, value, streams)
         shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
         precisions = np.broadcast_to(shared, spectrum.shape)
-        kept = precisions > 0
-        deviations = np.where(kept, 1 / np.sqrt(np.where(kept, precisions, 1)), 0)[..., None]
-        released = MatrixNormal(self.query.shape, deviations).sample(streams, out)
-        released += kept[..., None] * (np.swapaxes(directions, 1, 2) @ value)
+        positive = precisions > 0
+        deviations = np.where(positive, 1 / np.sqrt(np.where(positive, precisions, 1)), 0)
+        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams, out)
+        released += positive[..., None] * (np.swapaxes(directions, 1, 2) @ value)
         return np.matmul(directions, released, out=out)
 
 

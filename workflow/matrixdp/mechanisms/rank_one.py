@@ -1,10 +1,10 @@
 """The rank-one Gaussian mechanism R1SMG (Ji & Li, USENIX Security 2024, arXiv 2306.02256).
 
-It is not private, and here as a warning: no configuration can run it. Its noise in R^M is a uniform
-direction times one normal number of variance 2 Delta^2 / (epsilon psi), psi = (delta Gamma((M - 1)
-/ 2) / (sqrt(pi) Gamma(M / 2)))^(2 / (M - 2)), the constant of the paper's abstract (version 2). The
-density is proportional to |z|^(1 - M) exp(-|z|^2 / (2 sigma^2)), infinite at 0, so that releases
-near the value, which come often, tell neighbours apart.
+It is not private and stands here as a warning: no configuration can run it. Its noise in R^M is a
+uniform direction times one normal number of variance 2 Delta^2 / (epsilon psi). Here
+psi = (delta Gamma((M - 1) / 2) / (sqrt(pi) Gamma(M / 2)))^(2 / (M - 2)), the constant of the
+paper's abstract (version 2). The density is proportional to |z|^(1 - M) exp(-|z|^2 / (2 sigma^2)),
+infinite at 0. Releases near the value are frequent and distinguish neighbours.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class NonPrivateRankOne(Law):
     sigma: float
 
     def _draw(self, streams: Streams, stack: Array) -> None:
-        drawn = normals(streams, self.shape, stack)
+        noise = normals(streams, self.shape, stack)
         radius = np.array([stream.standard_normal() for stream in streams])
-        drawn *= (self.sigma * radius / np.linalg.norm(drawn, axis=(1, 2)))[:, None, None]
+        noise *= (self.sigma * radius / np.linalg.norm(noise, axis=(1, 2)))[:, None, None]
 
     def loss(self, radius: Array, away: Array) -> Array:
-        """Return the privacy loss at distances from the value and from that of a neighbour."""
+        """Return the privacy loss by the distances from the value and from a neighbour's value."""
         free = self.shape[0] * self.shape[1] - 1
         return free * np.log(away / radius) + (away**2 - radius**2) / (2 * self.sigma**2)

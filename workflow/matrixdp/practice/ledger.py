@@ -63,7 +63,9 @@ def place(file: Path, account: Path | None) -> Path:
         InputError: the file has several names (hard links) and no account is stated, an account
             beside it is not the one stated, or the account itself has several names.
     """
-    with checks.said(f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"):
+    with checks.as_input_error(
+        f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
+    ):
         target, beside = file.resolve(), _beside(file)
         path = (account or beside).resolve()
         if account and os.path.lexists(beside) and path != beside.resolve():
@@ -320,7 +322,7 @@ def content(answer: Path) -> dict[str, str]:
     Raises:
         InputError: it cannot be read.
     """
-    with checks.said(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
+    with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
         files = json.loads(answer.read_text(encoding="utf-8"))
         return {str(name): str(text) for name, text in files.items()}
 

@@ -121,7 +121,7 @@ def read(path: Path) -> Specification:
     Raises:
         InputError: the file is not TOML, or a key is missing, unknown or out of range.
     """
-    with checks.said(f"{path} cannot be read as TOML ({{why}}); correct it"):
+    with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
         asked = tomllib.loads(path.read_text(encoding="utf-8"))
     for key in asked:
         if key not in (*_NEEDED, *_OPTIONAL):

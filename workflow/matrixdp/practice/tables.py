@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, plural, said
+from matrixdp.checks import Array, InputError, as_input_error, plural
 
 #: Values are not shown, as messages end in logs. That a release does not exist tells something of a
 #: record, and so does who leaves records out.
@@ -56,7 +56,9 @@ def blocks(path: Path, columns: Sequence[str], fill: Array | None = None) -> Ite
     check(path)
     first = 1
     how = "as UTF-8" if path.suffix == ".csv" else "anew"
-    with said(f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"):
+    with as_input_error(
+        f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"
+    ):
         for block in _READERS[path.suffix](path, columns):
             filled = block if fill is None else np.where(np.isnan(block), fill, block)
             bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))

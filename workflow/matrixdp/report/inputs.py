@@ -16,7 +16,7 @@ import pandas as pd
 import yaml
 
 from matrixdp import places
-from matrixdp.checks import said
+from matrixdp.checks import as_input_error
 from matrixdp.report import summary
 
 AGAIN = "delete it and run again"
@@ -39,7 +39,7 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
     Raises:
         InputError: the file is missing or damaged.
     """
-    return said(f"{path} cannot be read ({{why}}); {remedy}")
+    return as_input_error(f"{path} cannot be read ({{why}}); {remedy}")
 
 
 def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:

@@ -27,9 +27,9 @@ _CONSTANT = (0.0, 1.0)
 
 
 def estimated(released: Released, records: int) -> Array:
-    """Return the second moments that a release tells of, (trials, m, m).
+    """Return the estimates of second moments from a release, shape (trials, m, m).
 
-    The known mean of what noise adds to the moments of noisy records is taken off.
+    For noisy records the expected contribution of the noise is subtracted.
     """
     values, yields, ridge, noise_std = released
     if yields == "second_moments":
@@ -47,7 +47,7 @@ def constant_row(matrix: Array) -> Array:
 def constant_domain(domain: Box) -> Box:
     """Return the bounds of records with the constant."""
     sides = zip((domain.lower, domain.upper), _CONSTANT, strict=True)
-    return Box(*((*side[:-1], one, side[-1]) for side, one in sides))
+    return Box(*((*side[:-1], constant, side[-1]) for side, constant in sides))
 
 
 class _Frobenius(Instance):

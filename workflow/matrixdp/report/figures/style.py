@@ -25,7 +25,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from matrixdp import catalogue
-from matrixdp.catalogue import Look, Mark, Named, look
+from matrixdp.catalogue import Legend, Look, Mark, look
 from matrixdp.report.markup import short
 
 WIDTH = 9.0
@@ -69,11 +69,11 @@ def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
     return ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, rect=(0, 0, 1, share))
 
 
-def legends(name: str) -> dict[str, Named]:
+def legends(name: str) -> dict[str, Legend]:
     """Return labels and looks from the catalogue for things other than mechanisms."""
 
-    def entry_words(label: str, like: str = "", **look_options: Any) -> Named:
-        return Named(label, look=look(like) if like else Look(**look_options))
+    def entry_words(label: str, like: str = "", **look_options: Any) -> Legend:
+        return Legend(label, look=look(like) if like else Look(**look_options))
 
     return {key: entry_words(**entry) for key, entry in catalogue.section("legends")[name].items()}
 
