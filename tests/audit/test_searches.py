@@ -4,7 +4,8 @@ What is searched follows from the public names and the registry, so that a new o
 fails here. A search climbs from many starts (:mod:`matrixdp.audit.neighbours`) and tries random
 pairs. Its power: where mu is exact it attains 99 %, so that noise a hundredth too small fails.
 `make test` runs all public names, and of the registry one domain and relation per query;
-`make faults` (``--long``) runs all, and more seeds.
+`make faults` (``--long``) runs all, and more seeds. What requests of the command line and
+estimators make of these is searched in test_request_searches.py.
 """
 
 import inspect
@@ -23,9 +24,17 @@ from matrixdp.audit.releases import audit_of
 from matrixdp.mechanisms import registry
 from matrixdp.mechanisms.base import Additive, Mechanism, NoGuarantee
 from matrixdp.mechanisms.exponential import PrincipalDirection
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations, TargetMean
 from matrixdp.privacy import exact
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, NormalEquations, Query
+from matrixdp.privacy.sensitivity import (
+    ADJACENCIES,
+    Ball,
+    Box,
+    NormalEquations,
+    Query,
+    SecondMomentQuery,
+)
 
 RECORDS = 20
 BUDGET = {"epsilon": 1.0, "delta": 1e-3}
@@ -57,8 +66,10 @@ ALL = [(*pair, *case) for pair, case in product(SERVED, CASES)]
 SOME = [(*pair, *CASES[k % len(CASES)]) for k, pair in enumerate(SERVED)]
 
 
-#: Public names that release nothing by themselves.
-OTHERS = {"Option", "Additive", "PrivacyStatement", "PrivatePCA", "PrivateRidge", "InputError"}
+#: Public classes that release nothing by themselves.
+OTHERS = {"Option", "Additive", "PrivacyStatement", "Account", "InputError"}
+#: Those that release what mechanisms do, see test_request_searches.py.
+ESTIMATORS = [one for one in PUBLIC.values() if hasattr(one, "fit")]
 
 
 def example(name):
@@ -67,7 +78,15 @@ def example(name):
 
 
 def posed(kind, domain, adjacency):
-    return kind(DOMAINS[domain], RECORDS, adjacency)
+    bounds = DOMAINS[domain]
+    if kind is not InterceptEquations:
+        return kind(bounds, RECORDS, adjacency)
+    if isinstance(bounds, Box):
+        # The column before the target is the constant.
+        sides = [np.array(bounds.lower), np.array(bounds.upper)]
+        sides[0][CONSTANT], sides[1][CONSTANT] = 0, 1
+        bounds = Box(*(tuple(side.tolist()) for side in sides))
+    return kind(bounds, RECORDS, adjacency, bounds.features - 1)
 
 
 def random_pairs(query, stream, count=500):
@@ -110,9 +129,8 @@ def test_all_that_is_public_is_searched():
     domains = [one for one in PUBLIC.values() if hasattr(one, "magnitudes")]
     assert set(domains) == {type(domain) for domain in DOMAINS.values()}
     # A public class of no kind that is searched is one of those that release nothing.
-    assert {*PUBLIC.values()} - {*MECHANISMS.values(), *QUERIES, *domains} == {
-        PUBLIC[name] for name in OTHERS
-    }
+    kinds = {*MECHANISMS.values(), *QUERIES, *domains, *ESTIMATORS}
+    assert {*PUBLIC.values()} - kinds == {PUBLIC[name] for name in OTHERS}
     kinds = {kind for _, kind in SERVED} | {k for one in MECHANISMS for k in example(one).queries}
     assert kinds == set(QUERIES) | {NormalEquations, InterceptEquations}
 
@@ -165,6 +183,70 @@ def test_noise_a_hundredth_too_small_is_seen(kind):
     assert widest > 1.005 * declared
 
 
+def largest_eigenvalue(domain, adjacency):
+    """Return the largest eigenvalue in size of x x^T - x' x'^T, exactly, over a public domain.
+
+    It is R^2, the largest squared norm, where x' may be orthogonal to a longest x: a null record
+    is, in a ball some record is, and in a box that depends on c = sum_i lower_i upper_i.
+
+    Let m be the middle of the box, w its half-widths, v a unit vector with v . m >= 0, s = v . m
+    and t = sum_i |v_i| w_i. Over the box v . x goes from s - t to s + t. So (v . x)^2 - (v . x')^2
+    is at most f(v) = (s + t)^2 - max(0, s - t)^2. The corner p = m + sign(v) w has v . p = s + t,
+    and its opposite corner q = 2 m - p has v . q = s - t, so that points of the segment from p to q
+    attain f(v). Whatever the corner, p . q = c and |p|^2 + |q|^2 = T = sum_i lower_i^2 + upper_i^2.
+
+    - c <= 0: the segment from the longest corner p has a point x' orthogonal to p. With v along p
+      the difference is R^2.
+    - c > 0: f(v) is at most the largest eigenvalue of p p^T - q q^T. Where v . q >= 0 this is its
+      form. Where v . q < 0, v less its part along q, made a unit vector u, has u . q = 0 and
+      u . p >= v . p, since p . q > 0. p and q are neighbours, so that the bound is attained. The
+      eigenvalue is |p|^2 - T / 2 + sqrt(T^2 / 4 - c^2), largest for |p| = R.
+
+    The smallest eigenvalue is that of x and x' exchanged.
+    """
+    square = domain.radius**2
+    if adjacency == "zero_out" or isinstance(domain, Ball):
+        return square
+    lower, upper = np.array(domain.lower), np.array(domain.upper)
+    product, half = lower @ upper, (lower @ lower + upper @ upper) / 2
+    return square if product <= 0 else square - half + np.sqrt(half**2 - product**2)
+
+
+def target_changes(query, stream):
+    """Return how far apart two records (x, 1, y) have the released mean, at most, by search.
+
+    The constant is 1, but a ball shortens it with its record.
+    """
+    domain, count = query.domain, 2000
+    rows = stream.uniform(-1, 1, (query.features, count)) * domain.magnitudes[:, None]
+    # What is not released only shortens a record.
+    rows[:, : count // 2] = 0
+    rows[CONSTANT] = 1
+    if isinstance(domain, Box):
+        low, high = domain.lower[-1], domain.upper[-1]
+        rows[-1, : count // 2] = np.linspace(low, high, count // 2)
+        rows[-1] = np.clip(rows[-1], low, high)
+    else:
+        rows[-1, : count // 2] = domain.radius * np.linspace(-2, 2, count // 2)
+        rows = domain.clip(rows)
+    means = rows[CONSTANT] * rows[-1] / query.records
+    return np.ptp(means) if query.adjacency == "replace" else np.abs(means).max()
+
+
+def reached_share(domain):
+    """Return which share of its declared sensitivity the mean of y attains, exactly.
+
+    In a box that is all: y may be at both bounds. In a ball of radius R a record (0, 1, y) is
+    shortened by min(1, R / |z|), z^2 = 1 + y^2, and its product with the constant is y up to y^2 =
+    R^2 - 1 and R^2 y / (1 + y^2) beyond, which falls from y = 1 on. So it is sqrt(R^2 - 1) at most
+    for R^2 >= 2, and R^2 / 2 below. R is charged.
+    """
+    if isinstance(domain, Box):
+        return 1.0
+    radius = domain.radius
+    return (np.sqrt(radius**2 - 1) if radius**2 >= 2 else radius**2 / 2) / radius
+
+
 def searched_case(name, kind, domain, adjacency, seed):
     try:
         release = built(name).calibrate(posed(kind, domain, adjacency), **BUDGET)
@@ -178,17 +260,18 @@ def searched_case(name, kind, domain, adjacency, seed):
     if isinstance(release, PrincipalDirection):
         # The exponent moves by this at most, and the normaliser as far again if a record comes.
         pair = worst(release.query, lambda d: np.linalg.norm(d, ord=2, axis=(-2, -1)), stream)
-        loss = release.kappa * pair.size * SIDES[adjacency]
-        # The squared norm of a record is attained where the other one may be 0, else a bound.
-        tight = adjacency == "zero_out" or getattr(DOMAINS[domain], "contains_zero", True)
-        assert (0.99 if tight else 0.95) * release.epsilon < loss <= release.epsilon * (1 + 1e-9)
+        most = largest_eigenvalue(DOMAINS[domain], adjacency) / RECORDS
+        assert 0.99 * most < pair.size <= most * (1 + 1e-9)
+        loss = release.kappa * most * SIDES[adjacency]
+        radius = DOMAINS[domain].radius
+        assert loss == pytest.approx(release.epsilon * most * RECORDS / radius**2)
+        assert loss <= release.epsilon * (1 + 1e-9)
         return
     if isinstance(release, TargetMean):
-        # The constant is 1, so that the mean of the last column is all that is released.
-        one, other = random_pairs(release.query, stream)[..., -1]
-        moved = np.abs(one - other).max() / RECORDS / release.mean_std
-        reach = 0.9 if isinstance(release.query.domain, Box) else 0.5
-        assert reach * release.mu < moved <= release.mu * (1 + 1e-9)
+        moved = target_changes(release.query, stream) / release.mean_std
+        share = reached_share(release.query.domain)
+        assert 0.99 * share * release.mu < moved <= share * release.mu * (1 + 1e-9)
+        assert share <= 1
         return
     audit = audit_of(release, stream)
     # A black box alone searches nothing.
@@ -197,6 +280,19 @@ def searched_case(name, kind, domain, adjacency, seed):
         assert audit.mu <= release.mu * (1 + 1e-9)
     else:
         assert 0 <= audit.attained <= release.epsilon_actual * (1 + 1e-9)
+
+
+def test_a_search_attains_the_largest_eigenvalue_and_never_passes_it():
+    assert DOMAINS["anywhere"].radius ** 2 == pytest.approx(38)
+    assert largest_eigenvalue(DOMAINS["anywhere"], "replace") == pytest.approx(37)
+    stream = np.random.default_rng(0)
+    for far in (0.0, 0.5, 1.5, 4.0):
+        lower = far + stream.uniform(-1, 0, 3)
+        box = Box(tuple(lower), tuple(lower + stream.uniform(0.5, 2, 3)))
+        query = SecondMomentQuery(box, RECORDS)
+        pair = worst(query, lambda d: np.linalg.norm(d, ord=2, axis=(-2, -1)), stream)
+        most = largest_eigenvalue(box, "replace") / RECORDS
+        assert most * (1 - 1e-6) < pair.size <= most * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("name", "kind", "domain", "adjacency"), SOME)

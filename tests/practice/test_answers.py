@@ -10,11 +10,19 @@ from sklearn.decomposition import PCA
 import matrixdp as mdp
 from matrixdp import cli, safe
 from matrixdp.mechanisms.moments import centred
-from matrixdp.practice import answers, release
+from matrixdp.practice import answers, release, specification
 from matrixdp.practice.specification import read
 
 CENTRED = ["mean", "covariance", "components", "first_component", "regression"]
 QUERIES = ["records", "second_moments", *CENTRED]
+#: Of one part and, where there is one, of several, clipped to a private radius.
+MECHANISMS = {
+    query: ("recommend", "clipped")
+    if specification.QUERIES[query] is mdp.SecondMomentQuery
+    else ("recommend",)
+    for query in QUERIES
+}
+CASES = [(query, mechanism) for query in QUERIES for mechanism in MECHANISMS[query]]
 LOWER, UPPER = np.array([0.0, -5.0, 0.0]), np.array([120.0, 5.0, 2e5])
 NAMES = ["age", "score", "income"]
 
@@ -76,26 +84,30 @@ def close(one, other):
     return np.allclose(one, other, rtol=1e-4, atol=1e-4 * np.abs(other).max())
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_order_of_columns_and_of_records_changes_nothing(answer, query):
-    plain = answer(query, people(), LOWER, UPPER)
+def test_these_are_all_queries():
+    assert {*QUERIES} == {*specification.QUERIES}
+
+
+@pytest.mark.parametrize(("query", "mechanism"), CASES)
+def test_the_order_of_columns_and_of_records_changes_nothing(answer, query, mechanism):
+    plain = answer(query, people(), LOWER, UPPER, mechanism=mechanism)
     order = [2, 0, 1]
+    names = [NAMES[i] for i in order]
     turned = answer(
-        query, people()[:, order], LOWER[order], UPPER[order], [NAMES[i] for i in order]
+        query, people()[:, order], LOWER[order], UPPER[order], names, mechanism=mechanism
     )
     assert all(close(turned[name], plain[name]) for name in plain)
     if query != "records":
-        assert all(
-            close(v, plain[k]) for k, v in answer(query, people()[::-1], LOWER, UPPER).items()
-        )
+        backwards = answer(query, people()[::-1], LOWER, UPPER, mechanism=mechanism)
+        assert all(close(value, plain[name]) for name, value in backwards.items())
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(("query", "mechanism"), CASES)
 @pytest.mark.parametrize("factor", [np.array([12.0, 1.0, 0.001]), np.array([-1.0, 1.0, 1.0])])
-def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, factor):
-    plain = answer(query, people(), LOWER, UPPER)
+def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, mechanism, factor):
+    plain = answer(query, people(), LOWER, UPPER, mechanism=mechanism)
     sides = np.sort([LOWER * factor, UPPER * factor], axis=0)
-    other = answer(query, people() * factor, *sides)
+    other = answer(query, people() * factor, *sides, mechanism=mechanism)
     units = dict(zip(NAMES, factor, strict=True))
     if query in ("components", "first_component"):
         # Components are in half ranges, and have no sign.
@@ -116,11 +128,15 @@ def test_a_change_of_unit_or_sign_changes_the_unit_or_sign_alone(answer, query, 
         assert all(close(other[name] / units[name], plain[name]) for name in NAMES)
 
 
-@pytest.mark.parametrize("query", ["records", *CENTRED])
-def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query):
+#: Second moments are about zero, which a shift leaves where it is.
+ABOUT_A_MEAN = [case for case in CASES if case[0] != "second_moments"]
+
+
+@pytest.mark.parametrize(("query", "mechanism"), ABOUT_A_MEAN)
+def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query, mechanism):
     shift = np.array([-500.0, 3.0, 1e6])
-    plain = answer(query, people(), LOWER, UPPER)
-    other = answer(query, people() + shift, LOWER + shift, UPPER + shift)
+    plain = answer(query, people(), LOWER, UPPER, mechanism=mechanism)
+    other = answer(query, people() + shift, LOWER + shift, UPPER + shift, mechanism=mechanism)
     if query == "regression":
         moved = shift[2] - sum(plain[name] * shift[NAMES.index(name)] for name in ("age", "score"))
         assert close(other["intercept"], plain["intercept"] + moved)
@@ -135,12 +151,12 @@ def test_a_shift_of_records_and_bounds_shifts_the_answer(answer, query):
         assert all(close(other[n] - shift[i], plain[n]) for i, n in enumerate(NAMES))
 
 
-@pytest.mark.parametrize("query", ["second_moments", *CENTRED])
-def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query):
-    plain = answer(query, people(), LOWER, UPPER)
-    # Of the same width, so that half ranges are the same.
+@pytest.mark.parametrize(("query", "mechanism"), [*ABOUT_A_MEAN, ("second_moments", "recommend")])
+def test_where_the_middle_of_the_bounds_lies_does_not_decide(answer, query, mechanism):
+    plain = answer(query, people(), LOWER, UPPER, mechanism=mechanism)
+    # Of the same width, so that half ranges are the same; no record is cut.
     moved = np.array([8.0, 0.5, -1e4])
-    other = answer(query, people(), LOWER + moved, UPPER + moved)
+    other = answer(query, people(), LOWER + moved, UPPER + moved, mechanism=mechanism)
     # Second moments are scaled by the largest values, others by half ranges.
     assert all(close(other[name], plain[name]) for name in plain)
 
@@ -222,18 +238,46 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
             assert other.error == pytest.approx(one.error)
 
 
-def test_python_and_the_command_line_give_one_answer(answer):
-    rows, epsilon = people(4000), 14.0
-    bounds = (LOWER, UPPER)
-    pca = mdp.PrivatePCA(bounds=bounds, epsilon=epsilon).fit(rows)
-    found = answer("first_component", rows, *bounds, quiet=False, epsilon=epsilon)
-    assert abs(pca.components_[0] @ [found[name][0] for name in NAMES]) > 0.99
-    ridge = mdp.PrivateRidge(
-        bounds=(LOWER[:2], UPPER[:2]), target_bounds=(LOWER[2], UPPER[2]), epsilon=epsilon
-    ).fit(rows[:, :2], rows[:, 2])
-    found = answer("regression", rows, *bounds, quiet=False, epsilon=epsilon)
-    line = rows[:, 0] * found["age"] + rows[:, 1] * found["score"] + found["intercept"]
-    assert np.std(line - ridge.predict(rows[:, :2])) < 0.2 * np.std(rows[:, 2])
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
+def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
+    kind, box = specification.QUERIES[query], mdp.Box(tuple(LOWER), tuple(UPPER))
+    found = answer(query, people(), LOWER, UPPER)
+    for option in mdp.options(kind(box, len(people())), epsilon=10, delta=1e-6):
+        private = option.release.sample_once(people())
+        for i, name in enumerate(NAMES):
+            column = (
+                [found[row, name] for row in NAMES] if query == "second_moments" else found[name]
+            )
+            assert close(private[:, i], column)
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
+@pytest.mark.parametrize("query", ["covariance", "components", "first_component", "regression"])
+def test_a_fit_in_python_is_the_answer_of_the_command_line(answer, query, mechanism):
+    rows = people()
+    found = answer(query, rows, LOWER, UPPER, mechanism=mechanism)
+    # Of the same total, so that the same mechanism is chosen: a ridge follows from its noise.
+    account = mdp.Account(epsilon=10.5, delta=1e-5)
+    given = {"epsilon": 10.0, "mechanism": mechanism, "account": account}
+    if query == "regression":
+        sides = {"bounds": (LOWER[:2], UPPER[:2]), "target_bounds": (LOWER[2], UPPER[2])}
+        fitted = mdp.PrivateRidge(**sides, **given).fit(rows[:, :2], rows[:, 2])
+        assert close(
+            [*fitted.coef_, fitted.intercept_], [found[n][0] for n in [*NAMES[:2], "intercept"]]
+        )
+        return
+    if query == "covariance":
+        fitted = mdp.Covariance(bounds=(LOWER, UPPER), **given).fit(rows)
+        for i, row in enumerate(NAMES):
+            assert close(fitted.location_[i], found[row, "mean"])
+            assert close(fitted.covariance_[i], [found[row, name] for name in NAMES])
+        return
+    fitted = mdp.PrivatePCA(3, bounds=(LOWER, UPPER), **given).fit(rows)
+    vectors = np.column_stack([found[name] for name in NAMES])
+    assert close(fitted.components_[: len(vectors)], vectors)
+    if query == "components":
+        assert close(fitted.explained_variance_, found["eigenvalue"])
+        assert close(fitted.explained_variance_ratio_, found["share"])
 
 
 def test_what_is_announced_of_a_regression_is_simulated_from_public_facts():

@@ -1,0 +1,175 @@
+"""Requests of the command line, and fits of estimators, on neighbours of all kinds.
+
+What is searched follows from the names that a specification may have: query x mechanism x bounds x
+relation. Each is refused in a sentence or searched. Of every record of a grid the value is computed
+that gets noise, and no two values may be further apart than the release says. Where that is exact
+some two are 99 % as far apart, so that noise a hundredth too small fails. `make test` executes some
+releases in parts; `make faults` (``--long``) executes all.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp.audit import parts
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
+from matrixdp.practice import specification
+from matrixdp.practice.release import options
+from matrixdp.practice.specification import CLIPPED, MECHANISMS, QUERIES, RECOMMENDED, read
+from matrixdp.privacy import exact
+from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, SecondMomentQuery
+
+#: Bounds of three columns, and what else a specification says of them.
+BOUNDS = {
+    "about zero": ([(-1, 1), (-40, 40), (-1e-3, 1e-3)], ""),
+    "anywhere": ([(20, 120), (-5, 3), (0, 1e5)], ""),
+    "weighted": ([(20, 120), (-5, 3), (0, 1e5)], "importance = {b = 4}"),
+    "radius": ([(-1000, 1000)] * 3, "radius = 1.0"),
+}
+NAMES = "abc"
+CASES = [*product(QUERIES, [*MECHANISMS, CLIPPED, RECOMMENDED])]
+#: In half ranges about the middle. The fraction is the worst one of Laplace noise, see ``share``.
+LEVELS = (-1.0, -1 / 4, 0.0, 1.0)
+GRID = np.array([*product(LEVELS, repeat=3)])
+
+
+def specified(folder, query, mechanism, bounds, adjacency):
+    sides, more = BOUNDS[bounds]
+    target = 'target = "c"' if query == "regression" else ""
+    lines = [f"{name} = [{low}, {high}]" for name, (low, high) in zip(NAMES, sides, strict=True)]
+    (folder / "s.toml").write_text(
+        f'file = "s.csv"\nquery = "{query}"\nrecords = 1\nepsilon = 1.0\ndelta = 1e-6\n'
+        f'mechanism = "{mechanism}"\nadjacency = "{adjacency}"\n{target}\n{more}\n'
+        "[bounds]\n" + "\n".join(lines)
+    )
+    return read(folder / "s.toml")
+
+
+def apart(release, values, adjacency):
+    """Return how far apart the release has two values of single records (k, ...), at most."""
+    changes = values
+    if adjacency == "replace":
+        one, other = np.triu_indices(len(values), 1)
+        changes = values[one] - values[other]
+    if release.mu is None:
+        return float(release.noise.size(changes).max())
+    return float(np.linalg.norm(release.noise.whiten(changes), axis=-1).max())
+
+
+def share(release, constant):
+    """Return which share of what a release says some records of the grid attain; 0 if unknown.
+
+    Laplace noise on second moments of z = (x, 1), m columns x in [-1, 1], is charged with
+    (m + 1) (m + 2) / 2 for the upper triangle. Replacement leaves the constant as it is. With u =
+    x + x', v = x - x', b_i = |v_i| and |u_i| <= 2 - b_i, the triangle changes by at most
+    (sum_i (2 - b_i) sum_i b_i + sum_i (2 - b_i) b_i) / 2 + sum_i b_i. This is concave in b, and
+    largest where all b_i = 1 + 1 / (m + 1): at x = 1, x' = -1 / (m + 1). It is then
+    (m^2 + 3 m + m / (m + 1)) / 2.
+    """
+    query = release.query
+    if release.mu is not None:
+        return 1.0 if release.mu_exact else 0.0
+    if isinstance(query.domain, Ball):
+        return 0.0
+    if query.yields == "matrix":
+        return 1.0
+    if constant and query.adjacency == "replace":
+        m = query.features - 1
+        return (m**2 + 3 * m + m / (m + 1)) / ((m + 1) * (m + 2))
+    return 1.0 if query.domain.symmetric else 0.0
+
+
+def values(spec, rows):
+    """Return what gets noise for each of some records alone, (k, ...)."""
+    return np.array([exact.value(spec.query, [spec.scaled(row[None])]) for row in rows])
+
+
+@pytest.mark.parametrize(("query", "mechanism"), CASES)
+def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism, tmp_path, request):
+    second_moments = QUERIES[query] is SecondMomentQuery
+    for bounds, adjacency in product(BOUNDS, ADJACENCIES):
+        case = query, mechanism, bounds, adjacency
+        refused = ""
+        if mechanism in specification._SYMMETRIC and not second_moments:
+            refused = "answers queries on second moments alone"
+        elif mechanism == CLIPPED and bounds == "weighted":
+            refused = "importance has no meaning"
+        if refused:
+            with pytest.raises(mdp.InputError, match=refused):
+                specified(tmp_path, *case)
+            continue
+        spec = specified(tmp_path, *case)
+        found = options(spec)
+        if mechanism == RECOMMENDED:
+            assert len(found) >= (3 if second_moments else 2)
+        if mechanism == CLIPPED:
+            (option,) = found
+            some = bounds == "anywhere" and adjacency == "replace"
+            if some or request.config.getoption("--long", default=False):
+                assert_executed_as_declared(option.release)
+            continue
+        rows = spec.box.middle + spec.box.widths / 2 * GRID
+        for option in found:
+            assert_apart(option.release, values(spec, rows), spec.constant)
+
+
+def assert_apart(release, values, constant):
+    declared = release.mu or release.epsilon_actual
+    reached = apart(release, values, release.query.adjacency)
+    assert reached <= declared * (1 + 1e-9), release
+    assert reached > 0.99 * share(release, constant) * declared, release
+
+
+def assert_executed_as_declared(release):
+    finding = parts.executed(release, np.random.default_rng(0))
+    assert finding.other == 0
+    assert 0.99 < finding.mu <= 1 + 1e-9
+
+
+def test_a_hundredth_less_noise_is_seen(tmp_path):
+    for query in QUERIES:
+        spec = specified(tmp_path, query, "gaussian", "about zero", "replace")
+        (option,) = options(spec)
+        release = replace(option.release, mu=0.99 * option.release.mu)
+        with pytest.raises(AssertionError):
+            assert_apart(release, values(spec, spec.box.middle + spec.box.widths / 2 * GRID), True)
+
+
+ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "fit")]
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.1])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, delta, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Additive, "add_once", lambda _, value: (seen.append(value), value)[1])
+    fitted = [fit(estimator, row[None], delta=delta) for row in GRID]
+    assert len(seen) == len(GRID)
+    assert_apart(fitted[0].release_, np.array(seen), constant=True)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, monkeypatch):
+    seen, sample = [], Composed.sample_once
+    monkeypatch.setattr(
+        Composed, "sample_once", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+    )
+    fitted = fit(estimator, GRID, mechanism=CLIPPED)
+    assert seen[0] == pytest.approx(GRID)
+    query = fitted.release_.query
+    assert (query.domain, query.records) == (mdp.Box.cube(3, -1.0, 1.0), len(GRID))
+    assert_executed_as_declared(fitted.release_)
+
+
+def fit(estimator, scaled, **more):
+    """Return an estimator after a fit of records that are given in half ranges about the middle."""
+    low, high = np.array(BOUNDS["anywhere"][0]).T
+    rows = (low + high) / 2 + (high - low) / 2 * scaled
+    if not hasattr(estimator, "target_bounds"):
+        return estimator(bounds=(low, high), **more).fit(rows)
+    sides = {"bounds": (low[:2], high[:2]), "target_bounds": (low[2], high[2])}
+    return estimator(**sides, **more).fit(rows[:, :2], rows[:, 2])
