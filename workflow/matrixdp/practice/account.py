@@ -79,6 +79,7 @@ class Account:
             assert self._path is not None
             ledger.check_terms(self._path, stored, terms, adjacency)
             self._first = {**stored, "releases": []}
+        self._stored = stored is not None
         self._account, self._lock = self._first, threading.Lock()
 
     @contextlib.contextmanager
@@ -90,13 +91,25 @@ class Account:
             return
         with ledger.lock(self._path):
             ledger.check_names(self._path)
-            yield ledger.read(self._path) or self._first
+            yield self._now
 
     @property
     def _now(self) -> ledger.Account:
+        """The account as it is; of a file, with the same terms as before."""
         if self._path is None:
             return self._account
-        return ledger.read(self._path) or self._first
+        stored = ledger.read(self._path)
+        if stored is None and self._stored:
+            raise InputError(
+                f"{self._path} is no longer there; restore it, as a new one would forget what is "
+                "spent"
+            )
+        if stored is None:
+            return self._first
+        self._stored = True
+        terms = dict(self._first["total"])
+        ledger.check_terms(self._path, stored, terms, terms.pop("neighbours"))
+        return stored
 
     @property
     def total(self) -> dict[str, Any]:
@@ -144,6 +157,7 @@ class Account:
                 self._account = after
             else:
                 ledger.charge(self._path, after)
+                self._stored = True
 
     def events(self) -> dict[str, Any]:
         """Return what was spent in the terms of dp_accounting, which is not needed for it.
@@ -176,20 +190,17 @@ class Account:
         }
 
     def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
+        ledger.check(release)
         adjacency, mine = release.query.adjacency, self._first["total"]["neighbours"]
         if adjacency != mine:
             raise InputError(
                 f"the release protects under {adjacency!r}, and the account was begun for {mine!r};"
                 " calibrate it for the same"
             )
-        if not np.isfinite(release.statement.epsilon):
-            raise InputError("the release has no guarantee; take one that has")
         # No request of the command line is this one, whose answer nobody keeps.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": release.query.name, "label": label, "request": request, "answer": ""}
-        if isinstance(release, Composed):
-            charge["parts"] = [{"part": one.name, "mu": one.mu} for one in release.parts]
-        return {**charge, **ledger.entry(release)}
+        charge = {"query": release.query.name, "label": str(label), "request": request}
+        return {**charge, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.base import GaussianRelease, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, Outcome, clipped_moments
@@ -15,11 +15,17 @@ from matrixdp.practice import answers, recommend
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
+#: What a receipt states beside the noise.
+CLIPPING = (
+    "records are shrunk to a radius that is chosen in private, see the details; what this takes "
+    "from long records is no noise, and not stated here"
+)
+
 
 def options(asked: Specification, delta: float) -> list[recommend.Option]:
     """Return the release of clipped moments that is asked for, as the only option.
 
-    Its error is that of records that fill the chosen radius, whichever it is.
+    Its error is the worst of all radii, each filled by the records.
 
     Raises:
         InputError: there is no safe noise at this guarantee.
@@ -30,10 +36,15 @@ def options(asked: Specification, delta: float) -> list[recommend.Option]:
         asked.query, epsilon=asked.epsilon, delta=delta, about_mean=about_mean
     )
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
-    variances = recommend.variances(release.widest)
-    filled = release.widest.query.domain.radius**2 / release.query.features
-    error = float(np.sqrt(variances.mean()) / filled)
-    return [recommend.Option(mechanism, release, variances, error)]
+    error = max(
+        float(np.sqrt(recommend.variances(one).mean())) / _filled(one) for one in release.radii
+    )
+    return [recommend.Option(mechanism, release, recommend.variances(release.widest), error)]
+
+
+def _filled(release: GaussianRelease) -> float:
+    """Return the mean square of an entry of records that fill the radius of a release."""
+    return release.query.domain.radius**2 / release.query.features
 
 
 def says(asked: Specification, best: recommend.Option) -> str:
@@ -48,19 +59,11 @@ def says(asked: Specification, best: recommend.Option) -> str:
     return f"noise of {best.error:.2%} of {share}"
 
 
-def budget(release: Composed) -> list[dict[str, Any]]:
-    """Return what each part spends, as the receipt and the account have it."""
-    return [
-        {"part": part.name, "mu": part.mu, "share": (part.mu / release.mu) ** 2}
-        for part in release.parts
-    ]
-
-
 def in_words(release: Composed) -> list[str]:
     """Return what each part spends, a sentence each."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
-        for part in budget(release)
+        for part in release.costs
     ]
 
 

@@ -164,7 +164,8 @@ def cost(release: Additive | Composed) -> float:
 def entry(release: Additive | Composed) -> dict[str, Any]:
     """Return what a release costs, as accounts have it."""
     pure = release.epsilon_actual if release.mu is None else None
-    return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
+    charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
+    return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
 
 
 def begin(total: Mapping[str, float], neighbours: str) -> Account:
@@ -205,6 +206,23 @@ def read(path: Path) -> Account | None:
     if not math.isfinite(total_epsilon(account)):
         raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
     return account
+
+
+def check(release: Additive | Composed) -> None:
+    """Check that a release can be drawn, before it is charged.
+
+    Raises:
+        InputError: it has no guarantee, or no safe noise.
+    """
+    if not isinstance(release, Additive | Composed):
+        raise InputError(
+            f"a {type(release).__name__} is for simulation alone; take one of those that `options` "
+            "returns"
+        )
+    if isinstance(release, Composed):
+        release.check()
+    else:
+        _ = release.stretch
 
 
 def check_terms(path: Path, account: Account, total: Mapping[str, float] | None, kind: str) -> None:

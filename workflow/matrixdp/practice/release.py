@@ -272,8 +272,6 @@ def _charge(asked: Specification, out: Path, request: str, even_if_useless: bool
         "receipt": described["digest"],
         **ledger.entry(option.release),
     }
-    if isinstance(option.release, Composed):
-        charge["parts"] = compositions.budget(option.release)
     described["total_of_the_account"] = ledger.in_words(account["total"])
     described["epsilon_of_all_releases_so_far"] = ledger.total_epsilon(ledger.add(account, charge))
     texts = {
@@ -380,9 +378,7 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
         "epsilon_at_delta": release.epsilon_actual,
         "mu": release.mu,
         "curve": curve,
-        "parts": compositions.budget(release) if isinstance(release, Composed) else None,
-        "noise_over_half_range": best.error,
-        "noise_std": _by_column(asked, best),
+        **_noise(asked, best),
         "says": says(asked, best),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_law": extra,
@@ -394,6 +390,19 @@ def receipt(asked: Specification, best: recommend.Option) -> dict[str, Any]:
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
+    }
+
+
+def _noise(asked: Specification, best: recommend.Option) -> dict[str, Any]:
+    """Return what a receipt states of the noise; of a release in parts, at most."""
+    release, deviations = best.release, _by_column(asked, best)
+    if not isinstance(release, Composed):
+        return {"noise_over_half_range": best.error, "noise_std": deviations}
+    return {
+        "parts": release.costs,
+        "noise_over_filled_radius": best.error,
+        "noise_std_at_the_largest_radius": deviations,
+        "clipping": compositions.CLIPPING,
     }
 
 
