@@ -124,7 +124,7 @@ class Account:
     @property
     def releases(self) -> list[dict[str, Any]]:
         """What each release costs: its mu, its epsilon if it is pure, and its numbers."""
-        return [dict(one) for one in self._now["releases"]]
+        return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: Additive | Composed) -> int:
         """Return how many more of a release fit, 1000 at most."""
@@ -135,7 +135,7 @@ class Account:
 
         Where none fits it is the first one, which :meth:`spend` refuses.
         """
-        rooms = ledger.rooms(self._now, [ledger.entry(one.release) for one in options])
+        rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
         most = max((room for room in rooms if room is not None), default=None)
         return options[rooms.index(most)]
 
@@ -173,19 +173,19 @@ class Account:
         """
         account = self._now
         name, apart = _RELATIONS[account["total"]["neighbours"]]
-        found = []
-        for one in account["releases"]:
-            if one["pure_epsilon"] and name == "REPLACE_ONE":
+        events = []
+        for release in account["releases"]:
+            if release["pure_epsilon"] and name == "REPLACE_ONE":
                 # The worst of all that is pure: an answer that is true with odds of e^epsilon.
-                wrong = float(2 / (1 + np.exp(one["pure_epsilon"])))
+                wrong = float(2 / (1 + np.exp(release["pure_epsilon"])))
                 event = {"event": "RandomizedResponseDpEvent", "noise_parameter": wrong}
-                found.append({**event, "num_buckets": 2, "exact": False})
+                events.append({**event, "num_buckets": 2, "exact": False})
             else:
-                event = {"event": "GaussianDpEvent", "noise_multiplier": apart / one["mu"]}
-                found.append({**event, "exact": one["pure_epsilon"] is None})
+                event = {"event": "GaussianDpEvent", "noise_multiplier": apart / release["mu"]}
+                events.append({**event, "exact": release["pure_epsilon"] is None})
         return {
             "neighboring_relation": name,
-            "events": found,
+            "events": events,
             "sampler_delta": ledger.sampler_delta(account),
         }
 

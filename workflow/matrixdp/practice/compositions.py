@@ -22,7 +22,7 @@ CLIPPING = (
 )
 
 
-def options(asked: Specification, delta: float) -> list[recommend.Option]:
+def options(spec: Specification, delta: float) -> list[recommend.Option]:
     """Return the release of clipped moments that is asked for, as the only option.
 
     Its error is the worst of all radii, each filled by the records.
@@ -30,14 +30,13 @@ def options(asked: Specification, delta: float) -> list[recommend.Option]:
     Raises:
         InputError: there is no safe noise at this guarantee.
     """
-    about_mean = asked.asked in answers.WITH_CONSTANT
-    assert isinstance(asked.query, SecondMomentQuery)
-    release = clipped_moments(
-        asked.query, epsilon=asked.epsilon, delta=delta, about_mean=about_mean
-    )
+    about_mean = spec.kind in answers.WITH_CONSTANT
+    assert isinstance(spec.query, SecondMomentQuery)
+    release = clipped_moments(spec.query, epsilon=spec.epsilon, delta=delta, about_mean=about_mean)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
     error = max(
-        float(np.sqrt(recommend.variances(one).mean())) / _filled(one) for one in release.radii
+        float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
+        for candidate in release.radii
     )
     return [recommend.Option(mechanism, release, recommend.variances(release.widest), error)]
 
@@ -47,9 +46,9 @@ def _filled(release: GaussianRelease) -> float:
     return release.query.domain.radius**2 / release.query.features
 
 
-def says(asked: Specification, best: recommend.Option) -> str:
+def says(spec: Specification, best: recommend.Option) -> str:
     """Return what the noise of clipped moments means, in plain words."""
-    if asked.asked == "regression":
+    if spec.kind == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
         )
@@ -67,24 +66,24 @@ def in_words(release: Composed) -> list[str]:
     ]
 
 
-def answer(asked: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
+def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
     """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
-    if asked.asked == "second_moments":
+    if spec.kind == "second_moments":
         return outcome.moments * np.outer(half, half)
     return answers.about_mean(
-        asked.asked, outcome.estimate, outcome.moments_std, middle, half, number=asked.number
+        spec.kind, outcome.estimate, outcome.moments_std, middle, half, number=spec.number
     )
 
 
-def details(asked: Specification, outcome: Outcome) -> dict[str, Any]:
+def details(spec: Specification, outcome: Outcome) -> dict[str, Any]:
     """Return what the parts answered, which is as private as the release."""
-    centre = outcome.centre * asked.half + asked.middle
-    found: dict[str, Any] = {
+    centre = outcome.centre * spec.half + spec.middle
+    content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
         "noise_of_moments_in_half_ranges": outcome.moments_std,
     }
     if outcome.centre_std:
-        found["mean"] = dict(zip(asked.columns, centre.tolist(), strict=True))
-        noise = outcome.centre_std * asked.half
-        found["noise_of_mean"] = dict(zip(asked.columns, noise.tolist(), strict=True))
-    return found
+        content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+        noise = outcome.centre_std * spec.half
+        content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
+    return content
