@@ -19,7 +19,8 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.practice import ledger, specification
-from matrixdp.practice.release import make, options
+from matrixdp.practice.choices import options
+from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery

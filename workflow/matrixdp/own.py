@@ -22,7 +22,7 @@ from matrixdp.config import OWN
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
-from matrixdp.practice import release, specification
+from matrixdp.practice import choices, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
 from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
@@ -102,7 +102,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def recommended(spec: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
-    best = release.options(replace(spec, mechanism=specification.RECOMMENDED))[0].mechanism
+    best = choices.options(replace(spec, mechanism=specification.RECOMMENDED))[0].mechanism
     built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
     return next((name for name, one in built if one == best), "")
 

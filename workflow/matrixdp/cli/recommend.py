@@ -19,25 +19,25 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     import sys
 
     from matrixdp.checks import InputError, plural
-    from matrixdp.practice import release
+    from matrixdp.practice import choices, receipt, release
     from matrixdp.practice.specification import read
 
     spec = read(Path(specification))
-    for note in filter(None, [release.proposal(spec), *release.cautions(spec)]):
+    for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
         print(f"note: {note}", file=sys.stderr)
-    fitting = release.rank(spec)
+    fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
     width = max(len(option.name) for option in listed)
     for option, room in fitting:
         print(
-            f"{option.name:{width}}  {release.says(spec, option)}; the account has room for "
+            f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
             f"{plural(room, 'more such release')} then"
         )
-    for line in [*release.in_words(spec, listed[0]), *release.alternatives(spec)]:
+    for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
         print(line)
     if spec.kind != "regression":
         try:
-            paid = f"epsilon {release.price(spec):.3g}"
+            paid = f"epsilon {choices.price(spec):.3g}"
         except InputError as error:
             paid = f"none that can be paid: {error}"
         print(f"price of privacy (noise of half of the largest deviation): {paid}")
