@@ -89,6 +89,16 @@ def test_parts_that_spend_more_than_the_whole_are_refused():
         replace(release, simulated=replace(release.simulated, mu=0.99 * release.mu))
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("about_mean", [True, False])
+def test_the_noise_that_is_announced_is_the_most_of_all_radii(domain, about_mean):
+    release = built(domain, about_mean=about_mean)
+    noise = [one.noise_std for one in release.radii]
+    assert max(noise) == noise[0] == release.widest.noise_std
+    for one in release.radii:
+        assert one.noise.shape == (release.query.features,) * 2
+
+
 class LooksAgain(Composed):
     def run(self, rows, answer=None):
         outcome = super().run(rows, answer)

@@ -10,6 +10,8 @@ import pytest
 from sklearn.base import clone
 
 import matrixdp as mdp
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import clipped_moments
 from matrixdp.practice import ledger
 from matrixdp.practice.release import make
@@ -17,6 +19,7 @@ from matrixdp.practice.specification import read
 from matrixdp.privacy import gaussian
 
 TOTAL = {"epsilon": 2.0, "delta": 1e-5}
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
 
 def mean(epsilon=1.0, mechanism=None, adjacency="replace"):
@@ -62,6 +65,23 @@ def test_bad_terms_are_one_sentence(arguments, message):
 def test_neighbours_are_those_of_the_account():
     with pytest.raises(mdp.InputError, match="protects under 'zero_out'"):
         mdp.Account(**TOTAL).spend(mean(adjacency="zero_out"))
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        (lambda query: mdp.Gaussian().calibrate(query, **BUDGET), "cannot be added safely"),
+        (lambda query: Centred().calibrate(query, **BUDGET), "is for simulation alone"),
+        (lambda query: PrivatelyClipped().calibrate(query, **BUDGET), "is for simulation alone"),
+    ],
+)
+def test_a_release_that_cannot_be_drawn_is_not_charged(release, message):
+    account = mdp.Account(**TOTAL)
+    kind = mdp.MeanQuery if "safely" in message else mdp.SecondMomentQuery
+    query = kind(mdp.Box((0.0,) * 2, (1e9,) * 2), 10**9)
+    with pytest.raises(mdp.InputError, match=message):
+        account.spend(release(query))
+    assert account.releases == []
 
 
 def test_copies_are_the_account_and_memory_does_not_leave_the_process():
@@ -121,6 +141,22 @@ def test_the_account_of_a_file_is_shared_with_the_command_line(folder):
     # The same request has its answer still.
     assert make(read(folder / "people.toml"), folder / "out").notes
     assert len(account.releases) == 2
+
+
+def test_an_account_that_another_began_or_that_vanished_is_refused(folder):
+    path = folder / "a.json"
+    early = [mdp.Account(path, **TOTAL), mdp.Account(path, **TOTAL, adjacency="zero_out")]
+    early.append(mdp.Account(path, epsilon=9.0, delta=1e-5))
+    early[0].spend(mean(0.3))
+    with pytest.raises(mdp.InputError, match="state the same"):
+        early[1].spend(mean(0.3, adjacency="zero_out"))
+    with pytest.raises(mdp.InputError, match="state the same"):
+        early[2].spend(mean(0.3))
+    assert len(early[0].releases) == 1
+    path.unlink()
+    with pytest.raises(mdp.InputError, match="is no longer there; restore it"):
+        early[0].spend(mean(0.3))
+    assert not path.exists()
 
 
 def test_of_many_at_once_only_as_many_pass_as_fit(folder):

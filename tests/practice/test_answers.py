@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 import matrixdp as mdp
 from matrixdp import cli, safe
 from matrixdp.mechanisms.moments import centred
-from matrixdp.practice import answers, release, specification
+from matrixdp.practice import answers, choices, specification
 from matrixdp.practice.specification import read
 
 CENTRED = ["mean", "covariance", "components", "first_component", "regression"]
@@ -226,7 +226,7 @@ def test_python_has_the_noise_of_the_command_line(tmp_path, query):
         text = f'file = "x.csv"\nquery = "{query}"\nrecords = 400\nepsilon = 1.0\ndelta = {delta}\n'
         (tmp_path / "x.toml").write_text(f"{text}[bounds]\n{sides}\n")
         request = read(tmp_path / "x.toml")
-        line = release.options(request)
+        line = choices.options(request)
         box = mdp.Box(tuple(LOWER), tuple(UPPER))
         python = mdp.options(kinds[query](box, records=400), epsilon=1.0, delta=delta)
         assert [one.name for one in line] == [one.name for one in python]

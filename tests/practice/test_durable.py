@@ -251,6 +251,33 @@ def test_who_interrupts_after_the_charge_still_gets_the_answer(folder, monkeypat
     assert len(files) == 3
 
 
+def test_of_a_release_in_parts_that_ends_between_them_nothing_is_seen(folder, monkeypatch):
+    text = (folder / "s.toml").read_text().replace('query = "mean"', 'query = "covariance"')
+    text = text.replace("epsilon = 1.0", 'epsilon = 1.0\ndelta = 1e-6\nmechanism = "clipped"')
+    (folder / "s.toml").write_text(text.replace("delta = 0}", "delta = 1e-5}"))
+    noise, parts = safe.noise, []
+
+    def once(*given):
+        parts.append(given)
+        if len(parts) == 2:
+            raise MemoryError
+        return noise(*given)
+
+    monkeypatch.setattr(safe, "noise", once)
+    with pytest.raises(MemoryError):
+        run(folder)
+    charges, kept, _ = state(folder)
+    assert (len(charges), kept, [*(folder / "out").iterdir()]) == (1, {}, [])
+    assert run(folder) == 0
+    # Fresh noise for all parts, at the price of a release: the first answer of one is not reused.
+    assert len(parts) == 5
+    charges, kept, _ = state(folder)
+    assert (len(charges), len(kept)) == (2, 1)
+    assert {*json.loads(next(folder.glob("people.csv.privacy.*.json")).read_text())} == {
+        *(file.name for file in (folder / "out").iterdir())
+    }
+
+
 def test_of_many_into_one_folder_each_that_is_charged_is_published(folder):
     results = []
     for label in "abc":

@@ -19,7 +19,8 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.practice import ledger, specification
-from matrixdp.practice.release import make, options
+from matrixdp.practice.choices import options
+from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery
@@ -104,6 +105,8 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     receipt = json.loads((folder / "out/covariance.receipt.json").read_text())
     (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
     assert charge["parts"] == receipt["parts"]
+    assert "noise_std" not in receipt
+    assert "no noise, and not stated here" in receipt["clipping"]
     assert [part["part"] for part in charge["parts"]] == ["mean", "lengths", "moments"]
     assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
     together = np.linalg.norm([part["mu"] for part in charge["parts"]])

@@ -22,7 +22,7 @@ from matrixdp.config import OWN
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
-from matrixdp.practice import release, specification
+from matrixdp.practice import choices, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
 from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
@@ -61,61 +61,61 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         InputError: the specification cannot be used, or asks for what no task can judge.
     """
     path = Path(config["matrix"])
-    asked = specification.read(path)
+    spec = specification.read(path)
     try:
-        choice(TASKS, query=asked.asked)
-        if "radius" in asked.stated or len(asked.columns) < 2:
+        choice(TASKS, query=spec.kind)
+        if "radius" in spec.terms or len(spec.columns) < 2:
             raise InputError("a comparison needs the bounds of two columns or more, and no radius")
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
-    weights = np.array(asked.importance or [1.0] * len(asked.columns))
-    if len(weights) > len(asked.columns):
+    weights = np.array(spec.importance or [1.0] * len(spec.columns))
+    if len(weights) > len(spec.columns):
         # That of a regression's constant stands before the one of its target.
         weights = np.delete(weights, -2)
-    important = [asked.columns[i] for i in np.flatnonzero(weights > weights.mean())]
-    task, baseline = TASKS[asked.asked]
+    important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
+    task, baseline = TASKS[spec.kind]
     shared = config["experiment_defaults"]
-    mechanisms = [name for name in discovery.mechanisms() if asked.target or name != TARGET_MEAN]
+    mechanisms = [name for name in discovery.mechanisms() if spec.target or name != TARGET_MEAN]
     experiment: dict[str, Any] = {
         "task": task,
         "dataset": OWN,
         "directions": {"a": important},
         "mechanisms": [NONPRIVATE, baseline, *mechanisms],
         "trials": shared["trials"],
-        "epsilons": [*shared["epsilons"], asked.epsilon],
-        "recommended": recommended(asked),
+        "epsilons": [*shared["epsilons"], spec.epsilon],
+        "recommended": recommended(spec),
     }
-    if asked.target:
-        experiment |= {"target": asked.target, "train": asked.query.records * 3 // 4}
+    if spec.target:
+        experiment |= {"target": spec.target, "train": spec.query.records * 3 // 4}
     return {
         **config,
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
-        "table_epsilon": asked.epsilon,
-        "delta": asked.delta or config["delta"],
-        "adjacency": asked.query.adjacency,
-        "matrix": _described(asked),
-        "experiments": {f"my_{asked.asked}": experiment},
+        "table_epsilon": spec.epsilon,
+        "delta": spec.delta or config["delta"],
+        "adjacency": spec.query.adjacency,
+        "matrix": _described(spec),
+        "experiments": {f"my_{spec.kind}": experiment},
         "training": {},
     }
 
 
-def recommended(asked: Specification) -> str:
+def recommended(spec: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
-    best = release.options(replace(asked, mechanism=specification.RECOMMENDED))[0].mechanism
+    best = choices.options(replace(spec, mechanism=specification.RECOMMENDED))[0].mechanism
     built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
     return next((name for name, mechanism in built if mechanism == best), "")
 
 
-def _described(asked: Specification) -> dict[str, Any]:
+def _described(spec: Specification) -> dict[str, Any]:
     """Return the data set as an entry of datasets.yaml has it, with its file and status."""
-    sides = {"lower": asked.box.lower, "upper": asked.box.upper, "middle": asked.middle}
+    sides = {"lower": spec.box.lower, "upper": spec.box.upper, "middle": spec.middle}
     return {
-        "file": os.fspath(asked.file),
-        "status": "original" if asked.public else PRIVATE,
-        "shape": [asked.query.records, len(asked.columns)],
-        "columns": [*asked.columns],
-        "fill": [None if np.isnan(value) else value for value in asked.fill.tolist()],
+        "file": os.fspath(spec.file),
+        "status": "original" if spec.public else PRIVATE,
+        "shape": [spec.query.records, len(spec.columns)],
+        "columns": [*spec.columns],
+        "fill": [None if np.isnan(value) else value for value in spec.fill.tolist()],
         "scalings": {
             "default": {
                 "method": "bounds",

@@ -19,25 +19,25 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     import sys
 
     from matrixdp.checks import InputError, plural
-    from matrixdp.practice import release
+    from matrixdp.practice import choices, receipt, release
     from matrixdp.practice.specification import read
 
-    asked = read(Path(specification))
-    for note in filter(None, [release.proposal(asked), *release.cautions(asked)]):
+    spec = read(Path(specification))
+    for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
         print(f"note: {note}", file=sys.stderr)
-    fitting = release.rank(asked)
+    fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
-    width = max(len(one.name) for one in listed)
+    width = max(len(option.name) for option in listed)
     for option, room in fitting:
         print(
-            f"{option.name:{width}}  {release.says(asked, option)}; the account has room for "
+            f"{option.name:{width}}  {receipt.says(spec, option)}; the account has room for "
             f"{plural(room, 'more such release')} then"
         )
-    for line in [*release.in_words(asked, listed[0]), *release.alternatives(asked)]:
+    for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
         print(line)
-    if asked.asked != "regression":
+    if spec.kind != "regression":
         try:
-            paid = f"epsilon {release.price(asked):.3g}"
+            paid = f"epsilon {choices.price(spec):.3g}"
         except InputError as error:
             paid = f"none that can be paid: {error}"
         print(f"price of privacy (noise of half of the largest deviation): {paid}")
@@ -45,5 +45,5 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
         print(
             "NOT PRIVATE, for the owner of the data alone: the error on this file, in half ranges"
         )
-        for name, off in release.compare(asked).items():
+        for name, off in release.compare(spec).items():
             print(f"{name:{width}}  NOT PRIVATE  {off:.2%}")

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,7 +113,7 @@ class Composed:
 
     def __post_init__(self) -> None:
         together = float(np.linalg.norm([part.mu for part in self.parts]))
-        if not together <= self.mu * UPWARDS**2:
+        if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
 
     @property
@@ -144,6 +144,14 @@ class Composed:
         return parts
 
     @property
+    def costs(self) -> list[dict[str, Any]]:
+        """What each part spends, as receipts and accounts state it."""
+        return [
+            {"part": part.name, "mu": part.mu, "share": (part.mu / self.mu) ** 2}
+            for part in self.parts
+        ]
+
+    @property
     def _chosen(self) -> ChosenByHistogram:
         inner = self.simulated
         about = inner.about if isinstance(inner, CentredMoments) else inner
@@ -151,9 +159,14 @@ class Composed:
         return about
 
     @property
+    def radii(self) -> tuple[GaussianRelease, ...]:
+        """The second moments at each radius, the largest first."""
+        return self._chosen.candidates
+
+    @property
     def widest(self) -> GaussianRelease:
-        """The second moments where the largest radius is chosen."""
-        return self._chosen.candidates[0]
+        """The second moments at the largest radius, which have the largest noise."""
+        return self.radii[0]
 
     @property
     def noise_std(self) -> float:

@@ -79,6 +79,7 @@ class Account:
             assert self._path is not None
             ledger.check_terms(self._path, stored, terms, adjacency)
             self._first = {**stored, "releases": []}
+        self._stored = stored is not None
         self._account, self._lock = self._first, threading.Lock()
 
     @contextlib.contextmanager
@@ -90,13 +91,25 @@ class Account:
             return
         with ledger.lock(self._path):
             ledger.check_names(self._path)
-            yield ledger.read(self._path) or self._first
+            yield self._now
 
     @property
     def _now(self) -> ledger.Account:
+        """The account as it is; of a file, with the same terms as before."""
         if self._path is None:
             return self._account
-        return ledger.read(self._path) or self._first
+        stored = ledger.read(self._path)
+        if stored is None and self._stored:
+            raise InputError(
+                f"{self._path} is no longer there; restore it, as a new one would forget what is "
+                "spent"
+            )
+        if stored is None:
+            return self._first
+        self._stored = True
+        terms = dict(self._first["total"])
+        ledger.check_terms(self._path, stored, terms, terms.pop("neighbours"))
+        return stored
 
     @property
     def total(self) -> dict[str, Any]:
@@ -111,7 +124,7 @@ class Account:
     @property
     def releases(self) -> list[dict[str, Any]]:
         """What each release costs: its mu, its epsilon if it is pure, and its numbers."""
-        return [dict(one) for one in self._now["releases"]]
+        return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: Additive | Composed) -> int:
         """Return how many more of a release fit, 1000 at most."""
@@ -122,7 +135,7 @@ class Account:
 
         Where none fits it is the first one, which :meth:`spend` refuses.
         """
-        rooms = ledger.rooms(self._now, [ledger.entry(one.release) for one in options])
+        rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
         most = max((room for room in rooms if room is not None), default=None)
         return options[rooms.index(most)]
 
@@ -144,6 +157,7 @@ class Account:
                 self._account = after
             else:
                 ledger.charge(self._path, after)
+                self._stored = True
 
     def events(self) -> dict[str, Any]:
         """Return what was spent in the terms of dp_accounting, which is not needed for it.
@@ -159,37 +173,34 @@ class Account:
         """
         account = self._now
         name, apart = _RELATIONS[account["total"]["neighbours"]]
-        found = []
-        for one in account["releases"]:
-            if one["pure_epsilon"] and name == "REPLACE_ONE":
+        events = []
+        for release in account["releases"]:
+            if release["pure_epsilon"] and name == "REPLACE_ONE":
                 # The worst of all that is pure: an answer that is true with odds of e^epsilon.
-                wrong = float(2 / (1 + np.exp(one["pure_epsilon"])))
+                wrong = float(2 / (1 + np.exp(release["pure_epsilon"])))
                 event = {"event": "RandomizedResponseDpEvent", "noise_parameter": wrong}
-                found.append({**event, "num_buckets": 2, "exact": False})
+                events.append({**event, "num_buckets": 2, "exact": False})
             else:
-                event = {"event": "GaussianDpEvent", "noise_multiplier": apart / one["mu"]}
-                found.append({**event, "exact": one["pure_epsilon"] is None})
+                event = {"event": "GaussianDpEvent", "noise_multiplier": apart / release["mu"]}
+                events.append({**event, "exact": release["pure_epsilon"] is None})
         return {
             "neighboring_relation": name,
-            "events": found,
+            "events": events,
             "sampler_delta": ledger.sampler_delta(account),
         }
 
     def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
+        ledger.check(release)
         adjacency, mine = release.query.adjacency, self._first["total"]["neighbours"]
         if adjacency != mine:
             raise InputError(
                 f"the release protects under {adjacency!r}, and the account was begun for {mine!r};"
                 " calibrate it for the same"
             )
-        if not np.isfinite(release.statement.epsilon):
-            raise InputError("the release has no guarantee; take one that has")
         # No request of the command line is this one, whose answer nobody keeps.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": release.query.name, "label": label, "request": request, "answer": ""}
-        if isinstance(release, Composed):
-            charge["parts"] = [{"part": one.name, "mu": one.mu} for one in release.parts]
-        return {**charge, **ledger.entry(release)}
+        charge = {"query": release.query.name, "label": str(label), "request": request}
+        return {**charge, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
         return self

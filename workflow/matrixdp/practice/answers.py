@@ -41,8 +41,8 @@ def line(estimate: Centred, noise_std: float, middle: Array, half: Array) -> tup
     ridge = moments_ridge(noise_std, len(half) - 1)
     slopes, intercept = regression(estimate, ridge)
     coefficients: Array = slopes * half[-1] / half[:-1]
-    own = middle[-1] + half[-1] * float(intercept) - middle[:-1] @ coefficients
-    return coefficients, float(own)
+    offset = middle[-1] + half[-1] * float(intercept) - middle[:-1] @ coefficients
+    return coefficients, float(offset)
 
 
 def spectrum(covariance: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Mechanism
+from matrixdp.mechanisms.base import GaussianRelease, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, Outcome, clipped_moments
@@ -15,30 +15,40 @@ from matrixdp.practice import answers, recommend
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
+#: What a receipt states beside the noise.
+CLIPPING = (
+    "records are shrunk to a radius that is chosen in private, see the details; what this takes "
+    "from long records is no noise, and not stated here"
+)
 
-def options(asked: Specification, delta: float) -> list[recommend.Option]:
+
+def options(spec: Specification, delta: float) -> list[recommend.Option]:
     """Return the release of clipped moments that is asked for, as the only option.
 
-    Its error is that of records that fill the chosen radius, whichever it is.
+    Its error is the worst of all radii, each filled by the records.
 
     Raises:
         InputError: there is no safe noise at this guarantee.
     """
-    about_mean = asked.asked in answers.WITH_CONSTANT
-    assert isinstance(asked.query, SecondMomentQuery)
-    release = clipped_moments(
-        asked.query, epsilon=asked.epsilon, delta=delta, about_mean=about_mean
-    )
+    about_mean = spec.kind in answers.WITH_CONSTANT
+    assert isinstance(spec.query, SecondMomentQuery)
+    release = clipped_moments(spec.query, epsilon=spec.epsilon, delta=delta, about_mean=about_mean)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
-    variances = recommend.variances(release.widest)
-    filled = release.widest.query.domain.radius**2 / release.query.features
-    error = float(np.sqrt(variances.mean()) / filled)
-    return [recommend.Option(mechanism, release, variances, error)]
+    error = max(
+        float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
+        for candidate in release.radii
+    )
+    return [recommend.Option(mechanism, release, recommend.variances(release.widest), error)]
 
 
-def says(asked: Specification, best: recommend.Option) -> str:
+def _filled(release: GaussianRelease) -> float:
+    """Return the mean square of an entry of records that fill the radius of a release."""
+    return release.query.domain.radius**2 / release.query.features
+
+
+def says(spec: Specification, best: recommend.Option) -> str:
     """Return what the noise of clipped moments means, in plain words."""
-    if asked.asked == "regression":
+    if spec.kind == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
         )
@@ -48,40 +58,32 @@ def says(asked: Specification, best: recommend.Option) -> str:
     return f"noise of {best.error:.2%} of {share}"
 
 
-def budget(release: Composed) -> list[dict[str, Any]]:
-    """Return what each part spends, as the receipt and the account have it."""
-    return [
-        {"part": part.name, "mu": part.mu, "share": (part.mu / release.mu) ** 2}
-        for part in release.parts
-    ]
-
-
 def in_words(release: Composed) -> list[str]:
     """Return what each part spends, a sentence each."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
-        for part in budget(release)
+        for part in release.costs
     ]
 
 
-def answer(asked: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
+def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
     """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
-    if asked.asked == "second_moments":
+    if spec.kind == "second_moments":
         return outcome.moments * np.outer(half, half)
     return answers.about_mean(
-        asked.asked, outcome.estimate, outcome.moments_std, middle, half, number=asked.number
+        spec.kind, outcome.estimate, outcome.moments_std, middle, half, number=spec.number
     )
 
 
-def details(asked: Specification, outcome: Outcome) -> dict[str, Any]:
+def details(spec: Specification, outcome: Outcome) -> dict[str, Any]:
     """Return what the parts answered, which is as private as the release."""
-    centre = outcome.centre * asked.half + asked.middle
-    found: dict[str, Any] = {
+    centre = outcome.centre * spec.half + spec.middle
+    content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
         "noise_of_moments_in_half_ranges": outcome.moments_std,
     }
     if outcome.centre_std:
-        found["mean"] = dict(zip(asked.columns, centre.tolist(), strict=True))
-        noise = outcome.centre_std * asked.half
-        found["noise_of_mean"] = dict(zip(asked.columns, noise.tolist(), strict=True))
-    return found
+        content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+        noise = outcome.centre_std * spec.half
+        content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
+    return content

@@ -29,7 +29,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
-from matrixdp.practice import answers
+from matrixdp.practice import answers, ledger
 from matrixdp.practice.account import Account
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import CLIPPED, RECOMMENDED
@@ -180,7 +180,8 @@ class _Private(BaseEstimator):
         return centred(release.sample_once(with_constant(records))), release.noise_std
 
     def _spend(self, release: Additive | Composed) -> None:
-        """Charge a fit to the account, or count it."""
+        """Charge a fit that can be drawn to the account, or count it."""
+        ledger.check(release)
         if self.account is not None:
             self.account.spend(release, type(self).__name__)
         else:

@@ -166,7 +166,8 @@ def cost(release: Additive | Composed) -> float:
 def entry(release: Additive | Composed) -> dict[str, Any]:
     """Return what a release costs, as accounts have it."""
     pure = release.epsilon_actual if release.mu is None else None
-    return {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
+    charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
+    return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
 
 
 def begin(total: Mapping[str, float], neighbours: str) -> Account:
@@ -186,15 +187,15 @@ def read(path: Path) -> Account | None:
         neighbours = terms.pop("neighbours")
         releases = [
             {
-                **one,
-                "mu": checks.positive(mu=one["mu"]),
-                "pure_epsilon": one["pure_epsilon"]
-                and checks.positive(pure_epsilon=one["pure_epsilon"]),
-                "numbers": checks.count(numbers=one["numbers"]),
-                "request": str(one["request"]),
-                "answer": str(one["answer"]),
+                **release,
+                "mu": checks.positive(mu=release["mu"]),
+                "pure_epsilon": release["pure_epsilon"]
+                and checks.positive(pure_epsilon=release["pure_epsilon"]),
+                "numbers": checks.count(numbers=release["numbers"]),
+                "request": str(release["request"]),
+                "answer": str(release["answer"]),
             }
-            for one in account["releases"]
+            for release in account["releases"]
         ]
         account = {**begin(total(terms), neighbours), "releases": releases}
     except FileNotFoundError:
@@ -207,6 +208,23 @@ def read(path: Path) -> Account | None:
     if not math.isfinite(total_epsilon(account)):
         raise InputError(f"{path} is no account of releases ({excess(account)}); restore it")
     return account
+
+
+def check(release: Additive | Composed) -> None:
+    """Check that a release can be drawn, before it is charged.
+
+    Raises:
+        InputError: it has no guarantee, or no safe noise.
+    """
+    if not isinstance(release, Additive | Composed):
+        raise InputError(
+            f"a {type(release).__name__} is for simulation alone; take one of those that `options` "
+            "returns"
+        )
+    if isinstance(release, Composed):
+        release.check()
+    else:
+        _ = release.stretch
 
 
 def check_terms(path: Path, account: Account, total: Mapping[str, float] | None, kind: str) -> None:
@@ -228,13 +246,15 @@ def check_terms(path: Path, account: Account, total: Mapping[str, float] | None,
 def total_epsilon(account: Account) -> float:
     """Return the epsilon of all releases together at the total's delta, an upper bound."""
     total, releases = account["total"], account["releases"]
-    pure = [one["pure_epsilon"] for one in releases if one["pure_epsilon"]]
+    pure = [release["pure_epsilon"] for release in releases if release["pure_epsilon"]]
     added, reserved, bounds = math.fsum(pure), total["pure"], [np.inf]
     if len(pure) == len(releases):
         bounds.append(added)
     left = usable_delta(total)
     if left > 0 and (added <= reserved or not reserved):
-        squared = [one["mu"] for one in releases if not (reserved and one["pure_epsilon"])]
+        squared = [
+            release["mu"] for release in releases if not (reserved and release["pure_epsilon"])
+        ]
         mu = float(np.linalg.norm(squared)) * UPWARDS
         bounds.append(reserved + gaussian.epsilon(left, mu))
     return float(min(bounds))
@@ -242,7 +262,7 @@ def total_epsilon(account: Account) -> float:
 
 def sampler_delta(account: Account) -> float:
     """Return what the distribution of safe noise adds to delta, over all releases together."""
-    numbers = sum(one["numbers"] for one in account["releases"])
+    numbers = sum(release["numbers"] for release in account["releases"])
     return safe.extra_delta(account["total"]["epsilon"], numbers)
 
 
@@ -259,7 +279,7 @@ def excess(account: Account) -> str:
         return f"epsilon {epsilon:.4g} would be spent of {total['epsilon']:g}"
     if not total["delta"]:
         return "a release with a delta does not fit a total with delta = 0"
-    added = math.fsum(one["pure_epsilon"] or 0 for one in account["releases"])
+    added = math.fsum(release["pure_epsilon"] or 0 for release in account["releases"])
     return f"pure releases would spend epsilon {added:.4g} of the {total['pure']:g} reserved"
 
 
@@ -312,7 +332,7 @@ def answers(path: Path, account: Account, request: str) -> list[Path]:
         account: that it holds.
         request: the digest of what is asked for.
     """
-    names = [one["answer"] for one in account["releases"] if one["request"] == request]
+    names = [release["answer"] for release in account["releases"] if release["request"] == request]
     return [path.with_name(name) for name in reversed(names)]
 
 

@@ -109,13 +109,13 @@ def options(
     return sorted(ranking, key=lambda option: option.error)
 
 
-def recommend(query: Query, **asked: Any) -> Mechanism:
+def recommend(query: Query, **arguments: Any) -> Mechanism:
     """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
 
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
     """
-    return options(query, **asked)[0].mechanism
+    return options(query, **arguments)[0].mechanism
 
 
 def _weights(query: Query, importance: Sequence[float] | None) -> Array:

@@ -66,13 +66,13 @@ class Specification:
 
     file: Path
     #: A key of ``QUERIES``.
-    asked: str
+    kind: str
     #: Of the file, in the order of the bounds, but a target last.
     columns: tuple[str, ...]
     #: The public bounds of these columns.
     box: Box
     #: What the file says, but for the name of the records' file: all of it is public.
-    stated: Mapping[str, Any]
+    terms: Mapping[str, Any]
     #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
     #: so, (m,) each, see :meth:`scaled`.
     query: Query
@@ -112,7 +112,7 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.asked in WITH_CONSTANT and self.mechanism != CLIPPED
+        return self.kind in WITH_CONSTANT and self.mechanism != CLIPPED
 
 
 def read(path: Path) -> Specification:
@@ -122,26 +122,26 @@ def read(path: Path) -> Specification:
         InputError: the file is not TOML, or a key is missing, unknown or out of range.
     """
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
-        asked = tomllib.loads(path.read_text(encoding="utf-8"))
-    for key in asked:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):
             raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
     for key in _NEEDED:
-        if key not in asked:
+        if key not in table:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
     for key in ("file", "account", "label", "target"):
-        value = asked.get(key, "a")
+        value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
     try:
-        return _checked(path, asked)
+        return _specification(path, table)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _checked(path: Path, asked: dict[str, Any]) -> Specification:
-    kind = checks.choice(QUERIES, query=asked["query"])
-    bounds = asked["bounds"]
+def _specification(path: Path, table: dict[str, Any]) -> Specification:
+    kind = checks.choice(QUERIES, query=table["query"])
+    bounds = table["bounds"]
     if not isinstance(bounds, dict) or not bounds:
         raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
     for name, sides in bounds.items():
@@ -150,7 +150,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
         if low >= high:
             raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
-    target, names = asked.get("target", ""), list(bounds)
+    target, names = table.get("target", ""), list(bounds)
     if (kind == "regression") != (target in names):
         raise InputError(
             f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
@@ -161,24 +161,24 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
     middle, half = box.middle, box.widths / 2
     mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=asked.get("mechanism", RECOMMENDED)
+        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
     )
     constant = kind in WITH_CONSTANT and mechanism != CLIPPED
     domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
-    if "radius" in asked:
+    if "radius" in table:
         middle = np.zeros(box.features)
-        half = np.full(box.features, checks.positive(radius=asked["radius"]))
+        half = np.full(box.features, checks.positive(radius=table["radius"]))
         domain = Ball(np.sqrt(2) if constant else 1, domain.features)
     elif kind == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes
         domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    adjacency = checks.choice(ADJACENCIES, adjacency=asked.get("adjacency", "replace"))
-    query = QUERIES[kind](domain, asked["records"], adjacency)
-    delta = asked.get("delta", 0)
-    epsilon = checks.positive(epsilon=asked["epsilon"])
+    adjacency = checks.choice(ADJACENCIES, adjacency=table.get("adjacency", "replace"))
+    query = QUERIES[kind](domain, table["records"], adjacency)
+    delta = table.get("delta", 0)
+    epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
         checks.open_unit(delta=delta)
-    importance = asked.get("importance")
+    importance = table.get("importance")
     if importance is not None:
         if not isinstance(importance, dict) or set(importance) - set(names):
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
@@ -186,7 +186,7 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         # The constant weighs as the mean column.
         weights[-1:-1] = [float(np.mean(weights))] if constant else []
         importance = tuple(weights)
-    public = asked.get("public", False)
+    public = table.get("public", False)
     if not isinstance(public, bool):
         raise InputError(f"public is {public!r}; it must be true or false")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
@@ -201,19 +201,19 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
             "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
             "directions; leave it out, or take another mechanism"
         )
-    number = checks.count(number=asked.get("number", len(names) if kind == "components" else 1))
-    if number > len(names) or ("number" in asked and kind != "components"):
+    number = checks.count(number=table.get("number", len(names) if kind == "components" else 1))
+    if number > len(names) or ("number" in table and kind != "components"):
         raise InputError(
             f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
             f"{len(names)}, and of no other query"
         )
-    planned = asked.get("planned")
+    planned = table.get("planned")
     return Specification(
-        file=path.parent / asked["file"],
-        asked=kind,
+        file=path.parent / table["file"],
+        kind=kind,
         columns=tuple(names),
         box=box,
-        stated={key: value for key, value in asked.items() if key not in ("file", "account")},
+        terms={key: value for key, value in table.items() if key not in ("file", "account")},
         query=query,
         middle=middle,
         half=half,
@@ -222,12 +222,12 @@ def _checked(path: Path, asked: dict[str, Any]) -> Specification:
         mechanism=mechanism,
         importance=importance,
         target=target,
-        total=ledger.total(asked["total"]) if "total" in asked else None,
-        fill=_fill(box, names, asked.get("missing", MIDDLE)),
-        account=path.parent / asked["account"] if "account" in asked else None,
+        total=ledger.total(table["total"]) if "total" in table else None,
+        fill=_fill(box, names, table.get("missing", MIDDLE)),
+        account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
-        label=asked.get("label", ""),
+        label=table.get("label", ""),
         public=public,
     )
 

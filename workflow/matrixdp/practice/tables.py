@@ -176,7 +176,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
             numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-            if not any(one(kind) for one in (*numbers, types.is_null)):
+            if not any(matches(kind) for matches in (*numbers, types.is_null)):
                 raise InputError(
                     f"{path} has {kind} in column {column!r}; every value must be a number"
                 )

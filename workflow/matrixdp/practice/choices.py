@@ -1,0 +1,127 @@
+"""Which mechanisms can make a release, and which of them fit its account, from public facts."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from matrixdp.checks import InputError
+from matrixdp.practice import compositions, ledger, recommend, specification
+from matrixdp.practice.specification import Specification
+
+#: A price of privacy below counts as 0.
+_LEAST = 1e-6
+
+
+def options(spec: Specification) -> list[recommend.Option]:
+    """Return the mechanisms that could make a release; its file and account are not looked at.
+
+    Raises:
+        InputError: the guarantee cannot be had, or no mechanism of the name answers the query.
+    """
+    mechanisms = [
+        mechanism for name, mechanism in specification.MECHANISMS.items() if name == spec.mechanism
+    ]
+    delta = spec.delta
+    if delta and spec.total and spec.total["delta"]:
+        # The sampler's part of the total is reserved for all releases together.
+        delta = min(delta, ledger.usable_delta(spec.total))
+    if spec.mechanism == specification.CLIPPED:
+        return compositions.options(spec, delta)
+    return recommend.options(
+        spec.query,
+        epsilon=spec.epsilon,
+        delta=delta,
+        importance=spec.importance,
+        mechanisms=mechanisms,
+    )
+
+
+def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
+    """Return the mechanisms that fit the account and the plan, the least noise first.
+
+    Beside each stands how many more releases at these epsilon and delta fit after it. Where no
+    number is planned, the plan is to have as many as possible.
+
+    Raises:
+        InputError: none fits; the message names what would.
+    """
+    path, account = account_of(spec)
+    spec = replace(spec, total=_total(account))
+    rooms = _rooms(spec, account)
+    if not rooms:
+        cost = ledger.entry(options(spec)[0].release)
+        raise InputError(
+            f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
+            f"{ledger.excess(ledger.add(account, cost))}; {_remedy(spec, account)}"
+        )
+    needed = max(room for _, room in rooms)
+    if spec.planned is not None:
+        needed = min(needed, max(0, spec.planned - len(account["releases"]) - 1))
+    return [(option, room) for option, room in rooms if room >= needed]
+
+
+def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
+    """Return the mechanisms that fit, and how many more of the cheapest one fit after each."""
+    choices = options(spec)
+    rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
+    fitting = zip(choices, rooms, strict=True)
+    return [(option, room) for option, room in fitting if room is not None]
+
+
+def _remedy(spec: Specification, account: ledger.Account) -> str:
+    """Return what would fit, in words."""
+    free = replace(spec, mechanism=specification.RECOMMENDED)
+    if spec.mechanism != free.mechanism and _rooms(free, account):
+        return 'mechanism = "recommend" would fit'
+    for share in np.arange(0.95, 0.01, -0.05):
+        epsilon = float(f"{spec.epsilon * share:.3g}")
+        with contextlib.suppress(InputError):
+            if _rooms(replace(free, epsilon=epsilon), account):
+                return f"epsilon = {epsilon:g} would fit"
+    if account["releases"]:
+        return "ask for nothing more of this account"
+    return "state a larger total, whose sampler has a larger part of delta, or a smaller epsilon"
+
+
+def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
+    """Return where the account of a file is, and the account, begun if it is not there."""
+    path, neighbours = ledger.place(spec.file, spec.account), spec.query.adjacency
+    # Until a total is stated, that of this release alone.
+    total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
+    account = ledger.read(path) or ledger.begin(total, neighbours)
+    ledger.check_terms(path, account, spec.total, neighbours)
+    return path, account
+
+
+def _total(account: ledger.Account) -> dict[str, float]:
+    return {key: value for key, value in account["total"].items() if key != "neighbours"}
+
+
+def proposal(spec: Specification) -> str:
+    """Return a total to state where none is, and no account has one, or nothing."""
+    if spec.total or ledger.place(spec.file, spec.account).exists():
+        return ""
+    return (
+        "no total is stated, and the first release fixes that of all releases of the account; add "
+        f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "
+        "or a larger one for further releases, before any answer is seen"
+    )
+
+
+def price(spec: Specification) -> float:
+    """Return the epsilon at which noise is half of what hides everything; 0 where any is enough.
+
+    Raises:
+        InputError: it is beyond what safe noise can deliver at the delta that is asked for.
+    """
+    epsilon = spec.epsilon
+    # Noise falls with epsilon, or with its root: each step at least halves the log of the distance.
+    for _ in range(60):
+        epsilon *= 2 * options(replace(spec, epsilon=epsilon))[0].error
+        if epsilon < _LEAST:
+            return 0.0
+    return epsilon

@@ -1,0 +1,190 @@
+"""What a release means, in words and numbers that are public: its noise, and its receipt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from typing import Any
+
+import numpy as np
+
+from matrixdp import safe
+from matrixdp.mechanisms.composed import Composed
+from matrixdp.practice import answers, compositions, specification
+from matrixdp.practice.recommend import Option
+from matrixdp.practice.specification import Specification
+from matrixdp.privacy import gaussian
+from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.version import VERSION
+
+#: Epsilons at which a receipt states the exact curve.
+_CURVE = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+#: An epsilon beyond which one record is told from another with odds of more than 22,000.
+_LARGE_EPSILON = 10
+
+#: What is protected, in words.
+_NEIGHBOURS = {
+    "replace": "one record is replaced by any other; their number is public",
+    "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
+    "number of records is public, and none is added or removed",
+}
+
+
+def cautions(spec: Specification) -> list[str]:
+    """Return what is unusual about a guarantee, a sentence each."""
+    guarantees = {"": (spec.epsilon, spec.delta)}
+    if spec.total:
+        guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
+    sentences = []
+    for name, (epsilon, delta) in guarantees.items():
+        if delta > 1 / spec.query.records:
+            sentences.append(
+                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.query.records:.2g}: to "
+                "publish one whole record, drawn at random, would keep such a promise"
+            )
+        if epsilon > _LARGE_EPSILON:
+            sentences.append(
+                f"{name}epsilon is {epsilon:g}, above {_LARGE_EPSILON}: this promises a single "
+                "person next to nothing"
+            )
+    return sentences
+
+
+def build(spec: Specification, best: Option) -> dict[str, Any]:
+    """Return what may be told of a release: all of it is public, nothing depends on the data."""
+    release, extra = best.release, best.release.extra_delta
+    fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
+    terms = {
+        **spec.terms,
+        "missing": "refused" if np.isnan(spec.fill).any() else fill,
+        "neighbours": _NEIGHBOURS[spec.query.adjacency],
+        "mechanism": best.name,
+        "delta": spec.delta or extra,
+    }
+    text = json.dumps(terms, sort_keys=True)
+    curve = [
+        [e, min(1.0, gaussian.delta(e, release.mu) + safe.extra_delta(e, release.numbers))]
+        for e in _CURVE
+        if release.mu is not None
+    ]
+    return {
+        **terms,
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "epsilon_at_delta": release.epsilon_actual,
+        "mu": release.mu,
+        "curve": curve,
+        **_noise(spec, best),
+        "says": says(spec, best),
+        "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
+        "of_delta_for_the_noise_law": extra,
+        "not_covered": "how long the release took, what is seen of the machine that made it, and "
+        "that a file can be read at all: a record that is no numbers ends a release",
+        "cautions": cautions(spec) or None,
+        "version": {
+            "matrixdp": VERSION,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    }
+
+
+def _noise(spec: Specification, best: Option) -> dict[str, Any]:
+    """Return what a receipt states of the noise; of a release in parts, at most."""
+    release, deviations = best.release, _by_column(spec, best)
+    if not isinstance(release, Composed):
+        return {"noise_over_half_range": best.error, "noise_std": deviations}
+    return {
+        "parts": release.costs,
+        "noise_over_filled_radius": best.error,
+        "noise_std_at_the_largest_radius": deviations,
+        "clipping": compositions.CLIPPING,
+    }
+
+
+def in_words(spec: Specification, best: Option) -> list[str]:
+    """Return the noise of each column beside the range of its values, a sentence each.
+
+    Noise of moments says little of a regression: there is none for it.
+    """
+    if isinstance(best.release, Composed):
+        return compositions.in_words(best.release)
+    if spec.kind == "regression":
+        return []
+    what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
+    if isinstance(spec.query, SecondMomentQuery):
+        what, lower, upper = "mean squares", np.zeros(len(spec.half)), spec.half**2
+    return [
+        f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
+        + ": do not release this" * bool(noise >= (high - low) / 2)
+        for (name, noise), low, high in zip(
+            _by_column(spec, best).items(), lower, upper, strict=True
+        )
+    ]
+
+
+def alternatives(spec: Specification) -> list[str]:
+    """Return what may be better than what is recommended, on records of a kind; a line each."""
+    if spec.mechanism != specification.RECOMMENDED or not spec.delta:
+        return []
+    if not isinstance(spec.query, SecondMomentQuery):
+        return []
+    return [
+        'where most records lie close together within their bounds, mechanism = "clipped" has less '
+        "noise: it spends a part of the budget on where they lie"
+    ]
+
+
+def _plain(number: float, digits: int = 6) -> str:
+    return f"{float(f'{number:.{digits}g}'):,.15g}"
+
+
+def useless(spec: Specification, best: Option) -> bool:
+    """Return whether noise hides everything, from public bounds alone.
+
+    Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
+    a release in parts: whether noise exceeds what records that fill the radius allow.
+    """
+    if isinstance(best.release, Composed):
+        return best.error >= 1
+    if spec.kind == "regression" and isinstance(spec.query.domain, Box):
+        return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
+    return best.error >= 1
+
+
+def says(spec: Specification, best: Option) -> str:
+    """Return what the noise means, in plain words."""
+    hides = ": it hides everything, do not release this" * useless(spec, best)
+    if isinstance(best.release, Composed):
+        return f"{compositions.says(spec, best)}{hides}"
+    if spec.kind == "regression":
+        return f"{answers.regression_outlook(best.release)}{hides}"
+    share = "the largest deviation that the public bounds allow"
+    if hides:
+        return f"noise of {best.error:,.3g} times {share}{hides}"
+    return f"noise of {best.error:.2%} of {share}"
+
+
+def _by_column(spec: Specification, best: Option) -> dict[str, float]:
+    """Return the noise of each column, or of its mean square, in its own unit."""
+    covers = isinstance(spec.query, SecondMomentQuery)
+    variances = np.diag(best.variances) if covers else best.variances[:, 0]
+    if spec.constant:  # it has no unit
+        variances = np.delete(variances, -2)
+    release = best.release.widest if isinstance(best.release, Composed) else best.release
+    noise = release.stretch * np.sqrt(variances) * spec.half ** (2 if covers else 1)
+    return dict(zip(spec.columns, noise.tolist(), strict=True))
+
+
+def page(statement: dict[str, Any]) -> str:
+    """Return a receipt to be read."""
+    lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
+    for key, value in statement.items():
+        if key not in ("says", "curve") and value is not None:
+            if isinstance(value, dict):
+                value = ", ".join(f"{name} {item}" for name, item in value.items())
+            lines.append(f"- {key.replace('_', ' ')}: {value}")
+    lines += [f"- delta at epsilon {e:g}: {delta:.3g}" for e, delta in statement["curve"]]
+    return "\n".join(lines) + "\n"
