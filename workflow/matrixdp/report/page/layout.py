@@ -92,7 +92,7 @@ def present(results: str | os.PathLike) -> list[str]:
         for folder, suffix in KINDS.items()
         for path in (root / folder).glob(f"*{suffix}")
     ]
-    known = {"timing", *(name.rpartition("/")[2] for name in found)}
+    known = {name.rpartition("/")[2] for name in found}
     loose = {path.stem for path in root.glob("*.csv")} - known
     return sorted([*found, *loose])
 
