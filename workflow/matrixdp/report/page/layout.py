@@ -81,20 +81,12 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def present(results: str | os.PathLike) -> list[str]:
-    """Return the names of all tables and figures below ``results``, and of loose tables there.
-
-    A loose table, such as ``claims.csv``, counts only if there is none of its name in ``tables``,
-    which is made for reading.
-    """
-    root = Path(results)
-    found = [
+    """Return the names of all tables and figures below ``results``."""
+    return sorted(
         f"{folder}/{path.stem}"
         for folder, suffix in KINDS.items()
-        for path in (root / folder).glob(f"*{suffix}")
-    ]
-    known = {name.rpartition("/")[2] for name in found}
-    loose = {path.stem for path in root.glob("*.csv")} - known
-    return sorted([*found, *loose])
+        for path in Path(results, folder).glob(f"*{suffix}")
+    )
 
 
 def place(
