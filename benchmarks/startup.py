@@ -1,21 +1,18 @@
 """CPU time of starting: Python, its packages and what each kind of job imports before it computes.
 
 Run it as ``python benchmarks/startup.py``; it takes about half a minute. Times are medians of
-repeats, on one thread. Below them, where ``results`` holds a run, what its jobs took, how much of
-that was starting, what Snakemake takes to plan and to run as many, and so the share of all time
-that was computing.
+repeats, on one thread. Below them stands what Snakemake takes to plan this workflow, and to run a
+job that does nothing.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +21,7 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 PACKAGES = ("numpy", "scipy.special", "pandas", "yaml", "jax", "matplotlib.figure")
 
-#: What the jobs import whose benchmarks lie in a folder of that name below results/benchmarks.
+#: What the jobs of a kind import.
 STUDY = "from matrixdp.experiments import study; study.registry()"
 KINDS = {
     "data": "import matrixdp.data.store",
@@ -85,20 +82,6 @@ def snakemake() -> tuple[float, float]:
     return cpu_of(*words, "--dry-run"), (toys[1] - toys[0]) / (TOYS - 1)
 
 
-def jobs(results: Path) -> dict[str, list[float]]:
-    """Return the CPU seconds of a run's jobs by kind, as Snakemake has measured them."""
-    folder = results / "benchmarks"
-    found = defaultdict(list)
-    for file in sorted(folder.rglob("*.tsv")):
-        kind, *names = file.relative_to(folder).with_suffix("").parts
-        if kind == "trials" and (results / "data" / names[0] / "arrays.npz").exists():
-            kind = "training"
-        with file.open(encoding="utf-8") as stream:
-            rows = csv.DictReader(stream, delimiter="\t")
-            found[kind if kind in KINDS else "others"] += [float(row["cpu_time"]) for row in rows]
-    return found
-
-
 def main() -> int:
     """Print the tables."""
     empty = cpu("pass")
@@ -106,35 +89,11 @@ def main() -> int:
     print(f"{'python -c pass':40} {empty:7.2f}")
     for package in PACKAGES:
         print(f"{f'import {package}, beyond that':40} {cpu(f'import {package}') - empty:7.2f}")
-    starts = {kind: cpu(statement) for kind, statement in KINDS.items()}
-    for kind, seconds in starts.items():
-        print(f"{f'a job that does nothing: {kind}':40} {seconds:7.2f}")
-
-    found = jobs(ROOT / "results")
-    if not found:
-        print("The folder results holds no run, whose jobs could be told here.")
-        return 0
-    print(
-        f"\n{'jobs of the last run':16} {'jobs':>5} {'CPU s':>7} {'starting':>9} {'computing':>9}"
-    )
-    total = starting = 0.0
-    for kind, times in found.items():
-        start = sum(min(starts[kind], seconds) for seconds in times)
-        total, starting = total + sum(times), starting + start
-        _print(kind, len(times), sum(times), start)
-    count = sum(map(len, found.values()))
-    _print("all", count, total, starting)
+    for kind, statement in KINDS.items():
+        print(f"{f'a job that does nothing: {kind}':40} {cpu(statement):7.2f}")
     plan, each = snakemake()
-    own = plan + count * each
     print(f"\nSnakemake: {plan:.1f} CPU s to read and plan, {each:.3f} for a job that does nothing")
-    print(f"Of {total + own:.0f} CPU s in all, {1 - starting / total:.0%} of the jobs' time and")
-    print(f"{(total - starting) / (total + own):.0%} of all time are computing")
     return 0
-
-
-def _print(kind: str, count: int, seconds: float, start: float) -> None:
-    share = 1 - start / seconds if seconds else 0
-    print(f"{kind:20} {count:5} {seconds:7.1f} {start:9.1f} {share:9.0%}")
 
 
 if __name__ == "__main__":

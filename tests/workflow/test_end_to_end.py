@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tinyproject import TINY, jobs_of, started, wait_for
+from tinyproject import TINY, jobs_of, jobs_of_table, started, wait_for
 
 from matrixdp.data import liver
 from matrixdp.data.matrices import content_sha256
@@ -112,7 +112,7 @@ def test_original_data_replace_simulated_ones(again, mirror):
     setting = ["--config", "data={source: original}"]
     outcome = again.make("table2", "table4", *setting, DATA_MIRROR=mirror)
     datasets = {f"data/{name}" for name in ("liver", "movement", "ctg")}
-    assert outcome.jobs == jobs_of("first_pc") | datasets | {"tables/table2", "settings"}
+    assert outcome.jobs == jobs_of("first_pc") | jobs_of_table("table2") | datasets | {"settings"}
     assert_status(again, "original", 2, 4)
     # And back.
     assert again.plan("table4").jobs == jobs_of("first_pc") | {"data/movement", "settings"}

@@ -46,7 +46,7 @@ def described(tmp_path):
             text = re.sub(rf"^{old} =.*", new, text, flags=re.M)
         (tmp_path / "people.toml").write_text(text)
         papers = config.resolve({**TINY, "matrix": str(tmp_path / "people.toml")})
-        return config.resolve(own.configured(papers))
+        return own.configured(papers)
 
     return write
 

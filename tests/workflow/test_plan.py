@@ -10,7 +10,7 @@ import re
 
 import pytest
 import yaml
-from tinyproject import ROOT, TINY, jobs_of
+from tinyproject import ROOT, TINY, jobs_of, jobs_of_table
 
 pytestmark = pytest.mark.slow
 
@@ -19,10 +19,10 @@ SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
 TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
 AUDITS = {f"audit/{name}" for name in TABLES.values()}
 REFERENCES = {"trials/regression/default/nonprivate", "trials/first_pc/default/random"}
-SHOWN = {"settings", "tables/table2", *(f"tables/{name}" for name in TABLES)}
+SHOWN = {"settings", *jobs_of_table("table2", *TABLES)}
 MATRICES = len({experiment["dataset"] for experiment in SHIPPED.values()})
 #: What an edit of a mechanism that the audit replays reruns, whatever mechanisms are run.
-AUDITED = AUDITS | {f"tables/{name}" for name in TABLES}
+AUDITED = AUDITS | jobs_of_table(*TABLES)
 QUICK = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
 
 
@@ -39,9 +39,9 @@ def counted(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("table2", {"matrix": MATRICES, "table": 1, "settings": 1}),
-        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1}),
-        ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 3, "settings": 1}),
+        ("table2", {"matrix": MATRICES, "table": 1, "latex": 1, "settings": 1}),
+        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1, "latex": 1}),
+        ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 1, "settings": 1}),
     ],
 )
 def test_jobs_of_a_target(target, expected, shipped):
@@ -89,7 +89,7 @@ def test_every_named_target_can_be_planned(shipped):
 
 def test_a_target_asks_for_all_of_its_files(again):
     (again.folder / "results" / "tables" / "table4.md").unlink()
-    assert again.plan("table4").jobs == {"tables/table4"}
+    assert again.plan("table4").jobs == jobs_of_table("table4")
 
 
 def test_all_asks_for_what_is_missing(unrun):
@@ -184,10 +184,10 @@ def test_touching_reruns_nothing_and_an_edit_its_family(again):
 FLOORS = {
     "mechanisms/allocation.py": AUDITED
     | jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
-    "data/liver.py": jobs_of("regression") | {"data/liver", "tables/table2"},
+    "data/liver.py": jobs_of("regression") | {"data/liver"} | jobs_of_table("table2"),
     "report/tables/comparison.py": SHOWN - {"settings"},
     "../readings.yaml": jobs_of() | SHOWN,
-    "../published/table3.csv": {"tables/table3"},
+    "../published/table3.csv": jobs_of_table("table3"),
 }
 
 

@@ -204,8 +204,13 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= {f"audit/{experiment}", f"tables/{tables[experiment]}"}
+                found |= {f"audit/{experiment}", *jobs_of_table(tables[experiment])}
     return found
+
+
+def jobs_of_table(*names: str) -> set[str]:
+    """Return the jobs that make tables of the papers, in LaTeX too."""
+    return {f"tables/{name}{ending}" for name in names for ending in ("", "_latex")}
 
 
 def started(project: TinyProject, *command: str) -> AbstractContextManager[subprocess.Popen]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from matrixdp import discovery
 from matrixdp.checks import InputError, choice, plural
-from matrixdp.config import OWN
+from matrixdp.config import OWN, resolve
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
@@ -51,11 +51,11 @@ def folder(file: str | os.PathLike) -> str:
 
 
 def configured(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a run on the matrix that a resolved one names.
+    """Return the configuration of a run on the matrix that a resolved one names, resolved too.
 
-    Its data set is described under ``matrix``, its one experiment has every mechanism. Epsilon,
-    delta and neighbours are those of the specification; ``experiment_defaults`` adds epsilons. A
-    quarter of the records tests a regression.
+    Its data set is described under ``matrix``, its one experiment has every mechanism, and which of
+    them is ``recommended``. Epsilon, delta and neighbours are those of the specification;
+    ``experiment_defaults`` adds epsilons. A quarter of the records tests a regression.
 
     Raises:
         InputError: the specification cannot be used, or asks for what no task can judge.
@@ -83,21 +83,23 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         "mechanisms": [NONPRIVATE, baseline, *mechanisms],
         "trials": shared["trials"],
         "epsilons": [*shared["epsilons"], spec.epsilon],
-        "recommended": recommended(spec),
     }
     if spec.target:
         experiment |= {"target": spec.target, "train": spec.query.records * 3 // 4}
-    return {
-        **config,
+    name = f"my_{spec.kind}"
+    changed = {
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
         "table_epsilon": spec.epsilon,
         "delta": spec.delta or config["delta"],
         "adjacency": spec.query.adjacency,
         "matrix": _described(spec),
-        "experiments": {f"my_{spec.kind}": experiment},
+        "experiments": {name: experiment},
         "training": {},
     }
+    resolved = resolve({**config, **changed})
+    resolved["experiments"][name]["recommended"] = recommended(spec)
+    return resolved
 
 
 def recommended(spec: Specification) -> str:

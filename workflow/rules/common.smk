@@ -21,7 +21,7 @@ try:
         from matrixdp import own
 
         RESULTS = f"results/my_matrix/{own.folder(config['matrix'])}"
-        config = configuration.resolve(own.configured(config))
+        config = own.configured(config)
 except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))

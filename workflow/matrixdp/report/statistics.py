@@ -245,15 +245,15 @@ def median_of(values: ArrayLike) -> Median:
     """
     from scipy.stats import binom, binomtest
 
-    values = np.sort(np.asarray(values, dtype=float))
-    values = values[np.isfinite(values)]
-    n = len(values)
+    trials = np.sort(np.asarray(values, dtype=float))
+    trials = trials[np.isfinite(trials)]
+    n = len(trials)
     # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
     k = int(binom.ppf(LEVEL / 2, n, 0.5))
-    low, high = (values[k - 1], values[n - k]) if k else (-np.inf, np.inf)
-    positive, signs = int((values > 0).sum()), int((values != 0).sum())
+    low, high = (trials[k - 1], trials[n - k]) if k else (-np.inf, np.inf)
+    positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
     p = binomtest(positive, signs).pvalue if signs else 1.0
-    return Median(float(np.median(values)), float(low), float(high), max(float(p), SMALLEST))
+    return Median(float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST))
 
 
 class Pair(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ CODE = ("imgm_code", "imgm_code_batch_steps")
 #: The data sets of the authors' public code, and the batch sizes that it sets.
 CODED, BATCHES = ("mnist", "cifar10", "adult", "svhn"), (64, 128, 256)
 #: The records, lot and batch that the code itself sets in commit 2b7b36e, and its epochs.
-CODE_SETTINGS = {
+CODE_SETTINGS: dict[str, dict[str, Any]] = {
     "mnist": {"records": 60_000, "lot": 128, "batch": 128},
     "cifar10": {"records": 50_000, "lot": 256, "batch": 64},
     "svhn": {"records": 73_257, "lot": 256, "batch": 64},

@@ -81,19 +81,12 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def present(results: str | os.PathLike) -> list[str]:
-    """Return the names of all tables and figures in ``results``, and of other CSV files there.
-
-    Such a file, as ``claims.csv``, counts only if ``tables`` has no table of its name.
-    """
-    root = Path(results)
-    names = [
+    """Return the names of all tables and figures below ``results``."""
+    return sorted(
         f"{folder}/{path.stem}"
         for folder, suffix in KINDS.items()
-        for path in (root / folder).glob(f"*{suffix}")
-    ]
-    taken = {"timing", *(name.rpartition("/")[2] for name in names)}
-    loose = {path.stem for path in root.glob("*.csv")} - taken
-    return sorted([*names, *loose])
+        for path in Path(results, folder).glob(f"*{suffix}")
+    )
 
 
 def place(
