@@ -9,6 +9,7 @@ import pytest
 from matrixdp import catalogue
 from matrixdp.report import comparisons
 from matrixdp.report.figures import registry as figures
+from matrixdp.report.tables import comparison
 
 KEPT = Path(__file__).parents[2] / "results/reference"
 TABLES = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
@@ -29,7 +30,11 @@ def text(frame, *columns):
 def private(frame, means="mean"):
     """Return the rows at epsilon 1 of mechanisms, one each."""
     rows = frame[frame["epsilon"].eq(1) & frame[means].notna()]
-    return text(rows[~rows["mechanism"].isin(catalogue.REFERENCES)], *KEYS).set_index(KEYS)
+    rows = text(rows[~rows["mechanism"].isin(catalogue.REFERENCES)], *KEYS)
+    # A share that was fixed in public may be the chosen one too.
+    rows = rows.drop_duplicates(KEYS).set_index(KEYS)
+    # A table has words of its own for a row that no test tells from the baseline.
+    return rows.replace({"against_chance": {comparison.AT_CHANCE: comparisons.EVEN}})
 
 
 def disagreements(experiment, table, figure, compared):
@@ -37,7 +42,7 @@ def disagreements(experiment, table, figure, compared):
     printed, drawn = private(table), private(figure[figure["kind"].eq("mechanism")])
     baseline = next(iter({*catalogue.REFERENCES} & {*trivial(table)}), "")
     judged = text(comparisons.against(compared, baseline), *KEYS, "verdict")
-    judged = judged[judged["epsilon"].eq(1)].set_index(KEYS)["verdict"]
+    judged = judged[judged["epsilon"].eq(1)].drop_duplicates(KEYS).set_index(KEYS)["verdict"]
     verdicts = text(printed, "against_chance")["against_chance"]
     wrong = [key for key in printed.index if key in judged.index and judged[key] != verdicts[key]]
     both = printed.join(text(drawn, "against_chance"), how="inner", suffixes=("", "_drawn"))
@@ -68,9 +73,9 @@ def test_a_row_has_one_verdict_in_table_figure_and_comparisons(experiment):
 def test_another_verdict_in_one_place_is_seen(place):
     table, figure = kept("tables/table5"), kept("figures/data/curves_covariance")
     frame = {"table": table, "figure": figure}[place]
-    row = frame["epsilon"].eq(1) & frame["mechanism"].eq("goe") | frame["mechanism"].eq("laplace")
+    row = frame["epsilon"].eq(1) & frame["mechanism"].eq("laplace")
+    assert set(frame.loc[row, "against_chance"].dropna()) == {"worse"}
     frame.loc[row, "against_chance"] = "better"
-    frame.loc[row & frame["mechanism"].eq("laplace"), "against_chance"] = "worse"
     wrong, _ = disagreements("covariance", table, figure, kept("comparisons/covariance"))
     assert wrong
 

@@ -206,9 +206,13 @@ def _format_range(values: pd.Series) -> str:
 
 
 def _advice(run: Run, entry: Words) -> Words | None:
-    phrases = []
+    phrases, topics = [], set()
     for name, row in run.advice().items():
         about = catalogue.experiment(name)
+        # One experiment of each kind; the table has all.
+        if about.topic and about.topic in topics:
+            continue
+        topics.add(about.topic)
         topic = f"{about.topic} ({about.name})" if about.kind else about.topic or about.name
         form = entry["best" if row["beats_chance"] in (True, "True") else "none"]
         others = 0 if row["clear"] in (True, "True") else int(row["tied"])
