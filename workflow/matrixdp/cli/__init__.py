@@ -1,9 +1,10 @@
 """Verbs: commands of people, and what the workflow's rules call.
 
-``matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit status 2. A verb
-is the module of its name here, whose first line says what it does, with a function ``run``: its
-parameters are the verb's arguments, those by keyword alone its options. Of the other modules
-nothing is imported, and what a verb needs only when it runs: every job starts quickly.
+``matrixdp VERB --help`` explains a verb. Bad input ends with one sentence and exit status 2.
+
+A verb is a module of this package. The first line of its docstring is the help text. Parameters of
+its function ``run`` are the verb's arguments; keyword-only parameters are its options. Only the
+module of the verb is imported, and its dependencies only when it runs, so that jobs start quickly.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from typing import NoReturn
 
 from matrixdp.version import VERSION
 
-#: Those for a matrix of one's own, in the order of use.
+#: Verbs for a person's own matrix, in the order of use.
 _OWN = ("recommend", "release")
 _FILES = sorted(
     Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
 )
 
-#: What every verb does, from the first line of its module.
+#: The help text of every verb, from the first line of its module.
 VERBS = {
     file.stem: file.read_text(encoding="utf-8").partition(".")[0].strip('"') for file in _FILES
 }
@@ -74,11 +75,11 @@ def _run(words: list[str]) -> int:
             _add_arguments(added, run)
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
-    # Not before: an interrupt while numpy is imported ends as one at any other time does.
+    # Imported here, so that ``main`` also catches an interrupt during the import of numpy.
     from matrixdp.checks import InputError
 
     try:
-        # Parallelism is over jobs; BLAS threads on top of them only fight for the cores.
+        # Jobs run in parallel; additional BLAS threads would compete for the cores.
         with _one_thread():
             run(**options)
     except InputError as error:
@@ -121,7 +122,7 @@ def _seed(text: str) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as the verbs do."""
+    """A parser that reports errors in one line, as the verbs do."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see `{self.prog} --help`\n")

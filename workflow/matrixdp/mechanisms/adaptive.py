@@ -1,14 +1,14 @@
 """Clipped second moments after Dong, Liang & Yi (NeurIPS 2022), composed as Gaussian DP.
 
-Their adaptive method searches for a radius with the sparse vector technique, and releases either
-noisy second moments or their eigenvectors and eigenvalues apart, whichever a bound says is better.
-Constants are those of the authors' code (github.com/hkustDB/PrivateCovariance, AdaptiveCov), with
-4^k for the noise at radius 2^k; in the search that code has 2^k there.
+Their adaptive method searches for a radius with the sparse vector technique. It then releases noisy
+second moments, or noisy eigenvalues along noisy eigenvectors, whichever has the smaller error
+bound. Constants are those of the authors' code (github.com/hkustDB/PrivateCovariance, AdaptiveCov),
+except that the noise at radius 2^k has the factor 4^k; the search of that code has 2^k.
 
 Under zCDP an eighth of rho is for the trace, an eighth for the search, the rest for the moments.
-Here the same shares are of mu^2. The search is pure epsilon-DP, and so mu-Gaussian DP with
-Phi(mu / 2) = e^epsilon / (1 + e^epsilon): of the two lines of its trade-off curve the Gaussian one
-passes below the corner, and is convex.
+Here these are the shares of mu^2. The search is pure epsilon-DP, and so mu-Gaussian DP with
+Phi(mu / 2) = e^epsilon / (1 + e^epsilon). That Gaussian trade-off curve passes through the corner
+of the pure one; it is convex, and so nowhere above the two lines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8
 
-#: Radii tried: down to 2^-79 of the largest norm, or 2^-(m n).
+#: Number of radii of the search: down to 2^-79 of the largest norm, or 2^-(m n).
 RADII = 79
 
 
@@ -38,8 +38,9 @@ RADII = 79
 class Spectrum(Release):
     """Noisy second moments with eigenvalues in [0, R^2].
 
-    With an ``eigenvalue_std`` above 0 they are the exact ones with noise of their own, of that
-    standard deviation, and no longer those of ``moments``.
+    Eigenvectors are those of the noisy ``moments``, and so are the eigenvalues where
+    ``eigenvalue_std`` is 0. Otherwise the eigenvalues are the exact ones plus noise of that
+    standard deviation.
     """
 
     moments: GaussianRelease
@@ -58,9 +59,12 @@ class Spectrum(Release):
 class ChosenBySearch(Chosen):
     """The radius by a sparse-vector search: the first one at which clipping costs more than noise.
 
-    ``source`` is the query without clipping, ``trace_std`` the deviation of the noise of the mean
-    squared norm over its largest value, ``search`` the epsilon of the search, ``rest`` the mu of
-    what is released at the chosen radius, ``failure`` the authors' beta.
+    Attributes:
+        source: the query without clipping.
+        trace_std: standard deviation of the noise on the mean squared norm over its largest value.
+        search: the epsilon of the search.
+        rest: the mu of the release at the chosen radius.
+        failure: the authors' beta.
     """
 
     source: SecondMomentQuery
@@ -70,7 +74,7 @@ class ChosenBySearch(Chosen):
     failure: float
 
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
-        """Return what is released at a number of :meth:`choose`."""
+        """Return the moments and the release for a number of :meth:`choose`."""
         step, apart = divmod(number, 2)
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))
         share = self.rest / np.sqrt(2) if apart else self.rest
@@ -81,7 +85,7 @@ class ChosenBySearch(Chosen):
         return moments, Spectrum.by_mu(self.rest, budget, **of)
 
     def choose(self, records: Array, streams: Streams) -> Array:
-        """Return twice the step at which the search stops, plus 1 where eigenvalues go apart."""
+        """Return twice the step of the search's stop, plus 1 for separate eigenvalues."""
         count = records.shape[-1]
         steps = self.steps
         squares = np.einsum("...ij,...ij->...j", records, records) / self.query.domain.radius**2
@@ -99,15 +103,19 @@ class ChosenBySearch(Chosen):
 
     @property
     def steps(self) -> Array:
-        """Numbers of the radii that the search tries, from 0 on."""
+        """Numbers of the candidate radii, from 0."""
         return np.arange(min(self.query.features * self.query.records, RADII) + 1.0)
 
     def expected(self, trace: Array, steps: Array) -> tuple[Array, Array]:
         """Return the authors' bounds on the Frobenius error of both releases at the steps.
 
-        ``trace`` bounds the mean squared norm over its largest value, shape (trials,); step j (s,)
-        has the radius 2^-j of the largest norm. Of the noisy matrix, shape (1, s), and of
-        eigenvectors and eigenvalues apart, shape (trials, s).
+        Args:
+            trace: bounds on the mean squared norm over its largest value, shape (trials,).
+            steps: numbers j of the radii 2^-j of the largest norm, shape (s,).
+
+        Returns:
+            The bounds for the noisy matrix, shape (1, s), and for separate eigenvectors and
+            eigenvalues, shape (trials, s).
         """
         m, n, beta = self.query.features, self.query.records, 0.75 * self.failure
         root = self.rest / np.sqrt(2)
@@ -140,10 +148,10 @@ def losses(squares: Array, steps: Array) -> Array:
 
 @dataclass(frozen=True)
 class AdaptiveCovariance(Mechanism):
-    """The adaptive method of Dong, Liang & Yi, see the head of this file.
+    """The adaptive method of Dong, Liang & Yi; see the docstring of the module.
 
-    The bounds behind the choice may fail with the probability ``failure`` (beta), between 0 and 1;
-    0.1 is the default of the authors' code.
+    ``failure`` (beta), between 0 and 1, is the probability that the bounds of the choice fail. Its
+    default is that of the authors' code.
     """
 
     failure: float = 0.1

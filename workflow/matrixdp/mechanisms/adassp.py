@@ -1,19 +1,19 @@
-"""Linear regression from noisy normal equations with a ridge that fits the data.
+"""Linear regression from noisy normal equations with an adaptive ridge.
 
-AdaSSP (Wang, UAI 2018, Algorithm 2): the smallest eigenvalue of X X^T is released first, and the
-ridge fills up to the size of the noise what that lacks.
+AdaSSP (Wang, UAI 2018, Algorithm 2) first releases the smallest eigenvalue of X X^T. The ridge is
+the difference between the size of the noise and that eigenvalue, at least 0.
 
-Here records z = (x, y) may first be clipped together, to |z| <= R. Then all three sensitivities
-follow from R, with n records, of which one is replaced:
+Here records z = (x, y) may first be clipped jointly, to |z| <= R. All three sensitivities then
+follow from R, for one replaced record of n:
 
-- smallest eigenvalue of X X^T / n: R^2 / n. By Weyl's inequality it moves by at most the extreme
-  eigenvalues of (x x^T - x' x'^T) / n, which lie in [-R^2 / n, R^2 / n] as |x| <= |z| <= R;
+- smallest eigenvalue of X X^T / n: R^2 / n. By Weyl's inequality it changes by at most the extreme
+  eigenvalues of (x x^T - x' x'^T) / n. These lie in [-R^2 / n, R^2 / n], as |x| <= |z| <= R;
 - X X^T / n: sqrt(2) R^2 / n in the Frobenius norm, as |x x^T - x' x'^T|^2 = |x|^4 + |x'|^4
   - 2 (x . x')^2 <= 2 R^4;
-- sum_j x_j y_j / n: R^2 / n, as |x| |y| <= (|x|^2 + y^2) / 2 <= R^2 / 2 for each of two records.
+- sum_j x_j y_j / n: R^2 / n, as |x| |y| <= (|x|^2 + y^2) / 2 <= R^2 / 2 for both records.
 
-The ridge is set by the noise, and so follows from R too. Clipping shrinks y with x, and so biases
-least squares where large records predict otherwise than small ones.
+The noise determines the ridge, which thus follows from R too. Clipping shrinks y with x. That
+biases least squares where large and small records have different regressions.
 """
 
 from __future__ import annotations
@@ -41,9 +41,12 @@ class RidgedEquations(Release):
 
     The entry of y with itself is not released: it is 0.
 
-    ``eigenvalue_std`` and ``target_std`` are deviations of the noise of the smallest eigenvalue and
-    of sum_j x_j y_j / n, ``explaining`` the release of the second moments of x. ``margin`` of its
-    deviations are taken off the noisy eigenvalue, of which ``needed`` is asked for.
+    Attributes:
+        eigenvalue_std: standard deviation of the noise on the smallest eigenvalue.
+        explaining: the release of the second moments of x.
+        target_std: standard deviation of the noise on sum_j x_j y_j / n.
+        margin: how many deviations are subtracted from the noisy eigenvalue.
+        needed: the required size of the smallest eigenvalue plus the ridge.
     """
 
     query: NormalEquations
@@ -74,15 +77,15 @@ class RidgedEquations(Release):
 
 @dataclass(frozen=True)
 class AdaSSP(Mechanism):
-    """AdaSSP: three releases with equal shares of mu^2, which are composed exactly.
+    """AdaSSP: three releases with equal shares of mu^2, composed exactly.
 
     Records are clipped to R^2 = ``share`` times the largest squared norm; 1 clips nothing.
 
-    The paper gives each a third of epsilon and of delta and takes sqrt(ln(6 / delta)) / (epsilon /
-    3) for the standard deviation per unit of sensitivity; here it is sqrt(3) / mu(epsilon, delta).
-    Its neighbours add or remove a record; here the sensitivities are those of the query's. The
-    ridge may be too small for the noise with the probability ``failure`` (the paper's rho), between
-    0 and 1.
+    In the paper each release has a third of epsilon and of delta. Its standard deviation per unit
+    of sensitivity is sqrt(ln(6 / delta)) / (epsilon / 3); here it is sqrt(3) / mu(epsilon, delta).
+    The paper's neighbours add or remove a record; here the sensitivities are those of the query.
+    ``failure`` (the paper's rho), between 0 and 1, is the probability that the ridge is too small
+    for the noise.
     """
 
     share: float = 1.0
@@ -135,7 +138,7 @@ class RidgedByHistogram(ChosenByHistogram):
         return self.candidates[number], self.equations[number]
 
     def added_ridge(self, scale: GaussianRelease) -> float:
-        """Return 0: the equations have their ridge."""
+        """Return 0: the equations already have a ridge."""
         return 0.0
 
     def needed_ridges(self) -> list[float]:

@@ -1,7 +1,7 @@
-"""How a precision budget is shared between directions.
+"""Allocations of a precision budget to directions.
 
 Precision is the inverse of variance. MVG (Chanyaswad et al., section 6) limits the l2 norm of the
-precisions of all directions; an allocation says how much each direction gets of that.
+precisions of all directions; an allocation gives each direction a share of the limit.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ class Allocation(abc.ABC):
     def precisions(self, budget: float, features: int, spectrum: Array | None) -> Array:
         """Return the precision of each direction, shape (m,), or (trials, m) with a spectrum.
 
-        ``budget`` limits the l2 norm of the precisions. ``spectrum`` has the eigenvalues of X X^T
-        along the directions, shape (trials, m), in descending order and above 0; None if there are
-        none that may be used. InputError: the allocation does not fit, or needs a spectrum that is
-        not there.
+        Args:
+            budget: limit on the l2 norm of the precisions.
+            features: number m of directions.
+            spectrum: private eigenvalues of X X^T along the directions, shape (trials, m), above 0
+                and descending; None without private directions.
+
+        Raises:
+            InputError: the allocation does not fit the features, or needs a missing spectrum.
         """
 
 
@@ -49,7 +53,7 @@ class FixedShares(Allocation):
 
 @dataclass(frozen=True)
 class Shares(FixedShares):
-    """The shares themselves (MVG, Algorithms 1 and 2), above 0 with sum 1; None: all the same."""
+    """Explicit shares (MVG, Algorithms 1 and 2), above 0 with sum 1; None: equal shares."""
 
     theta: tuple[float, ...] | None = None
 
@@ -149,15 +153,15 @@ def water_filling(eigenvalues: ArrayLike, total: float) -> Array:
     spread = np.cumsum(floor, axis=-1) - filled * floor
     active = np.count_nonzero(total + spread > 0, axis=-1, keepdims=True)
     depth = np.take_along_axis(np.cumsum(floor, axis=-1), active - 1, axis=-1)
-    # Added in this order, a total far below the floors is not lost to rounding.
+    # This order of additions preserves a total far below the floors against rounding.
     u = total / active + (depth / active - floor)
-    # One filled direction takes all; otherwise rounding must not leave the sum above the limit.
+    # Rounding must not leave the sum above the limit; one filled direction takes all of it.
     u = np.where(filled <= active, np.maximum(u, 0), 0)
     return u * (total / u.sum(axis=-1, keepdims=True))
 
 
 def printed_formula(eigenvalues: ArrayLike, total: ArrayLike) -> Array:
-    """Return u of Eq. (25) as printed, whose level takes all directions as filled."""
+    """Return u of Eq. (25) as printed; its level is computed as if all directions were filled."""
     floor = 1 / np.asarray(eigenvalues, dtype=float)
     level = (total + floor.sum(axis=-1, keepdims=True)) / floor.shape[-1]
     return level - floor
@@ -166,8 +170,8 @@ def printed_formula(eigenvalues: ArrayLike, total: ArrayLike) -> Array:
 def quadratic_filling(eigenvalues: ArrayLike, norm: float) -> Array:
     """Return u > 0 that maximises sum ln(1 + lambda u) subject to |u|_2 = norm, shape (..., m).
 
-    Stationarity gives u = (lambda / v) / (1 + sqrt(1 + 2 lambda^2 / v)) for a multiplier v, whose
-    norm falls monotonically in v; v is bisected in log space.
+    Stationarity gives u = (lambda / v) / (1 + sqrt(1 + 2 lambda^2 / v)) for a multiplier v. The
+    norm of u decreases in v, which is bisected in log space.
     """
     eigenvalues = np.asarray(eigenvalues, dtype=float)
 

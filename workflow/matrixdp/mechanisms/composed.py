@@ -1,9 +1,9 @@
-"""Releases in several parts for real use, each part with noise that is safe on a real computer.
+"""Real releases in several parts, each part with noise that is safe on a real computer.
 
-A part is a Gaussian release of its own: the mean, the shares of records by length, and the second
-moments of records clipped to the radius that these choose. Later parts may depend on what earlier
-ones answer: mu^2 adds up all the same (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). The records
-enter through the answers alone, so that all else is post-processing.
+Each part is a Gaussian release: the mean, the shares of records by length, and the second moments
+of records clipped to the radius that the shares select. Later parts may depend on the answers of
+earlier ones: mu^2 adds up nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter
+through the answers alone, so that all other steps are post-processing.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
 
-#: Records at once, of those that are all in memory.
+#: Records per block, where all records are in memory.
 _ROWS = 1 << 14
 
-#: The records in blocks (k, m), from the start each time that it is called.
+#: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
-#: From a part and its exact value to its noisy one.
+#: Maps a part and its exact value to the noisy value.
 Answer = Callable[[GaussianRelease, Array], Array]
 
 
@@ -78,10 +78,10 @@ class Part(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a composition answers: second moments (m, m) of clipped records about a centre (m,).
+    """The result of a composition: second moments (m, m) of clipped records about a centre (m,).
 
-    ``moments_std`` and ``centre_std`` are root mean squares of the noise of an entry; the latter is
-    0 where records are clipped about zero. All is in the unit of the records.
+    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
+    where records are clipped about zero. All values are in the unit of the records.
     """
 
     moments: Array
@@ -101,9 +101,9 @@ class Composed:
     """A release in several parts.
 
     Attributes:
-        query: what it answers, with the public bounds that it is calibrated to.
-        epsilon, delta: the guarantee, with all that the sampler adds to delta.
-        simulated: the same mechanism as the experiments run it.
+        query: the query, with the public bounds of the calibration.
+        epsilon, delta: the guarantee, which includes the sampler's part of delta.
+        simulated: the same mechanism as in the experiments.
     """
 
     query: SecondMomentQuery
@@ -118,7 +118,7 @@ class Composed:
 
     @property
     def mu(self) -> float:
-        """What all parts spend together."""
+        """The mu of all parts together."""
         assert self.simulated.mu is not None
         return self.simulated.mu
 
@@ -175,7 +175,7 @@ class Composed:
 
     @property
     def numbers(self) -> int:
-        """Numbers that all parts draw at most."""
+        """The largest number of random numbers of all parts."""
         return sum(part.numbers for part in self.parts)
 
     @property
@@ -185,13 +185,13 @@ class Composed:
 
     @property
     def statement(self) -> PrivacyStatement:
-        """What a release promises."""
+        """The privacy statement of a release."""
         return PrivacyStatement(
             self.epsilon_actual, self.delta, self.mu, self.extra_delta, self.query.adjacency
         )
 
     def check(self) -> None:
-        """Check that there is safe noise for every part.
+        """Check that safe noise exists for every part.
 
         Raises:
             InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
@@ -215,8 +215,8 @@ class Composed:
 
         Args:
             rows: the records, which are clipped to the public bounds.
-            answer: adds a part's noise; that of the operating system's bits unless an audit
-                replays another.
+            answer: adds a part's noise. By default its bits are those of the operating system; an
+                audit replays other noise.
 
         Raises:
             InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
@@ -257,7 +257,7 @@ def clipped_moments(
     Args:
         query: with its public bounds.
         epsilon, delta: the guarantee, delta above 0.
-        about_mean: whether records are first moved by their mean, for half of mu^2.
+        about_mean: whether a private mean, for half of mu^2, is first subtracted from the records.
 
     Raises:
         InputError: a number is out of range, or there is no safe noise at this guarantee.

@@ -2,7 +2,7 @@
 
 The mechanism adds Z = U1 N U2^T and limits the precisions of both factors:
 |sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. The condition is
-sufficient but far from necessary: every release here also carries the ``mu`` that it really has.
+sufficient but far from necessary: every release here also states its actual ``mu``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, Se
 
 ZETAS = ("sqrt", "literal")
 
-#: Of noise that has no guarantee.
+#: Mu of a release without a guarantee.
 NO_LIMIT = Mu(np.inf, True)
 
 
 class Coefficients(NamedTuple):
-    """Of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; Theorem 3 has omega for alpha)."""
+    """Those of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; omega is Theorem 3's alpha)."""
 
     alpha: Any
     omega: Any
@@ -75,16 +75,16 @@ class MVG(Mechanism):
     moments) has Psi = Sigma and Z = U N U^T, U = W diag(sqrt(t)), which is not symmetric.
 
     Args:
-        theorem: 2 for any query; 3, stated for positive semi-definite queries, though its bound
-            holds for every query, since the two terms that it merges are bounded jointly.
-        zeta: ``sqrt`` takes the root of the Laurent-Massart bound on |N|_F^2, which the proof
-            (Lemma 1) needs; ``literal`` is the paper's Table 1 without the root, private but with
-            more noise.
+        theorem: 2 or 3. The paper states Theorem 3 for positive semi-definite queries. Its bound
+            holds for every query, because the two terms that it merges are bounded jointly.
+        zeta: ``sqrt`` takes the root of the Laurent-Massart bound on |N|_F^2, as the proof
+            (Lemma 1) requires. ``literal`` is the paper's Table 1 without the root: private, but
+            with more noise.
         sensitivity: ``paper`` or ``tight`` l2 sensitivity.
-        gamma: bound on the Frobenius norm of the value; None for the public one of the query. One
-            below that, such as that of the data, takes the guarantee away: ``epsilon_actual`` is
+        gamma: bound on the Frobenius norm of the value; None for the public one of the query. A
+            smaller bound, such as that of the data, voids the guarantee: ``epsilon_actual`` is
             infinite.
-        allocation: how the directions share the precision.
+        allocation: the shares of precision of the directions.
         directions: None for the standard basis, an orthonormal basis with one direction per
             column, or :class:`PrivateDirections` (identity query only).
     """

@@ -1,10 +1,9 @@
-"""What a release answers about a person's own records, scored by the measure of the answer.
+"""Tasks on a person's own records, with a metric for each kind of release.
 
-Second moments are scored by their relative Frobenius error, a first component by the variance that
-it captures, a regression by its error on test records. Components and regressions are those of
-records with a constant before their last column, as a release has them (see
-:mod:`matrixdp.mechanisms.moments`): the component is that of the covariance about the mean, and the
-regression has an intercept.
+Second moments are scored by their relative Frobenius error, a first component by its captured
+variance, a regression by its error on test records. As in a release, records get a constant before
+their last column (see :mod:`matrixdp.mechanisms.moments`). So the component is that of the
+covariance about the mean, and the regression has an intercept.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
 from matrixdp.trials import MEAN, NONPRIVATE, ZERO
 
-#: Bounds of the constant; they hold the zero of a record that is left out.
+#: Bounds of the constant; they include 0 for a zeroed record.
 _CONSTANT = (0.0, 1.0)
 
 
@@ -96,9 +95,9 @@ class _Captured(Instance):
 
 @dataclass(frozen=True)
 class MomentsError(Task):
-    """Second moments; the Frobenius norm of their error over that of the exact ones.
+    """Second moments; the Frobenius norm of their error over that of the exact moments.
 
-    Zeros in place of all moments have an error of 1.
+    A matrix of zeros has an error of 1.
     """
 
     metric = "frobenius"
@@ -107,7 +106,7 @@ class MomentsError(Task):
     references = (NONPRIVATE, ZERO)
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share."""
+        """Return the instance of all trials."""
         return _Frobenius(matrix)
 
 
@@ -123,20 +122,20 @@ class _WithConstant(Task):
         return super().query(name, wider, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
-        """Return the index of a feature: the last one stands behind the constant."""
+        """Return the index of a feature: the last one comes after the constant."""
         return feature + (feature == features - 1)
 
 
 @dataclass(frozen=True)
 class CapturedVariance(_WithConstant):
-    """First principal component about the mean; the share of its variance that is not captured."""
+    """First principal component about the mean; the uncaptured share of its variance."""
 
     metric = "lost_variance"
     queries = ("covariance", "identity")
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share."""
+        """Return the instance of all trials."""
         return _Captured(matrix)
 
 
@@ -169,24 +168,24 @@ class _Line(Instance):
     def _score(self, released: Released, shared: Shared) -> Array:
         records, yields = self.matrix.shape[-1], released.yields
         if yields == "matrix":
-            # The constant is known, with noise or without.
+            # The constant is public and needs no noise.
             values = released.values.copy()
             values[..., CONSTANT, :] = 1
             released = released._replace(values=values)
         moments = estimated(released, records)
         ridge = 1 / records
         if yields == "second_moments":
-            # What brings a ridge of its own has no noise of a known size.
+            # A release that adds a ridge itself has a NaN noise_std.
             noise, features = released.noise_std, moments.shape[-1] - 2
             ridge = moments_ridge(noise, features) if np.isfinite(noise) else 0.0
         elif yields == "matrix":
-            # No noise was added to the constant, and none is taken off.
+            # The constant has no noise, and so none to subtract.
             moments[..., CONSTANT, CONSTANT] = 1
         estimate = centred(moments, weighted=yields != "matrix")
         return self._predicted(*regression(estimate, ridge))
 
     def _predicted(self, coefficients: Array, intercept: Array) -> Array:
-        # Public bounds hold every target.
+        # Every target lies in the public bounds.
         lines = (coefficients[:, None, :] @ self._features)[:, 0] + intercept[:, None]
         return self._rmse(np.clip(lines, -1, 1))
 
@@ -194,7 +193,7 @@ class _Line(Instance):
         return self._predicted(*regression(centred(second_moments(records)), 0.0))
 
     def guess(self, name: str, streams: Streams, domain: Box) -> Array:
-        # The mean of the target: it costs no privacy in the comparison, but it is no release.
+        # The mean of the target, a baseline and no release: it is not private.
         return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
 
 

@@ -21,8 +21,9 @@ PENALTIES = tuple(10.0**power for power in range(-4, 4))
 def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
     """Return the coefficients of ridge regression of one feature on the others, (trials, m - 1).
 
-    Kernel ridge regression with a linear kernel and no intercept, in its primal form: of Gram
-    matrices X X^T alone, (trials, m, m). The penalty is on the diagonal of the others' block.
+    This is kernel ridge regression with a linear kernel and no intercept, in its primal form: it
+    needs only the Gram matrices X X^T, (trials, m, m). The penalty is added to the diagonal of the
+    block of the other features.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
@@ -35,14 +36,15 @@ def radial_predictions(
     """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
 
     It learns from features (trials, k, n) and targets (trials, n), and predicts the records of
-    ``test`` (trials, k, t), shape (trials, t). The penalty is on the kernel matrix' diagonal.
+    ``test`` (trials, k, t), shape (trials, t). The penalty is added to the diagonal of the kernel
+    matrix.
     """
 
     def kernel(left: Array) -> Array:
         exponent = np.swapaxes(2 * gamma * left, 1, 2) @ features
         exponent -= gamma * (left**2).sum(axis=1)[:, :, None]
         exponent -= gamma * (features**2).sum(axis=1)[:, None, :]
-        # Beyond -100, where nothing is left beside 1, underflow is slow; rounding may pass 0.
+        # Below -100 the kernel is negligible and underflow is slow; rounding may exceed 0.
         return np.exp(np.clip(exponent, -100, 0, out=exponent), out=exponent)
 
     learnt = kernel(features)
@@ -80,26 +82,25 @@ class Regression(Task):
 
     @property
     def accepts(self) -> frozenset[str]:
-        """Records; second moments and sketches where the Gram matrix is all that is needed.
+        """Records; also second moments and sketches where the Gram matrix suffices.
 
-        The pseudo-records of a sketch are no records: they lie in no box, and distances between
-        them mean nothing.
+        The pseudo-records of a sketch lie in no box, and distances between them have no meaning.
         """
         from_gram = self.kernel == "linear" and not self.clip_released
         return frozenset({"matrix", "second_moments", "sketch"} if from_gram else {"matrix"})
 
     def tuned(self, matrix: Array, streams: Streams) -> Self:
-        """Return the task with the penalty that gives the smallest mean error without noise."""
+        """Return the task with the penalty of the smallest mean error without noise."""
         if self.penalty is not None:
             return self
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
-        # Generators move on as they are drawn from: all rivals see the same splits.
+        # Every draw advances the generators, so that one split serves all rivals.
         train, test = self._split(matrix, streams)
         errors = [_Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
         return rivals[int(np.argmin(errors))]
 
     def records(self, matrix: Array) -> int:
-        """Return the number of training records; some must be left for testing (InputError)."""
+        """Return the number of training records; InputError if none remain for testing."""
         train = checks.count(train=self.train)
         if train >= matrix.shape[1]:
             raise InputError(
@@ -112,7 +113,7 @@ class Regression(Task):
         return _Split(self, *self._split(matrix, streams))
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
-        """Return one of the queries that serve the task; the normal equations know the target."""
+        """Return a query that serves the task; the normal equations depend on the target."""
         if name == NormalEquations.name:
             return NormalEquations(domain, records, adjacency, self.target)
         return super().query(name, domain, records, adjacency)
@@ -150,7 +151,7 @@ class _Split(Instance):
         task, penalty = self._task, self._task.penalty
         if yields == "second_moments":
             symmetric = (released + np.swapaxes(released, 1, 2)) / 2
-            # What brings a ridge of its own has no noise of a known size.
+            # A release that adds a ridge itself has a NaN noise_std.
             added = moments_ridge(noise_std, len(symmetric[0])) if np.isfinite(noise_std) else 0.0
             return self._linear(ridge_coefficients(symmetric, task.target, added))
         assert penalty is not None, "tuned() chooses the penalty"
@@ -160,7 +161,7 @@ class _Split(Instance):
             others = np.delete(released, task.target, axis=1)
             records = others, released[:, task.target], self._features
             return radial_predictions(*records, penalty=penalty, gamma=1 / others.shape[1])
-        # A sketch's Gram matrix holds ridge * I already: only what is missing is added.
+        # A sketch's Gram matrix already includes ridge * I; the difference to the penalty is added.
         gram = released @ np.swapaxes(released, 1, 2)
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
 
