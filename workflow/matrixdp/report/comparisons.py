@@ -296,7 +296,7 @@ def _compared(
     kind: str, rows: pd.DataFrame, against: pd.DataFrame, values: pd.DataFrame
 ) -> pd.DataFrame:
     first, second = (
-        values.loc[pd.MultiIndex.from_frame(one[ROW])].to_numpy() for one in (rows, against)
+        values.loc[pd.MultiIndex.from_frame(side[ROW])].to_numpy() for side in (rows, against)
     )
     differences = first - second
     means = mean_of(differences)

@@ -258,11 +258,11 @@ def result(row: Mapping[str, Any], metric: str) -> str:
     within = mean >= half and not mean + half > (about.scale if about.larger else math.inf)
     if n < ENOUGH and half > 0 and not within:
         return f"{short(mean, 2)} ({n:.0f} trials)"
-    shown = interval(mean, half, about.step)
+    text = interval(mean, half, about.step)
     if pd.isna(row.get("median")):
-        return shown
+        return text
     median, low, high = (short(row[name] * about.scale) for name in MEDIAN)
-    return f"{shown} [median {median}, {low} to {high}]"
+    return f"{text} [median {median}, {low} to {high}]"
 
 
 _VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"
