@@ -26,6 +26,10 @@ age = [0, 120]
 income = [0, 200000]
 """
 
+#: A release in parts, each with noise of its own, whose answer has a file more.
+IN_PARTS = SPECIFICATION.replace("mean", "covariance").replace("delta = 0", "delta = 1e-5")
+IN_PARTS = f'delta = 1e-6\nmechanism = "clipped"\n{IN_PARTS}'
+
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 
 #: Runs a release in a child of its own for each step that it is killed after, then once more.
@@ -64,6 +68,8 @@ def run(folder, last=0):
         child(folder, last)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
+# Who is killed loses nothing of what is written; only power failures do.
+os.fsync = lambda handle: None
 start = Path(sys.argv[1])
 # What takes long at first is done once: modules, and the table of noise.
 first = start.with_name("first")
@@ -80,11 +86,11 @@ for last in range(1, 100):
 """
 
 
-def written(folder):
+def written(folder, specification=SPECIFICATION):
     folder.mkdir(exist_ok=True)
     rows = [f"{age},{500 * age}" for age in range(400)]
     (folder / "people.csv").write_text("\n".join(["age,income", *rows]))
-    (folder / "s.toml").write_text(SPECIFICATION)
+    (folder / "s.toml").write_text(specification)
     return folder
 
 
@@ -97,12 +103,15 @@ def state(folder):
         for one in charges
         if (folder / one["answer"]).exists()
     }
-    files = sorted((folder / "out").glob("mean*"))
+    files = sorted((folder / "out").glob("[!.]*"))
     return charges, kept, {file.name: file.read_text() for file in files}
 
 
-def test_killed_after_any_step(tmp_path):
-    start = written(tmp_path / "start")
+@pytest.mark.parametrize(
+    ("specification", "published_files", "parts"), [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3)]
+)
+def test_killed_after_any_step(tmp_path, specification, published_files, parts):
+    start = written(tmp_path / "start", specification)
     subprocess.run(
         [sys.executable, "-c", DRIVER, start],
         cwd=Path(cli.__file__).parents[2],
@@ -129,7 +138,11 @@ def test_killed_after_any_step(tmp_path):
         assert len(later) == (1 if kept or not charges else 2)
         assert [published] == [*now.values()]
         reached.add((len(charges), len(kept), len(files)))
-    assert reached == {(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 1, 2), (1, 1, 3)}
+    whole = {(1, 1, count) for count in range(published_files + 1)}
+    assert reached == {(0, 0, 0), (1, 0, 0)} | whole
+    # Each part draws between the charge, of five steps, and the answer's.
+    charged = [state(before) for before in killed]
+    assert sum(bool(charges) and not kept for charges, kept, _ in charged) == 2 + parts + 3
     # Nothing is left behind where the run ended by itself.
     assert not [*killed[-1].rglob(".*.part")]
 

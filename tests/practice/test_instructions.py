@@ -1,6 +1,7 @@
 """The examples of README and docs/own_matrix.md work as they are printed there."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -52,3 +53,16 @@ def test_every_key_of_a_specification_is_explained():
     keys = re.findall(r"^\| `(\w+)` \|", DOCS, re.MULTILINE)
     assert {*keys} == {*specification._NEEDED, *specification._OPTIONAL}
     assert "docs/own_matrix.md" in README
+
+
+def test_readme_and_docs_name_the_extras_and_what_an_account_cannot_know():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    for text in (README, DOCS):
+        words = " ".join(text.split())
+        for extra in ("parquet", "estimators"):
+            assert extra in extras
+            assert f'`pip install ".[{extra}]"`' in words
+        account = words.partition("account cannot detect")[2] or words
+        assert all(re.search(one, account, re.IGNORECASE) for one in ("copy", "renamed", "deleted"))

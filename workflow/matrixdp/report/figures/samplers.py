@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from matrixdp.report.figures import base, style
 
@@ -13,26 +14,41 @@ from matrixdp.report.figures import base, style
 SAMPLERS = style.legends("samplers")
 
 
+#: Letters of a fitted power in points, and the share of a panel's height that a line of them takes.
+POINTS, LINE = 9.5, 0.075
+
+
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw time against size, square and wide, with fitted slopes at the ends of lines."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
-    for axes, (case, part) in zip(grid[0], frame.groupby("case", sort=False), strict=True):
+    panels = [*zip(grid[0], frame.groupby("case", sort=False), strict=True)]
+    for axes, (case, part) in panels:
         for name, rows in part.groupby("method"):
             style.curve(axes, rows["n"], rows["seconds"], as_=SAMPLERS[str(name)].look)
-        last = part.loc[part.groupby("method")["n"].idxmax()].sort_values("seconds")
-        for n, ends in last.groupby("n"):
-            heights = style.spread(np.log10(ends["seconds"]), [0.33] * len(ends), np.inf)
-            for row, height in zip(ends.itertuples(), heights, strict=True):
-                colour = style.mix(SAMPLERS[str(row.method)].look.colour, -0.2)
-                options: dict[str, Any] = {"color": colour, "va": "center", "fontsize": 9.5}
-                axes.text(1.2 * float(n), 10**height, f"n$^{{{row.slope:.1f}}}$", **options)
         style.log_axis(axes, "x", "number of columns n")
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
         axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
         axes.margins(x=0.22)
+    # Both panels share their limits, which follow from the curves of both.
+    for axes, (_, part) in panels:
+        last = part.loc[part.groupby("method")["n"].idxmax()].sort_values("seconds")
+        for n, ends in last.groupby("n"):
+            _write_powers(axes, float(n), ends)
     keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
     style.legend(figure, [style.key(sampler.label, sampler.look) for sampler in keys], 2)
     return figure
+
+
+def _write_powers(axes: Axes, n: float, ends: pd.DataFrame) -> None:
+    """Write the fitted powers of curves that end at n, in ascending order, inside the axes."""
+    low, high = np.log10(axes.get_ylim())
+    shares = (np.log10(ends["seconds"]) - low) / (high - low)
+    heights = style.spread(np.maximum(shares, LINE / 2), [LINE] * len(ends))
+    for row, height in zip(ends.itertuples(), heights, strict=True):
+        colour = style.mix(SAMPLERS[str(row.method)].look.colour, -0.2)
+        options: dict[str, Any] = {"color": colour, "va": "center", "fontsize": POINTS}
+        options["transform"] = axes.get_xaxis_transform()
+        axes.text(1.2 * n, height, f"n$^{{{row.slope:.1f}}}$", **options)
 
 
 def finding(frame: pd.DataFrame) -> str:
