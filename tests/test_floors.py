@@ -38,6 +38,7 @@ FLOORS = {
     "experiments.settings": [],
     "experiments.tasks*": [*MECHANISMS, "experiments.tasks*"],
     "experiments.study": [*MECHANISMS, *STUDIES],
+    "experiments.held_out": [*MECHANISMS, *STUDIES, "data.scaling"],
     "experiments.schemes*": [*MECHANISMS, "experiments.schemes*"],
     "experiments.training*": [
         *(*MECHANISMS, *SCHEMES, "experiments.settings", "experiments.training*", "data.prepared")

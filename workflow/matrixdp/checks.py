@@ -94,6 +94,11 @@ def positive(**argument: object) -> float:
     return _number(argument, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
+def not_negative(**argument: object) -> float:
+    """Return the value if it is a finite number of at least 0."""
+    return _number(argument, "a finite number of at least 0", lambda x: 0 <= x < np.inf)
+
+
 def finite(**argument: object) -> float:
     """Return the value if it is a finite number."""
     return _number(argument, "a finite number", lambda x: -np.inf < x < np.inf)

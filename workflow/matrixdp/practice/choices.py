@@ -12,8 +12,8 @@ from matrixdp.checks import InputError
 from matrixdp.practice import compositions, ledger, recommend, specification
 from matrixdp.practice.specification import Specification
 
-#: A price of privacy below counts as 0.
-_LEAST = 1e-6
+#: A price of privacy below counts as 0; how close it is to the last step's where it is final.
+_LEAST, _CLOSE = 1e-6, 1e-6
 
 
 def options(spec: Specification) -> list[recommend.Option]:
@@ -121,7 +121,10 @@ def price(spec: Specification) -> float:
     epsilon = spec.epsilon
     # Noise falls with epsilon, or with its root: each step at least halves the log of the distance.
     for _ in range(60):
-        epsilon *= 2 * options(replace(spec, epsilon=epsilon))[0].error
+        factor = 2 * options(replace(spec, epsilon=epsilon))[0].error
+        epsilon *= factor
         if epsilon < _LEAST:
             return 0.0
+        if abs(factor - 1) < _CLOSE:
+            break
     return epsilon

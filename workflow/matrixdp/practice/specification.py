@@ -48,7 +48,7 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
 )
 #: Answer second moments alone.
 _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
@@ -97,6 +97,10 @@ class Specification:
     planned: int | None = None
     #: Of components, the first ones.
     number: int = 1
+    #: Of a regression: the penalty of its coefficients, as scikit-learn's, and whether it has an
+    #: intercept.
+    alpha: float = 0.0
+    intercept: bool = True
     #: Tells requests apart that are the same otherwise.
     label: str = ""
     #: Whether the records are known to all, as those of a textbook.
@@ -108,6 +112,11 @@ class Specification:
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
         return with_constant(records) if self.constant else records
+
+    @property
+    def line_options(self) -> dict[str, Any]:
+        """Options of :func:`matrixdp.practice.answers.line`."""
+        return {"penalty": self.alpha / self.query.records, "intercept": self.intercept}
 
     @property
     def constant(self) -> bool:
@@ -186,9 +195,12 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         # The constant weighs as the mean column.
         weights[-1:-1] = [float(np.mean(weights))] if constant else []
         importance = tuple(weights)
-    public = table.get("public", False)
-    if not isinstance(public, bool):
-        raise InputError(f"public is {public!r}; it must be true or false")
+    public, intercept = table.get("public", False), table.get("intercept", True)
+    for name, value in (("public", public), ("intercept", intercept)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be true or false")
+    for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
+        raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
@@ -227,6 +239,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
+        alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
+        intercept=intercept,
         label=table.get("label", ""),
         public=public,
     )
