@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -345,6 +346,33 @@ def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, pl
     path = written(folder, epsilon="1.0", more=f"planned = {planned}\n{TOTAL}")
     assert cli.main(["recommend", str(path)]) == 0
     assert capsys.readouterr().out.startswith(name)
+
+
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
+@pytest.mark.parametrize("error", ["0.2", "0.001"])
+def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):
+    path = written(folder, query=query, delta="1e-4")
+    assert cli.main(["recommend", str(path), "--error", error]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith(f"noise of {error} ")]
+    epsilon, records = re.search(r"epsilon ([\d.e+]+)", line), re.search(r"(\d+) record", line)
+    assert bool(records) == (query != "records")
+    assert epsilon or "cannot be had" in line or error == "0.001"
+    spec = specification.read(path)
+    for factor, enough in ((1.02, True), (0.97, False)):
+        if epsilon:
+            scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
+            assert (options(scaled)[0].error <= float(error)) == enough
+        if records:
+            query = replace(spec.query, records=round(int(records[1]) * factor))
+            assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
+
+
+@pytest.mark.parametrize("error", ["much", "-1", "nan"])
+def test_an_error_is_a_number_above_0(folder, capsys, error):
+    path = written(folder)
+    assert cli.main(["recommend", str(path), "--error", error]) == 2
+    assert "error is" in capsys.readouterr().err
 
 
 def test_a_refusal_names_what_would_fit(folder, capsys):

@@ -9,22 +9,26 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def run(specification: str, *, look_at_the_data: bool = False) -> None:
+def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
     """List the mechanisms, the least noise first, and what the noise of the first means.
 
     Args:
         specification: the TOML file that says what is released
+        error: what noise is needed, as a share of the largest deviation, as 0.05
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
     import sys
 
-    from matrixdp.checks import InputError, plural
+    from matrixdp.checks import InputError, number, plural
     from matrixdp.practice import choices, receipt, release
     from matrixdp.practice.specification import read
 
+    share = number(error=error) if error else 0.0
     spec = read(Path(specification))
     for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
         print(f"note: {note}", file=sys.stderr)
+    if share and spec.kind == "regression":
+        raise InputError("error has no meaning for a regression; leave --error out")
     fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
     width = max(len(option.name) for option in listed)
@@ -38,8 +42,10 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     if spec.kind != "regression":
         try:
             paid = f"epsilon {choices.price(spec):.3g}"
-        except InputError as error:
-            paid = f"none that can be paid: {error}"
+        except InputError as problem:
+            paid = f"none that can be paid: {problem}"
+        if share:
+            print(f"noise of {share:.3g} {receipt.needs(choices.needed(spec, share))}")
         print(f"price of privacy (noise of half of the largest deviation): {paid}")
     if look_at_the_data:
         print(

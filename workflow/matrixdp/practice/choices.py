@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,9 @@ from matrixdp.practice.specification import Specification
 
 #: A price of privacy below counts as 0; how close it is to the last step's where it is final.
 _LEAST, _CLOSE = 1e-6, 1e-6
+
+#: How many times more, or less, epsilon or records are looked at.
+_FARTHEST = 1e6
 
 
 def options(spec: Specification) -> list[recommend.Option]:
@@ -110,6 +115,53 @@ def proposal(spec: Specification) -> str:
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "
         "or a larger one for further releases, before any answer is seen"
     )
+
+
+def needed(spec: Specification, error: float) -> dict[str, float]:
+    """Return the epsilon, and the number of records, that suffice for an error, each alone.
+
+    What no safe noise reaches, or no number of records helps, is left out.
+
+    Args:
+        spec: of anything but a regression.
+        error: as that of :class:`~matrixdp.practice.recommend.Option`, above 0.
+    """
+
+    def at_epsilon(factor: float) -> bool:
+        return _error(replace(spec, epsilon=spec.epsilon * factor)) <= error
+
+    def at_records(factor: float) -> bool:
+        query = replace(spec.query, records=max(1, round(spec.query.records * factor)))
+        return _error(replace(spec, query=query)) <= error
+
+    factors = {"epsilon": _least(at_epsilon), "records": _least(at_records)}
+    sizes = {"epsilon": spec.epsilon, "records": spec.query.records}
+    return {name: sizes[name] * factor for name, factor in factors.items() if factor}
+
+
+def _error(spec: Specification) -> float:
+    """Return the error of the best mechanism; infinite where none has safe noise."""
+    try:
+        return options(spec)[0].error
+    except InputError:
+        return math.inf
+
+
+def _least(enough: Callable[[float], bool]) -> float | None:
+    """Return the least factor of a size that is enough, to a thousandth, or None up to 10^6."""
+    low, high = 1.0, 1.0
+    while not enough(high):
+        low, high = high, high * 1.5
+        if high > _FARTHEST:
+            return None
+    while low == high or enough(low):
+        low, high = low / 1.5, low
+        if low < 1 / _FARTHEST:
+            return low
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def price(spec: Specification) -> float:

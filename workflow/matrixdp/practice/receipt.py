@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from matrixdp import safe
+from matrixdp.checks import plural
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import answers, compositions, specification, uncertainty
 from matrixdp.practice.recommend import Option
@@ -127,6 +130,16 @@ def in_words(spec: Specification, best: Option) -> list[str]:
             _by_column(spec, best).items(), lower, upper, strict=True
         )
     ]
+
+
+def needs(enough: Mapping[str, float]) -> str:
+    """Return what suffices for an error, see :func:`matrixdp.practice.choices.needed`."""
+    ways = []
+    if "epsilon" in enough:
+        ways.append(f"epsilon {enough['epsilon']:.3g}")
+    if "records" in enough:
+        ways.append(f"{plural(math.ceil(enough['records']), 'record')}")
+    return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
 def alternatives(spec: Specification) -> list[str]:

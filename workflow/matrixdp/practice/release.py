@@ -138,6 +138,7 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
         )
     charge = {
         "query": spec.kind,
+        "label": spec.label,
         "request": request,
         "receipt": statement["digest"],
         **ledger.entry(option.release),
