@@ -7,6 +7,10 @@ is looked at only if you ask for it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matrixdp.practice.specification import Specification
 
 
 def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
@@ -19,16 +23,26 @@ def run(specification: str, *, error: str = "", look_at_the_data: bool = False) 
     """
     import sys
 
-    from matrixdp.checks import InputError, number, plural
-    from matrixdp.practice import choices, receipt, release
-    from matrixdp.practice.specification import read
+    from matrixdp.checks import InputError, number
+    from matrixdp.practice import choices, receipt
+    from matrixdp.practice.specification import read_all
 
     share = number(error=error) if error else 0.0
-    spec = read(Path(specification))
-    for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
-        print(f"note: {note}", file=sys.stderr)
-    if share and spec.kind == "regression":
-        raise InputError("error has no meaning for a regression; leave --error out")
+    specs = read_all(Path(specification))
+    for spec in specs:
+        for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
+            print(f"note: {note}", file=sys.stderr)
+        if share and spec.kind == "regression":
+            raise InputError("error has no meaning for a regression; leave --error out")
+        if len(specs) > 1:
+            print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
+        _recommend(spec, share, look_at_the_data)
+
+
+def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
+    from matrixdp.checks import InputError, plural
+    from matrixdp.practice import choices, receipt, release
+
     fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
     width = max(len(option.name) for option in listed)

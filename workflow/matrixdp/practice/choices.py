@@ -36,13 +36,23 @@ def options(spec: Specification) -> list[recommend.Option]:
         delta = min(delta, ledger.usable_delta(spec.total))
     if spec.mechanism == specification.CLIPPED:
         return compositions.options(spec, delta)
-    return recommend.options(
+    ranking = recommend.options(
         spec.query,
         epsilon=spec.epsilon,
         delta=delta,
         importance=spec.importance,
         mechanisms=mechanisms,
     )
+    if spec.mu is None:
+        return ranking
+    # A pure mechanism of the same epsilon spends more, which is that of the other releases.
+    fitting = [option for option in ranking if ledger.cost(option.release) <= spec.mu]
+    if not fitting:
+        raise InputError(
+            f"{spec.mechanism} spends more than the share of {spec.name} in the total; take another"
+            " mechanism"
+        )
+    return fitting
 
 
 def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
@@ -142,7 +152,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
 def _error(spec: Specification) -> float:
     """Return the error of the best mechanism; infinite where none has safe noise."""
     try:
-        return options(spec)[0].error
+        return options(replace(spec, mu=None))[0].error
     except InputError:
         return math.inf
 
@@ -173,7 +183,7 @@ def price(spec: Specification) -> float:
     epsilon = spec.epsilon
     # Noise falls with epsilon, or with its root: each step at least halves the log of the distance.
     for _ in range(60):
-        factor = 2 * options(replace(spec, epsilon=epsilon))[0].error
+        factor = 2 * options(replace(spec, epsilon=epsilon, mu=None))[0].error
         epsilon *= factor
         if epsilon < _LEAST:
             return 0.0

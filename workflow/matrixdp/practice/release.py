@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from matrixdp.practice import (
     tables,
     uncertainty,
 )
+from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
@@ -105,6 +106,46 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
     return Result({**places, "account": path}, statement["says"], notes)
 
 
+def make_all(
+    specs: Sequence[Specification], out: Path, *, even_if_useless: bool = False
+) -> list[Result]:
+    """Make the releases of one file, several of them below ``out``, each in a folder of its name.
+
+    What can be refused of any of them is refused before the first one is made.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if len(specs) == 1:
+        return [make(specs[0], out, even_if_useless=even_if_useless)]
+    path, account = choices.account_of(specs[0])
+    for spec in specs:
+        request = ledger.digest(_request(spec, path.parent))
+        if not ledger.answers(path, account, request):
+            option = _chosen(spec, even_if_useless)
+            account = ledger.add(account, ledger.entry(option.release))
+            for _ in _records(spec):
+                pass
+    if excess := ledger.excess(account):
+        raise InputError(
+            f"{path} allows {ledger.in_words(account['total'])} in all, and with these releases "
+            f"{excess}; leave one out"
+        )
+    return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
+
+
+def _chosen(spec: Specification, even_if_useless: bool) -> Option:
+    """Return the best option that fits; InputError where there is none, or it is useless."""
+    option = choices.rank(spec)[0][0]
+    if receipt.useless(spec, option) and not even_if_useless:
+        instead = "" if spec.kind == "regression" else "release means instead of records, "
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            f"columns, {instead}or pay for it all the same with --even-if-useless"
+        )
+    return option
+
+
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     """Return what makes two requests the same, of which an account in ``folder`` hears."""
     return {
@@ -128,14 +169,8 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
 def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
     """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
     path, account = choices.account_of(spec)
-    option = choices.rank(spec)[0][0]
+    option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
-    if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.kind == "regression" else "release means instead of records, "
-        raise InputError(
-            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {instead}or pay for it all the same with --even-if-useless"
-        )
     charge = {
         "query": spec.kind,
         "label": spec.label,
