@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import matrixdp as mdp
+from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import clipped_moments
@@ -115,6 +116,24 @@ def test_of_mechanisms_the_one_is_chosen_that_leaves_most_room():
     assert mdp.Account(epsilon=0.1, delta=1e-9).choose(options).name == "Laplace"
 
 
+@pytest.mark.parametrize("total", [TOTAL, {"epsilon": 2.0, "delta": 0}, {**TOTAL, "pure": 0.7}])
+def test_what_is_left_fits_and_more_does_not(total):
+    account, delta = mdp.Account(**total), total["delta"] * 0.99
+    mechanism = mdp.Gaussian() if delta else mdp.Laplace()
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 500)
+    for epsilon in (0.5, 0.3):
+        account.spend(mechanism.calibrate(query, epsilon=epsilon, delta=delta))
+        room = account.left
+        assert 0 < room < total["epsilon"]
+        more, less = (
+            mechanism.calibrate(query, epsilon=room * factor, delta=delta)
+            for factor in (1.001, 0.999)
+        )
+        assert (account.room(more), account.room(less)) == (0, 1)
+    account.spend(less)
+    assert account.left < 0.1 * total["epsilon"]
+
+
 @pytest.fixture
 def folder(tmp_path):
     np.savetxt(tmp_path / "people.csv", np.arange(50) / 50, header="age", comments="")
@@ -157,6 +176,28 @@ def test_an_account_that_another_began_or_that_vanished_is_refused(folder):
     with pytest.raises(mdp.InputError, match="is no longer there; restore it"):
         early[0].spend(mean(0.3))
     assert not path.exists()
+
+
+def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
+    path = folder / "people.csv.privacy.json"
+    for words in (folder / "people.csv", path):
+        assert cli.main(["account", str(words)]) == 0
+        assert "nothing is spent" in capsys.readouterr().out
+    make(read(folder / "people.toml"), folder / "out")
+    mdp.Account(path).spend(mean(0.3), label="by hand")
+    before = path.read_text()
+    assert cli.main(["account", str(folder / "people.csv")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("total: (epsilon 2, delta 1e-05) of all releases together")
+    assert lines[1].startswith("spent: epsilon 0.9")
+    assert lines[1].endswith("in 2 releases")
+    assert lines[2].startswith("  mean: mu 0.2")
+    assert lines[3].endswith(", by hand")
+    assert "left: a release of epsilon 1." in lines[4]
+    assert path.read_text() == before
+    path.write_text("{")
+    assert cli.main(["account", str(folder / "people.csv")]) == 2
+    assert "is no account of releases" in capsys.readouterr().err
 
 
 def test_of_many_at_once_only_as_many_pass_as_fit(folder):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.linear_model import Ridge
 
 import matrixdp as mdp
 from matrixdp import cli, safe
@@ -197,6 +198,21 @@ def test_components_are_those_of_scikit_learn(answer):
     biased = exact.explained_variance_ * (len(rows) - 1) / len(rows)
     assert found["eigenvalue"] == pytest.approx(biased, rel=1e-3)
     assert found["share"] == pytest.approx(exact.explained_variance_ratio_, rel=1e-3)
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
+@pytest.mark.parametrize(("alpha", "intercept"), [(5.0, True), (0.0, False), (5.0, False)])
+def test_penalty_and_intercept_are_those_of_scikit_learn(answer, mechanism, alpha, intercept):
+    rows = people(20_000)
+    more = {"alpha": alpha, "intercept": intercept, "mechanism": mechanism}
+    # Scores have small bounds here, so that a penalty counts.
+    rows[:, 1] /= 100
+    found = answer("regression", rows, LOWER / [1, 100, 1], UPPER / [1, 100, 1], **more)
+    exact = Ridge(alpha, fit_intercept=intercept).fit(rows[:, :2], rows[:, 2])
+    line = rows[:, 0] * found["age"] + rows[:, 1] * found["score"] + found["intercept"]
+    expected = exact.predict(rows[:, :2])
+    assert np.std(line - expected) < 0.05 * np.std(expected)
+    assert abs(np.mean(line - expected)) < 0.05 * np.std(expected)
 
 
 def test_regression_with_a_radius_is_unbiased(answer):

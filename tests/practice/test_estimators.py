@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import matrixdp as mdp
+from matrixdp import safe
 from matrixdp.practice import estimators
 
 WIDE = {"bounds": (-10.0, 10.0), "fits": 1000}
@@ -198,6 +199,47 @@ def test_regression_is_that_of_scikit_learn_and_noise_grows(data):
         private = mdp.PrivateRidge(**SIDES, epsilon=epsilon)
         errors.append(np.sqrt(np.mean((private.fit(X, y).predict(X) - exact) ** 2)))
     assert errors[1] < 0.3 < errors[0]
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.0, 4e4])
+def test_penalty_and_intercept_are_those_of_scikit_learn(
+    data, monkeypatch, mechanism, intercept, alpha
+):
+    # Without noise: what is left of it is the ridge that it asks for, which falls with the records.
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    X, y = np.tile(data[0], (20, 1)), np.tile(data[1], 20)
+    private = mdp.PrivateRidge(
+        **SIDES, epsilon=15.0, alpha=alpha, fit_intercept=intercept, mechanism=mechanism
+    ).fit(X, y)
+    exact = Ridge(alpha, fit_intercept=intercept).fit(X, y)
+    assert private.predict(X) == pytest.approx(exact.predict(X), abs=0.05)
+    assert private.coef_ == pytest.approx(exact.coef_, rel=0.02)
+    assert private.intercept_ == pytest.approx(exact.intercept_, rel=0.02)
+    # Neither is without effect.
+    other = Ridge(4e4 - alpha, fit_intercept=intercept).fit(X, y)
+    assert np.abs(private.coef_ - other.coef_).max() > 0.2
+    other = Ridge(alpha, fit_intercept=not intercept).fit(X, y)
+    assert np.abs(private.predict(X) - other.predict(X)).max() > 0.2
+
+
+def test_standard_errors_shrink_with_the_noise_and_are_in_the_units_of_x_and_y(data):
+    X, y = data
+    errors = [mdp.PrivateRidge(**SIDES, epsilon=e).fit(X, y).coef_std_ for e in (1.0, 10.0)]
+    assert (errors[1] < errors[0] / 3).all()
+    stretched = mdp.PrivateRidge(
+        bounds=([-2, 10], [2, 90]), target_bounds=(-60, 60), epsilon=10.0
+    ).fit(X * [2, 1], 3 * y)
+    assert stretched.coef_std_ / [1.5, 3] == pytest.approx(errors[1], rel=0.2)
+    assert stretched.intercept_std_ > 0
+    through_zero = mdp.PrivateRidge(**SIDES, epsilon=10.0, fit_intercept=False).fit(X, y)
+    assert through_zero.intercept_std_ == through_zero.intercept_ == 0
+
+
+def test_a_penalty_is_not_negative(data):
+    with pytest.raises(mdp.InputError, match="alpha is -1"):
+        mdp.PrivateRidge(**SIDES, alpha=-1).fit(*data)
 
 
 def test_bounds_must_be_stated(data):

@@ -43,6 +43,14 @@ def test_command_line(text, tmp_path, monkeypatch, capsys):
         assert Path(name).exists()
 
 
+def test_several_releases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(block(DOCS, "toml", "[[release]]"))
+    np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
+    assert cli.main(["release", "people.toml", "--even-if-useless"]) == 0
+    assert {path.name for path in Path("release").iterdir()} == {"mean", "regression"}
+
+
 def test_python():
     names = {"records": records()}
     exec(block(DOCS, "python", "import matrixdp"), names)

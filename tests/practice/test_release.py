@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -233,6 +234,16 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
         ({"more": "number = 3", "query": "components"}, "number is 3 for the query 'components'"),
         ({"more": "number = 0", "query": "components"}, "number is 0"),
         ({"more": "number = 1"}, "number is 1 for the query 'mean'"),
+        ({"more": "alpha = 1"}, "alpha has no meaning for the query 'mean'"),
+        ({"more": "intercept = false"}, "intercept has no meaning for the query 'mean'"),
+        (
+            {"more": 'target = "income"\nalpha = -1', "query": "regression"},
+            "alpha is -1; it must be a finite number of at least 0",
+        ),
+        (
+            {"more": 'target = "income"\nintercept = 0', "query": "regression"},
+            "intercept is 0; it must be true or false",
+        ),
         ({"more": "importance = {age = 0}"}, "importance.age is 0"),
         ({"more": "total = 3"}, "total is 3"),
         ({"more": "total = {epsilon = 2}"}, "give {epsilon = ..., delta = ...}"),
@@ -347,6 +358,33 @@ def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, pl
     assert capsys.readouterr().out.startswith(name)
 
 
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
+@pytest.mark.parametrize("error", ["0.2", "0.001"])
+def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):
+    path = written(folder, query=query, delta="1e-4")
+    assert cli.main(["recommend", str(path), "--error", error]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith(f"noise of {error} ")]
+    epsilon, records = re.search(r"epsilon ([\d.e+]+)", line), re.search(r"(\d+) record", line)
+    assert bool(records) == (query != "records")
+    assert epsilon or "cannot be had" in line or error == "0.001"
+    spec = specification.read(path)
+    for factor, enough in ((1.02, True), (0.97, False)):
+        if epsilon:
+            scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
+            assert (options(scaled)[0].error <= float(error)) == enough
+        if records:
+            query = replace(spec.query, records=round(int(records[1]) * factor))
+            assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
+
+
+@pytest.mark.parametrize("error", ["much", "-1", "nan"])
+def test_an_error_is_a_number_above_0(folder, capsys, error):
+    path = written(folder)
+    assert cli.main(["recommend", str(path), "--error", error]) == 2
+    assert "error is" in capsys.readouterr().err
+
+
 def test_a_refusal_names_what_would_fit(folder, capsys):
     assert release(folder, epsilon="3.0", more=TOTAL) == 0
     given = {"query": "second_moments", "out": "second", "more": TOTAL}
@@ -395,6 +433,89 @@ def test_a_useless_regression_on_clipped_records_says_so_and_costs_nothing(folde
     assert release(folder, query="regression", more=more, epsilon="0.001") == 2
     assert "it hides everything, do not release this" in capsys.readouterr().err
     assert not (folder / "people.csv.privacy.json").exists()
+
+
+SEVERAL = """
+file = "people.csv"
+records = 400
+TOTAL
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+[[release]]
+query = "mean"
+[[release]]
+query = "covariance"
+weight = 3
+MORE
+"""
+
+
+def several(folder, total="total = {epsilon = 4, delta = 1e-5}", more="", verb="release"):
+    (folder / "spec.toml").write_text(SEVERAL.replace("TOTAL", total).replace("MORE", more))
+    words = () if verb == "recommend" else ("--out", str(folder / "out"), "--even-if-useless")
+    return cli.main([verb, str(folder / "spec.toml"), *words])
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "0"])
+def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta):
+    more = '[[release]]\nquery = "mean"\nlabel = "again"\nweight = 0.5'
+    total = f"total = {{epsilon = 4, delta = {delta}}}"
+    assert several(folder, total, more, "recommend") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if re.match(r"\w+: epsilon", line)]
+    assert several(folder, total, more) == 0
+    books = ledger.read(folder / "people.csv.privacy.json")
+    if delta == "0":
+        shares = np.array([charge["pure_epsilon"] for charge in books["releases"]]) / 4
+    else:
+        shares = np.array([charge["mu"] for charge in books["releases"]]) ** 2
+        shares /= gaussian.mu(4.0, ledger.usable_delta(books["total"])) ** 2
+    assert shares == pytest.approx(np.array([1, 3, 0.5]) / 4.5, rel=1e-3)
+    assert 0.999 * 4 < ledger.total_epsilon(books) <= 4
+    for name in ("mean/mean", "covariance/covariance", "again/mean"):
+        assert (folder / f"out/{name}.csv").exists()
+    # Again all have their answers, at no cost, and a further one does not fit.
+    assert several(folder, total, more) == 0
+    assert ledger.read(folder / "people.csv.privacy.json") == books
+    assert several(folder, total, more + '\n[[release]]\nquery = "components"') == 2
+    assert "in all, and with" in capsys.readouterr().err
+    assert ledger.read(folder / "people.csv.privacy.json") == books
+
+
+@pytest.mark.parametrize(
+    ("total", "more", "message"),
+    [
+        ("", "", "total is missing; add it, as all [[release]] share it"),
+        ("total = {epsilon = 4, delta = 1e-5}\nepsilon = 1", "", "epsilon has no meaning beside"),
+        (None, "epsilon = 1", "epsilon has no meaning beside"),
+        (None, "weight = 0", "TOML"),
+        (None, '[[release]]\nquery = "mean"\nweight = 0', "weight of a release is 0"),
+        (None, '[[release]]\nquery = "mean"', "two releases have the name mean"),
+        (None, '[[release]]\nquery = "mean"\nlabel = "../a"', "fit for the name of a folder"),
+        (None, '[[release]]\nquery = "mean"\nrecords = 3', "records is unknown in [[release]]"),
+        (None, '[[release]]\nquery = "median"', "query is 'median'"),
+        (
+            None,
+            '[[release]]\nquery = "records"\nmechanism = "laplace"',
+            "laplace spends more than the share of records in the total",
+        ),
+        (
+            None,
+            '[[release]]\nquery = "records"\n[release.bounds]\nheight = [0, 3]',
+            "has no 'height' among 2 column names",
+        ),
+    ],
+)
+def test_of_several_releases_none_is_made_where_one_is_refused(
+    folder, capsys, total, more, message
+):
+    given = {} if total is None else {"total": total}
+    assert several(folder, more=more, **given) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+    assert not [*folder.glob("*.privacy.*json")]
 
 
 def test_a_pure_total_is_at_most_1e_6_of_delta(folder):

@@ -94,6 +94,20 @@ def positive(**argument: object) -> float:
     return _number(argument, "a finite number above 0", lambda x: 0 < x < np.inf)
 
 
+def number(**argument: str) -> float:
+    """Return a number above 0 that stands in a text."""
+    name, value = _single(argument)
+    try:
+        return positive(**{name: float(str(value))})
+    except ValueError:
+        raise InputError(f"{name} is {value!r}; it must be a finite number above 0") from None
+
+
+def not_negative(**argument: object) -> float:
+    """Return the value if it is a finite number of at least 0."""
+    return _number(argument, "a finite number of at least 0", lambda x: 0 <= x < np.inf)
+
+
 def finite(**argument: object) -> float:
     """Return the value if it is a finite number."""
     return _number(argument, "a finite number", lambda x: -np.inf < x < np.inf)

@@ -22,7 +22,7 @@ from typing import NoReturn
 from matrixdp.version import VERSION
 
 #: Verbs for a person's own matrix, in the order of use.
-_OWN = ("recommend", "release")
+_OWN = ("recommend", "release", "account")
 _FILES = sorted(
     Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
 )
@@ -36,6 +36,7 @@ _DESCRIPTION = """Release a matrix of your own with differential privacy:
 
   matrixdp recommend people.toml   the mechanisms and their noise, from public facts alone
   matrixdp release people.toml     the private numbers, a receipt, and a charge to the account
+  matrixdp account people.csv      what is spent of the file's total, and what is left
 
 people.toml says what is released; `matrixdp release --help` shows one, docs/own_matrix.md explains
 every key. The other verbs are the steps of the workflow, which `snakemake` calls.

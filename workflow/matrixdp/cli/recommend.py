@@ -7,24 +7,42 @@ is looked at only if you ask for it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matrixdp.practice.specification import Specification
 
 
-def run(specification: str, *, look_at_the_data: bool = False) -> None:
+def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
     """List the mechanisms, the least noise first, and what the noise of the first means.
 
     Args:
         specification: the TOML file that says what is released
+        error: what noise is needed, as a share of the largest deviation, as 0.05
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
     import sys
 
+    from matrixdp.checks import InputError, number
+    from matrixdp.practice import choices, receipt
+    from matrixdp.practice.specification import read_all
+
+    share = number(error=error) if error else 0.0
+    specs = read_all(Path(specification))
+    for spec in specs:
+        for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
+            print(f"note: {note}", file=sys.stderr)
+        if share and spec.kind == "regression":
+            raise InputError("error has no meaning for a regression; leave --error out")
+        if len(specs) > 1:
+            print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
+        _recommend(spec, share, look_at_the_data)
+
+
+def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> None:
     from matrixdp.checks import InputError, plural
     from matrixdp.practice import choices, receipt, release
-    from matrixdp.practice.specification import read
 
-    spec = read(Path(specification))
-    for note in filter(None, [choices.proposal(spec), *receipt.cautions(spec)]):
-        print(f"note: {note}", file=sys.stderr)
     fitting = choices.rank(spec)
     listed = [option for option, _ in fitting]
     width = max(len(option.name) for option in listed)
@@ -38,8 +56,10 @@ def run(specification: str, *, look_at_the_data: bool = False) -> None:
     if spec.kind != "regression":
         try:
             paid = f"epsilon {choices.price(spec):.3g}"
-        except InputError as error:
-            paid = f"none that can be paid: {error}"
+        except InputError as problem:
+            paid = f"none that can be paid: {problem}"
+        if share:
+            print(f"noise of {share:.3g} {receipt.needs(choices.needed(spec, share))}")
         print(f"price of privacy (noise of half of the largest deviation): {paid}")
     if look_at_the_data:
         print(

@@ -13,6 +13,9 @@ The specification is a small TOML file (docs/own_matrix.md explains every key)::
     age = [0, 120]
     income = [0, 200000]
 
+Several releases that share the total by their weights stand each under [[release]], with a query of
+its own and weight = 2 or any other (default: 1), and without an epsilon.
+
 The account of all releases is beside the file, or where account = "..." says. A missing value gets
 the middle of its bounds, or what missing = {age = 40} says. Under missing = "refuse" it ends the
 release, which itself tells something of one record, as does a cell that is no number.
@@ -34,11 +37,12 @@ def run(specification: str, *, out: str = "release", even_if_useless: bool = Fal
     import sys
 
     from matrixdp.practice import release
-    from matrixdp.practice.specification import read
+    from matrixdp.practice.specification import read_all
 
-    result = release.make(read(Path(specification)), Path(out), even_if_useless=even_if_useless)
-    for note in result.notes:
-        print(f"note: {note}", file=sys.stderr)
-    print(result.says)
-    for name, path in result.places.items():
-        print(f"{name}: {path}")
+    specs = read_all(Path(specification))
+    for result in release.make_all(specs, Path(out), even_if_useless=even_if_useless):
+        for note in result.notes:
+            print(f"note: {note}", file=sys.stderr)
+        print(result.says)
+        for name, path in result.places.items():
+            print(f"{name}: {path}")

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, safe
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
+from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
 from matrixdp.privacy.sensitivity import Mu, Query
 
@@ -287,6 +288,32 @@ class Additive(Release):
         return PrivacyStatement(
             self.epsilon_actual, self.delta or spare, mu, spare, self.query.adjacency
         )
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Return how far the noise of :meth:`sample_once` moves each entry at most.
+
+        The exact value on records within their bounds lies so far or less from what is released, in
+        all entries at once with probability ``level``. What clipping moves, and whom the records
+        stand for, is no part of it.
+
+        Args:
+            level: between 0 and 1.
+
+        Returns:
+            As :meth:`sample_once` returns: (m, m) for second moments, otherwise one row per record.
+
+        Raises:
+            InputError: as :attr:`stretch`, or the level is out of range.
+
+        >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
+        >>> mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).interval(0.95).round(4)
+        array([[0.0474, 0.0474]])
+        """
+        checks.open_unit(level=level)
+        law, _, _ = self.whitened
+        symmetric = self.query.yields != "matrix"
+        moved = intervals.widths(law, level, symmetric=symmetric, stretch=self.stretch)
+        return moved if symmetric else moved.T
 
     @property
     def numbers(self) -> int:

@@ -168,6 +168,11 @@ class Composed:
         """The second moments at the largest radius, which have the largest noise."""
         return self.radii[0]
 
+    def at(self, radius: float) -> GaussianRelease:
+        """Return the second moments at a radius, one of those of ``radii``."""
+        (part,) = (part for part in self.radii if part.query.domain.radius == radius)
+        return part
+
     @property
     def noise_std(self) -> float:
         """Noise of an entry of the second moments at the largest radius."""

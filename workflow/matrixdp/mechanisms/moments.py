@@ -75,12 +75,13 @@ def positive(matrices: Array) -> Array:
     return projected
 
 
-def regression(estimate: Centred, ridge: float) -> tuple[Array, Array]:
+def regression(estimate: Centred, ridge: float | Array) -> tuple[Array, Array]:
     """Return coefficients (..., m - 1) and intercept (...) of the last column on the others.
 
     Args:
         estimate: of :func:`centred`.
-        ridge: added to the second moments of the others; the intercept is not shrunk.
+        ridge: added to the second moments of the others, or one for each (m - 1,); the intercept
+            is not shrunk.
     """
     mean, covariance, weight = estimate
     features = covariance.shape[-1] - 1

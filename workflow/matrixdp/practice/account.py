@@ -122,6 +122,12 @@ class Account:
         return ledger.total_epsilon(self._now)
 
     @property
+    def left(self) -> float:
+        """The epsilon of the largest release that still fits, at the total's usable delta."""
+        account = self._now
+        return ledger.left(account, pure=not ledger.usable_delta(account["total"]))
+
+    @property
     def releases(self) -> list[dict[str, Any]]:
         """What each release costs: its mu, its epsilon if it is pure, and its numbers."""
         return [dict(release) for release in self._now["releases"]]

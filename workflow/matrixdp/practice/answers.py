@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from matrixdp.checks import Array
@@ -30,19 +32,38 @@ def components(covariance: Array) -> Array:
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
 
 
-def line(estimate: Centred, noise_std: float, middle: Array, half: Array) -> tuple[Array, float]:
+def line(
+    estimate: Centred,
+    noise_std: float,
+    middle: Array,
+    half: Array,
+    *,
+    penalty: float = 0.0,
+    intercept: bool = True,
+) -> tuple[Array, float]:
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:
         estimate: mean and covariance of (x, y), in half ranges around the middle.
         noise_std: of the noise in them, which asks for a ridge on x.
         middle, half: of the columns (x, y), (m,) each.
+        penalty: of the squares of the coefficients, beside the mean squared error: scikit-learn's
+            alpha over the number of records.
+        intercept: whether there is one; without it the line goes through the records' own zero.
     """
-    ridge = moments_ridge(noise_std, len(half) - 1)
-    slopes, intercept = regression(estimate, ridge)
+    if not intercept:
+        mean = estimate.mean + middle / half
+        estimate = estimate._replace(covariance=estimate.covariance + np.outer(mean, mean))
+    slopes, shift = regression(estimate, ridge(noise_std, half, penalty))
     coefficients: Array = slopes * half[-1] / half[:-1]
-    offset = middle[-1] + half[-1] * float(intercept) - middle[:-1] @ coefficients
-    return coefficients, float(offset)
+    offset = middle[-1] + half[-1] * float(shift) - middle[:-1] @ coefficients
+    return coefficients, float(offset) if intercept else 0.0
+
+
+def ridge(noise_std: float, half: Array, penalty: float = 0.0) -> Array:
+    """Return the ridge on each column x in half ranges (m - 1,): the noise's, and a penalty's."""
+    sizes: Array = moments_ridge(noise_std, len(half) - 1) + penalty / half[:-1] ** 2
+    return sizes
 
 
 def spectrum(covariance: Array) -> tuple[Array, Array]:
@@ -63,6 +84,7 @@ def answer(
     *,
     weighted: bool = False,
     number: int = 1,
+    **line_options: Any,
 ) -> Array:
     """Return what a noisy value says, (rows, columns), in the columns' own units.
 
@@ -78,13 +100,14 @@ def answer(
         middle, half: of the columns, (m,) each; of second moments the middle is 0.
         weighted: whether a ball, and no box, bounds the records.
         number: of components, 1 to m.
+        line_options: of :func:`line`.
     """
     if query in ("records", "mean"):
         return private * half + middle
     if query == "second_moments":
         return private * np.outer(half, half)
     estimate = centred(private, weighted=weighted)
-    return about_mean(query, estimate, noise_std, middle, half, number=number)
+    return about_mean(query, estimate, noise_std, middle, half, number=number, **line_options)
 
 
 def about_mean(
@@ -95,6 +118,7 @@ def about_mean(
     half: Array,
     *,
     number: int = 1,
+    **line_options: Any,
 ) -> Array:
     """Return what a mean and covariance in half ranges say; see :func:`answer`."""
     if query == "covariance":
@@ -105,7 +129,7 @@ def about_mean(
     if query == "components":
         vectors = components(estimate.covariance)
         return np.column_stack([*spectrum(estimate.covariance), vectors])[:number]
-    coefficients, intercept = line(estimate, noise_std, middle, half)
+    coefficients, intercept = line(estimate, noise_std, middle, half, **line_options)
     return np.append(coefficients, intercept)[None]
 
 
@@ -125,8 +149,8 @@ def simulated_fit(release: Additive, share: float) -> float:
     moments[CONSTANT, CONSTANT] = 1
     noise = release.noise.sample([np.random.default_rng(_SEED)] * _DRAWS)
     noise = (noise + np.swapaxes(noise, 1, 2)) / 2
-    ridge = moments_ridge(release.noise_std, features)
-    slopes, intercepts = regression(centred(moments + noise), ridge)
+    added = moments_ridge(release.noise_std, features)
+    slopes, intercepts = regression(centred(moments + noise), added)
     wrong = variance * (1 + (slopes**2).sum(axis=1)) + intercepts**2
     wrong -= 2 * slopes @ moments[:-2, -1]
     return float(np.median(1 - wrong / variance))

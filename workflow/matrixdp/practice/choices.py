@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +14,11 @@ from matrixdp.checks import InputError
 from matrixdp.practice import compositions, ledger, recommend, specification
 from matrixdp.practice.specification import Specification
 
-#: A price of privacy below counts as 0.
-_LEAST = 1e-6
+#: A price of privacy below counts as 0; how close it is to the last step's where it is final.
+_LEAST, _CLOSE = 1e-6, 1e-6
+
+#: How many times more, or less, epsilon or records are looked at.
+_FARTHEST = 1e6
 
 
 def options(spec: Specification) -> list[recommend.Option]:
@@ -31,13 +36,23 @@ def options(spec: Specification) -> list[recommend.Option]:
         delta = min(delta, ledger.usable_delta(spec.total))
     if spec.mechanism == specification.CLIPPED:
         return compositions.options(spec, delta)
-    return recommend.options(
+    ranking = recommend.options(
         spec.query,
         epsilon=spec.epsilon,
         delta=delta,
         importance=spec.importance,
         mechanisms=mechanisms,
     )
+    if spec.mu is None:
+        return ranking
+    # A pure mechanism of the same epsilon spends more, which is that of the other releases.
+    fitting = [option for option in ranking if ledger.cost(option.release) <= spec.mu]
+    if not fitting:
+        raise InputError(
+            f"{spec.mechanism} spends more than the share of {spec.name} in the total; take another"
+            " mechanism"
+        )
+    return fitting
 
 
 def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
@@ -112,6 +127,53 @@ def proposal(spec: Specification) -> str:
     )
 
 
+def needed(spec: Specification, error: float) -> dict[str, float]:
+    """Return the epsilon, and the number of records, that suffice for an error, each alone.
+
+    What no safe noise reaches, or no number of records helps, is left out.
+
+    Args:
+        spec: of anything but a regression.
+        error: as that of :class:`~matrixdp.practice.recommend.Option`, above 0.
+    """
+
+    def at_epsilon(factor: float) -> bool:
+        return _error(replace(spec, epsilon=spec.epsilon * factor)) <= error
+
+    def at_records(factor: float) -> bool:
+        query = replace(spec.query, records=max(1, round(spec.query.records * factor)))
+        return _error(replace(spec, query=query)) <= error
+
+    factors = {"epsilon": _least(at_epsilon), "records": _least(at_records)}
+    sizes = {"epsilon": spec.epsilon, "records": spec.query.records}
+    return {name: sizes[name] * factor for name, factor in factors.items() if factor}
+
+
+def _error(spec: Specification) -> float:
+    """Return the error of the best mechanism; infinite where none has safe noise."""
+    try:
+        return options(replace(spec, mu=None))[0].error
+    except InputError:
+        return math.inf
+
+
+def _least(enough: Callable[[float], bool]) -> float | None:
+    """Return the least factor of a size that is enough, to a thousandth, or None up to 10^6."""
+    low, high = 1.0, 1.0
+    while not enough(high):
+        low, high = high, high * 1.5
+        if high > _FARTHEST:
+            return None
+    while low == high or enough(low):
+        low, high = low / 1.5, low
+        if low < 1 / _FARTHEST:
+            return low
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
 def price(spec: Specification) -> float:
     """Return the epsilon at which noise is half of what hides everything; 0 where any is enough.
 
@@ -121,7 +183,10 @@ def price(spec: Specification) -> float:
     epsilon = spec.epsilon
     # Noise falls with epsilon, or with its root: each step at least halves the log of the distance.
     for _ in range(60):
-        epsilon *= 2 * options(replace(spec, epsilon=epsilon))[0].error
+        factor = 2 * options(replace(spec, epsilon=epsilon, mu=None))[0].error
+        epsilon *= factor
         if epsilon < _LEAST:
             return 0.0
+        if abs(factor - 1) < _CLOSE:
+            break
     return epsilon

@@ -11,8 +11,9 @@ from matrixdp.mechanisms.base import GaussianRelease, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, Outcome, clipped_moments
-from matrixdp.practice import answers, recommend
+from matrixdp.practice import answers, recommend, uncertainty
 from matrixdp.practice.specification import Specification
+from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
 #: What a receipt states beside the noise.
@@ -71,12 +72,18 @@ def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) ->
     if spec.kind == "second_moments":
         return outcome.moments * np.outer(half, half)
     return answers.about_mean(
-        spec.kind, outcome.estimate, outcome.moments_std, middle, half, number=spec.number
+        spec.kind,
+        outcome.estimate,
+        outcome.moments_std,
+        middle,
+        half,
+        number=spec.number,
+        **spec.line_options,
     )
 
 
-def details(spec: Specification, outcome: Outcome) -> dict[str, Any]:
-    """Return what the parts answered, which is as private as the release."""
+def details(spec: Specification, release: Composed, outcome: Outcome) -> dict[str, Any]:
+    """Return what the parts answered, and intervals; both are as private as the release."""
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
@@ -86,4 +93,13 @@ def details(spec: Specification, outcome: Outcome) -> dict[str, Any]:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
+    part = release.at(outcome.radius)
+    if spec.kind in uncertainty.KINDS and isinstance(spec.query.domain, Box):
+        noise = uncertainty.Noise(part, outcome.centre_std)
+        content |= uncertainty.details(
+            spec, noise, outcome.estimate, outcome.moments, outcome.moments_std
+        )
+    elif spec.kind == "second_moments":
+        widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)
+        content |= uncertainty.moments_table(spec.columns, widths)
     return content

@@ -29,7 +29,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
-from matrixdp.practice import answers, ledger
+from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import CLIPPED, RECOMMENDED
@@ -156,10 +156,10 @@ class _Private(BaseEstimator):
             self._fits = _Fits()
         return self._fits
 
-    def _release(self, records: Array) -> tuple[Centred, float]:
+    def _release(self, records: Array) -> tuple[Centred, float, uncertainty.Noise]:
         """Return mean and covariance of records within [-1, 1], and the noise of their moments.
 
-        ``release_`` is kept.
+        Of the noise its standard deviation and what simulates it. ``release_`` is kept.
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta
@@ -176,8 +176,11 @@ class _Private(BaseEstimator):
         self.release_ = release
         if isinstance(release, Composed):
             outcome = release.sample_once(records)
-            return outcome.estimate, outcome.moments_std
-        return centred(release.sample_once(with_constant(records))), release.noise_std
+            part = release.at(outcome.radius)
+            noise = uncertainty.Noise(part, outcome.centre_std)
+            return outcome.estimate, outcome.moments_std, noise
+        estimate = centred(release.sample_once(with_constant(records)))
+        return estimate, release.noise_std, uncertainty.Noise(release)
 
     def _spend(self, release: Additive | Composed) -> None:
         """Charge a fit that can be drawn to the account, or count it."""
@@ -218,7 +221,7 @@ class Covariance(_Private):
         """Release the covariance of records X, (n, m)."""
         records = _records(self, X)
         box = _box(self.bounds, records.shape[1])
-        estimate, _ = self._release(_scaled(box, records))
+        estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
         self.location_ = box.middle + np.clip(estimate.mean, -1, 1) * half
         self.covariance_ = estimate.covariance * np.outer(half, half)
@@ -261,7 +264,7 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
             )
         box = _box(self.bounds, records.shape[1])
-        estimate, _ = self._release(_scaled(box, records))
+        estimate, _, _ = self._release(_scaled(box, records))
         self.half_ = box.widths / 2
         self.mean_ = box.middle + np.clip(estimate.mean, -1, 1) * self.half_
         self.components_ = answers.components(estimate.covariance)[: self.n_components]
@@ -283,14 +286,19 @@ class PrivateRidge(RegressorMixin, _Private):
     """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
 
     ``cross_val_score`` and searches fit it many times, see ``fits``. Do not scale records by their
-    own mean or range before (``StandardScaler``), which leaks both: ``bounds`` scale them. It has
-    an intercept, and the ridge that its own noise asks for.
+    own mean or range before (``StandardScaler``), which leaks both: ``bounds`` scale them. Beside
+    ``alpha`` it has the ridge that its own noise asks for, which goes to 0 for a large epsilon: the
+    limit is scikit-learn's ``Ridge``.
 
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
+        alpha: of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
+        fit_intercept: whether there is an intercept, which no ridge shrinks.
 
     Attributes:
         coef_, intercept_: of the regression, in the units of X and y.
+        coef_std_, intercept_std_: what the noise alone makes uncertain, standard errors to first
+            order.
         release_: what was calibrated, with its exact guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
@@ -300,6 +308,8 @@ class PrivateRidge(RegressorMixin, _Private):
     """
 
     target_bounds: tuple[float, float] | None = None
+    alpha: float = 0.0
+    fit_intercept: bool = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
@@ -307,10 +317,14 @@ class PrivateRidge(RegressorMixin, _Private):
         check_consistent_length(records, target)
         box = _box(self.bounds, records.shape[1])
         side = _box(self.target_bounds, 1, "target_bounds")
+        penalty = checks.not_negative(alpha=self.alpha) / len(records)
+        line: dict[str, Any] = {"penalty": penalty, "intercept": bool(self.fit_intercept)}
         scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate, noise = self._release(np.hstack(scaled))
+        estimate, std, noise = self._release(np.hstack(scaled))
         middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        self.coef_, self.intercept_ = answers.line(estimate, noise, middle, half)
+        self.coef_, self.intercept_ = answers.line(estimate, std, middle, half, **line)
+        errors = uncertainty.standard_errors(noise, estimate, std, middle, half, **line)
+        self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
 
     def __sklearn_tags__(self) -> Any:

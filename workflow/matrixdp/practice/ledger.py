@@ -47,6 +47,9 @@ Account = dict[str, Any]
 #: The sampler's part of a total's delta, unless another is stated: a hundredth, and 1e-6 at most.
 _SAMPLER_PART, _SAMPLER = 100, 1e-6
 
+#: How the name of an account ends, beside its file.
+SUFFIX = ".privacy.json"
+
 #: More releases than these are not counted one by one.
 MANY = 1000
 
@@ -94,7 +97,7 @@ def check_names(path: Path) -> None:
 
 def _beside(file: Path) -> Path:
     target = file.resolve()
-    return target.with_name(f"{target.name}.privacy.json")
+    return target.with_name(f"{target.name}{SUFFIX}")
 
 
 def mark(file: Path, path: Path) -> None:
@@ -160,7 +163,12 @@ def cost(release: Additive | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
-    return float(-2 * ndtri_exp(-np.logaddexp(0, release.epsilon_actual))) * UPWARDS
+    return _pure_mu(release.epsilon_actual)
+
+
+def _pure_mu(epsilon: float) -> float:
+    """Return the smallest mu that a pure epsilon implies, rounded up."""
+    return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
 def entry(release: Additive | Composed) -> dict[str, Any]:
@@ -295,6 +303,51 @@ def room(account: Account, entry: Mapping[str, Any]) -> int:
         middle = (fit + beyond) // 2
         fit, beyond = (fit, middle) if excess(add(account, entry, middle)) else (middle, beyond)
     return fit
+
+
+def left(account: Account, *, pure: bool) -> float:
+    """Return the epsilon of the largest release of one number that still fits, 0 for none.
+
+    Args:
+        account: that it would be charged to.
+        pure: whether it has no delta; otherwise it has all of the total's that is usable.
+    """
+    delta = usable_delta(account["total"])
+    if not (pure or delta):
+        return 0.0
+
+    def fits(epsilon: float) -> bool:
+        mu = _pure_mu(epsilon) if pure else gaussian.mu(epsilon, delta) * UPWARDS
+        entry = {"mu": mu, "pure_epsilon": epsilon if pure else None, "numbers": 1}
+        return not excess(add(account, entry))
+
+    low, high = 0.0, float(account["total"]["epsilon"])
+    if fits(high):
+        return high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low if low > high * 1e-6 else 0.0
+
+
+def summary(account: Account) -> list[str]:
+    """Return what is spent of an account, release by release, and what is left, a line each."""
+    total, releases = account["total"], account["releases"]
+    lines = [
+        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}",
+        f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
+    ]
+    for release in releases:
+        pure = release["pure_epsilon"]
+        spent = f"epsilon {pure:.4g}" if pure else f"mu {release['mu']:.4g}"
+        label = f", {release['label']}" if release.get("label") else ""
+        lines.append(f"  {release.get('query', 'a release')}: {spent}{label}")
+    delta = usable_delta(total)
+    if delta:
+        room = left(account, pure=False)
+        lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")
+    lines.append(f"left: a pure release of epsilon {left(account, pure=True):.4g}")
+    return lines
 
 
 def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | None]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from matrixdp import safe
+from matrixdp.checks import plural
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.practice import answers, compositions, specification
+from matrixdp.practice import answers, compositions, specification, uncertainty
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import gaussian
@@ -95,7 +98,11 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
     """Return what a receipt states of the noise; of a release in parts, at most."""
     release, deviations = best.release, _by_column(spec, best)
     if not isinstance(release, Composed):
-        return {"noise_over_half_range": best.error, "noise_std": deviations}
+        return {
+            "noise_over_half_range": best.error,
+            "noise_std": deviations,
+            **uncertainty.receipt(spec, release),
+        }
     return {
         "parts": release.costs,
         "noise_over_filled_radius": best.error,
@@ -123,6 +130,16 @@ def in_words(spec: Specification, best: Option) -> list[str]:
             _by_column(spec, best).items(), lower, upper, strict=True
         )
     ]
+
+
+def needs(enough: Mapping[str, float]) -> str:
+    """Return what suffices for an error, see :func:`matrixdp.practice.choices.needed`."""
+    ways = []
+    if "epsilon" in enough:
+        ways.append(f"epsilon {enough['epsilon']:.3g}")
+    if "records" in enough:
+        ways.append(f"{plural(math.ceil(enough['records']), 'record')}")
+    return f"takes {' or '.join(ways)}" if ways else "cannot be had at this delta"
 
 
 def alternatives(spec: Specification) -> list[str]:
@@ -183,6 +200,8 @@ def page(statement: dict[str, Any]) -> str:
     lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
     for key, value in statement.items():
         if key not in ("says", "curve") and value is not None:
+            if isinstance(value, dict) and any(isinstance(item, dict) for item in value.values()):
+                value = "see the receipt in JSON"
             if isinstance(value, dict):
                 value = ", ".join(f"{name} {item}" for name, item in value.items())
             lines.append(f"- {key.replace('_', ' ')}: {value}")

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp import checks, safe
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.directional import DirectionalGaussian
@@ -129,13 +130,6 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 def variances(release: Additive) -> Array:
     """Return the variance of each entry of the noise, of records and means of a column's."""
-    law, unit, _ = release.whitened
-    white = law.whiten(np.zeros(law.shape))
-    deviations: Array = law.colour(np.ones_like(white))
-    spread = deviations**2 * (2 if unit is safe.LAPLACE else 1)
-    if release.query.yields == "matrix":
-        return spread[:, :1]
-    if white.size == spread.size:
-        # Independent entries: a release takes the mean of both copies of each.
-        spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
-    return spread
+    law, _, _ = release.whitened
+    spread = intervals.variances(law, symmetric=release.query.yields != "matrix")
+    return spread[:, :1] if release.query.yields == "matrix" else spread

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,27 @@ import numpy as np
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.moments import with_constant
-from matrixdp.practice import answers, choices, compositions, durable, ledger, receipt, tables
+from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
+from matrixdp.practice import (
+    answers,
+    choices,
+    compositions,
+    durable,
+    ledger,
+    receipt,
+    tables,
+    uncertainty,
+)
+from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 
-#: Bytes that hold a number as text, and those that hold the rest of a file.
-_NUMBER, _FILE = 32, 1 << 14
+#: Bytes that hold a number as text, an interval in JSON, and the rest of a file.
+_NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
+
+#: Computes what a release says beside its numbers, which is as private as these.
+Details = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ class Result:
 
     Attributes:
         places: files by what they are: ``release``, ``receipt``, ``page``, ``account``, and
-            ``details`` of a release in several parts.
+            ``details`` where there are intervals or parts.
         says: what the noise means, in plain words.
         notes: what its owner should know besides, a sentence each.
     """
@@ -93,6 +106,46 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
     return Result({**places, "account": path}, statement["says"], notes)
 
 
+def make_all(
+    specs: Sequence[Specification], out: Path, *, even_if_useless: bool = False
+) -> list[Result]:
+    """Make the releases of one file, several of them below ``out``, each in a folder of its name.
+
+    What can be refused of any of them is refused before the first one is made.
+
+    Raises:
+        InputError: as :func:`make`.
+    """
+    if len(specs) == 1:
+        return [make(specs[0], out, even_if_useless=even_if_useless)]
+    path, account = choices.account_of(specs[0])
+    for spec in specs:
+        request = ledger.digest(_request(spec, path.parent))
+        if not ledger.answers(path, account, request):
+            option = _chosen(spec, even_if_useless)
+            account = ledger.add(account, ledger.entry(option.release))
+            for _ in _records(spec):
+                pass
+    if excess := ledger.excess(account):
+        raise InputError(
+            f"{path} allows {ledger.in_words(account['total'])} in all, and with these releases "
+            f"{excess}; leave one out"
+        )
+    return [make(spec, out / spec.name, even_if_useless=even_if_useless) for spec in specs]
+
+
+def _chosen(spec: Specification, even_if_useless: bool) -> Option:
+    """Return the best option that fits; InputError where there is none, or it is useless."""
+    option = choices.rank(spec)[0][0]
+    if receipt.useless(spec, option) and not even_if_useless:
+        instead = "" if spec.kind == "regression" else "release means instead of records, "
+        raise InputError(
+            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
+            f"columns, {instead}or pay for it all the same with --even-if-useless"
+        )
+    return option
+
+
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     """Return what makes two requests the same, of which an account in ``folder`` hears."""
     return {
@@ -109,22 +162,18 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "importance": spec.importance,
         "label": spec.label,
         **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
 
 def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
     """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
     path, account = choices.account_of(spec)
-    option = choices.rank(spec)[0][0]
+    option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
-    if receipt.useless(spec, option) and not even_if_useless:
-        instead = "" if spec.kind == "regression" else "release means instead of records, "
-        raise InputError(
-            f"{receipt.says(spec, option)}; give a larger epsilon, narrower bounds or fewer "
-            f"columns, {instead}or pay for it all the same with --even-if-useless"
-        )
     charge = {
         "query": spec.kind,
+        "label": spec.label,
         "request": request,
         "receipt": statement["digest"],
         **ledger.entry(option.release),
@@ -139,17 +188,17 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.kind}.details.json"
-    if isinstance(option.release, Composed):
-        sizes[details] = size
+    if isinstance(option.release, Composed) or _has_intervals(spec):
+        sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
         draw = _prepare(spec, option.release)
         ledger.mark(spec.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
-            numbers, outcome = draw()
+            numbers, describe = draw()
             texts = {name: _written(spec, numbers), **texts}
-            if outcome:
-                texts[details] = json.dumps(outcome, indent=2) + "\n"
+            if details in sizes:
+                texts[details] = json.dumps(describe(), indent=2) + "\n"
             ledger.keep(path, answer, texts)
             _publish(out, texts)
     return texts
@@ -214,8 +263,8 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 def _prepare(
     spec: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
-) -> Callable[[], tuple[Array, dict[str, Any]]]:
-    """Return what draws a release: its answer, and what its parts say.
+) -> Callable[[], tuple[Array, Details]]:
+    """Return what draws a release: its answer, and what computes its details.
 
     The whole file is read, and refused, before it returns. The answer is in the columns' own units,
     or in half ranges about the middle.
@@ -227,17 +276,35 @@ def _prepare(
         for _ in _records(spec):
             pass
 
-        def draw() -> tuple[Array, dict[str, Any]]:
+        def compose() -> tuple[Array, Details]:
             outcome = release.run(lambda: _records(spec))
             answer = compositions.answer(spec, outcome, middle, half)
-            return answer, compositions.details(spec, outcome)
+            return answer, lambda: compositions.details(spec, release, outcome)
 
-        return draw
+        return compose
     value = exact.value(spec.query, _records(spec))
-    return lambda: (
-        _answer(spec, release.noise_std, release.add_once(value), middle, half),
-        {},
-    )
+
+    def draw() -> tuple[Array, Details]:
+        private = release.add_once(value)
+        answer = _answer(spec, release.noise_std, private, middle, half)
+        return answer, lambda: _intervals(spec, release, private)
+
+    return draw
+
+
+def _intervals(spec: Specification, release: Additive, private: Array) -> dict[str, Any]:
+    """Return what noise alone makes uncertain in what follows from second moments."""
+    if not _has_intervals(spec):
+        return {}
+    estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
+    unprojected = second - np.outer(estimate.mean, estimate.mean)
+    noise = uncertainty.Noise(release)
+    return uncertainty.details(spec, noise, estimate, unprojected, release.noise_std)
+
+
+def _has_intervals(spec: Specification) -> bool:
+    """Return whether a release has intervals beside the receipt's; none where a ball weighs."""
+    return spec.kind in uncertainty.KINDS and isinstance(spec.query.domain, Box)
 
 
 def _true(spec: Specification) -> Array:
@@ -254,7 +321,14 @@ def _true(spec: Specification) -> Array:
     private = value.T if query.yields == "matrix" else value
     weighted = spec.constant and isinstance(spec.query.domain, Ball)
     return answers.answer(
-        spec.kind, private, 0.0, middle, half, weighted=weighted, number=spec.number
+        spec.kind,
+        private,
+        0.0,
+        middle,
+        half,
+        weighted=weighted,
+        number=spec.number,
+        **spec.line_options,
     )
 
 
@@ -285,6 +359,7 @@ def _answer(
         half,
         weighted=weighted,
         number=spec.number,
+        **spec.line_options,
     )
 
 

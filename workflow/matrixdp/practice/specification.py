@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
 from matrixdp.practice.answers import WITH_CONSTANT
+from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
@@ -48,8 +50,15 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
 )
+#: Of each release, where there are several.
+_EACH = (
+    *("query", "weight", "bounds", "label", "mechanism", "importance", "target", "number"),
+    *("alpha", "intercept", "radius", "missing"),
+)
+#: Slightly less than a share, so that rounding decides nothing.
+_BELOW = 1 - 1e-9
 #: Answer second moments alone.
 _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius, about a private mean where the
@@ -97,6 +106,12 @@ class Specification:
     planned: int | None = None
     #: Of components, the first ones.
     number: int = 1
+    #: Of a regression: the penalty of its coefficients, as scikit-learn's, and whether it has an
+    #: intercept.
+    alpha: float = 0.0
+    intercept: bool = True
+    #: The most that the release may spend, where releases share a total by weights.
+    mu: float | None = None
     #: Tells requests apart that are the same otherwise.
     label: str = ""
     #: Whether the records are known to all, as those of a textbook.
@@ -110,6 +125,16 @@ class Specification:
         return with_constant(records) if self.constant else records
 
     @property
+    def name(self) -> str:
+        """Name of the release among several of one file."""
+        return self.label or self.kind
+
+    @property
+    def line_options(self) -> dict[str, Any]:
+        """Options of :func:`matrixdp.practice.answers.line`."""
+        return {"penalty": self.alpha / self.query.records, "intercept": self.intercept}
+
+    @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
         return self.kind in WITH_CONSTANT and self.mechanism != CLIPPED
@@ -119,10 +144,81 @@ def read(path: Path) -> Specification:
     """Return what a file asks for; relative paths in it are relative to its folder.
 
     Raises:
-        InputError: the file is not TOML, or a key is missing, unknown or out of range.
+        InputError: the file is not TOML, it asks for several releases, or a key is missing, unknown
+            or out of range.
+    """
+    specs = read_all(path)
+    if len(specs) > 1:
+        raise InputError(f"{path} asks for {len(specs)} releases; give a file for one")
+    return specs[0]
+
+
+def read_all(path: Path) -> list[Specification]:
+    """Return what a file asks for, a specification for each ``[[release]]``.
+
+    These share the total in proportion to their weights: of mu^2 where it has a delta, otherwise of
+    epsilon.
+
+    Raises:
+        InputError: as :func:`read`, or two releases have one name.
     """
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}}); correct it"):
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+    entries = table.pop("release", None)
+    if entries is None:
+        return [_read(path, table)]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
+    for key in ("epsilon", "delta", "planned"):
+        for part in (table, *entries):
+            if key in part:
+                raise InputError(
+                    f"{path}: {key} has no meaning beside [[release]], which share the total by "
+                    "their weights; leave it out"
+                )
+    try:
+        total = ledger.total(table["total"])
+        weights = [
+            checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
+        ]
+    except KeyError:
+        raise InputError(f"{path}: total is missing; add it, as all [[release]] share it") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    specs = []
+    for entry, weight in zip(entries, weights, strict=True):
+        for key in entry:
+            if key not in _EACH:
+                raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
+        part = _part(total, weight / math.fsum(weights))
+        specs.append(replace(_read(path, {**table, **entry, **part}), mu=_mu(part)))
+    names = [spec.name for spec in specs]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"{path}: two releases have the name {name}; give each a label of its own"
+            )
+        if Path(name).name != name:
+            raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
+    return specs
+
+
+def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
+    """Return the epsilon and delta of a release that gets a share of a total."""
+    delta = ledger.usable_delta(total)
+    if not delta:
+        return {"epsilon": total["epsilon"] * share * _BELOW}
+    whole = gaussian.mu(total["epsilon"] - total["pure"], delta)
+    return {"epsilon": gaussian.epsilon(delta, whole * math.sqrt(share) * _BELOW), "delta": delta}
+
+
+def _mu(part: Mapping[str, float]) -> float | None:
+    """Return the mu of a part of a total, slightly above; None for a pure one."""
+    return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
+
+
+def _read(path: Path, table: dict[str, Any]) -> Specification:
+    """Return the specification that a table of keys states."""
     for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):
             raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
@@ -186,9 +282,12 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         # The constant weighs as the mean column.
         weights[-1:-1] = [float(np.mean(weights))] if constant else []
         importance = tuple(weights)
-    public = table.get("public", False)
-    if not isinstance(public, bool):
-        raise InputError(f"public is {public!r}; it must be true or false")
+    public, intercept = table.get("public", False), table.get("intercept", True)
+    for name, value in (("public", public), ("intercept", intercept)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be true or false")
+    for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
+        raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
@@ -227,6 +326,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
+        alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
+        intercept=intercept,
         label=table.get("label", ""),
         public=public,
     )

@@ -1,0 +1,235 @@
+"""Intervals: what the noise alone makes uncertain is covered as often as they say."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+from matrixdp import cli
+from matrixdp.mechanisms import intervals
+from matrixdp.mechanisms.allocation import Shares
+from matrixdp.mechanisms.composed import clipped_moments
+from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
+from matrixdp.practice import answers, uncertainty
+
+BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
+QUERIES = [mdp.MeanQuery(BOX, 50), mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]
+SIMULATIONS = 4000
+#: Three standard errors of a share of .95 among the simulations.
+ERROR = 3 * np.sqrt(0.95 * 0.05 / SIMULATIONS)
+
+
+def noise(release, count=SIMULATIONS):
+    """Return noise of releases, symmetric as these are."""
+    drawn = release.noise.sample([np.random.default_rng(1)] * count)
+    if release.query.yields == "matrix":
+        return np.swapaxes(drawn, 1, 2)
+    return (drawn + np.swapaxes(drawn, 1, 2)) / 2
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+@pytest.mark.parametrize("importance", [None, (1.0, 5.0, 2.0)])
+def test_all_entries_are_within_their_widths_as_often_as_stated(query, importance):
+    for option in mdp.options(query, epsilon=1, delta=1e-6, importance=importance):
+        widths, drawn = option.release.interval(0.95), noise(option.release)
+        assert widths.shape == drawn.shape[1:]
+        within = (np.abs(drawn) <= widths).all(axis=(1, 2)).mean()
+        assert 0.95 - ERROR <= within <= 0.955 + ERROR, option.name
+        # Each entry has its part of what may fail.
+        beyond = (np.abs(drawn) > option.release.interval(0.5)).mean(axis=0)
+        entries = query.features * (query.features + 1) / 2
+        if query.yields == "matrix":
+            entries = widths.size
+        assert beyond.mean() * entries == pytest.approx(0.5, abs=0.1)
+        if entries < 10:
+            assert beyond * entries == pytest.approx(np.full(widths.shape, 0.5), abs=0.15)
+
+
+def test_both_copies_of_an_entry_have_one_width_and_dense_factors_an_upper_bound():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(3, -1.0, 1.0), 50)
+    laplace = mdp.Laplace().calibrate(query, epsilon=1, delta=0)
+    assert (laplace.interval() == laplace.interval().T).all()
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    means = mdp.MeanQuery(mdp.Box.cube(3, -1.0, 1.0), 50)
+    turned = mdp.DirectionalGaussian(Shares((0.8, 0.1, 0.1)), directions=basis)
+    release = turned.calibrate(means, epsilon=1, delta=1e-6)
+    within = (np.abs(noise(release)) <= release.interval()).all(axis=(1, 2)).mean()
+    assert within >= 0.95 - ERROR
+
+
+@pytest.mark.parametrize("level", [0, 1, "high"])
+def test_a_level_is_a_probability(level):
+    with pytest.raises(mdp.InputError, match="level is"):
+        mdp.Laplace().calibrate(QUERIES[0], epsilon=1, delta=0).interval(level)
+
+
+def records(count=2000):
+    rng = np.random.default_rng(3)
+    X = 0.3 + rng.standard_normal((count, 4)) * [0.4, 0.1, 0.05, 0.2] @ rng.standard_normal((4, 4))
+    X[:, -1] = X[:, :-1] @ [0.5, -0.5, 0.2] + 0.1 * rng.standard_normal(count)
+    return np.clip(X / 2, -1, 1)
+
+
+def released(count):
+    """Return a release, its simulated noise, the exact moments, and those of 1,000 releases."""
+    X = records(count)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(5, -1.0, 1.0), len(X))
+    release = mdp.AnalyzeGauss().calibrate(query, epsilon=3, delta=1e-6)
+    exact = with_constant(X).T @ with_constant(X) / len(X)
+    return release, uncertainty.Noise(release), exact, exact + noise(release, 1000)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return released(2000)
+
+
+@pytest.fixture(scope="module")
+def precise():
+    return released(100_000)
+
+
+def unprojected(moments):
+    columns = np.delete(np.arange(len(moments)), CONSTANT)
+    mean = moments[CONSTANT, columns]
+    return mean, moments[np.ix_(columns, columns)] - np.outer(mean, mean)
+
+
+def test_intervals_of_a_covariance_and_its_eigenvalues_hold_together(noisy):
+    _, simulated, exact, moments_of_releases = noisy
+    mean, covariance = unprojected(exact)
+    values = np.linalg.eigvalsh(covariance)[::-1]
+    both, spectra, sizes = [], [], []
+    for moments in moments_of_releases:
+        noisy_mean, second = unprojected(moments)
+        shifts, widths = simulated.covariance_widths(noisy_mean)
+        inside = (np.abs(noisy_mean - mean) <= shifts).all()
+        both.append(inside and (np.abs(second - covariance) <= widths).all())
+        estimate = centred(moments)
+        width = simulated.eigenvalue_width(estimate.mean)
+        limits = uncertainty.eigenvalues(answers.spectrum(estimate.covariance)[0], width)
+        spectra.append(((limits[:, 0] <= values) & (values <= limits[:, 1])).all())
+        sizes.append(np.linalg.norm(second - covariance, 2) / width)
+    assert np.mean(both) >= 0.95
+    assert np.mean(spectra) >= 0.95
+    # They are no wider than twice what the noise does, and half of their width would not do.
+    assert np.quantile(sizes, 0.95) > 0.5
+
+
+@pytest.mark.parametrize("name", ["precise", "noisy"])
+@pytest.mark.parametrize("line", [{}, {"penalty": 0.05}, {"intercept": False}])
+def test_standard_errors_are_those_of_simulated_regressions(request, name, line):
+    release, simulated, exact, moments_of_releases = request.getfixturevalue(name)
+    middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
+
+    def fit(moments):
+        return np.append(*answers.line(centred(moments), release.noise_std, middle, half, **line))
+
+    errors = np.array([fit(moments) for moments in moments_of_releases]) - fit(exact)
+    stated = np.array(
+        [
+            uncertainty.standard_errors(
+                simulated, centred(moments), release.noise_std, middle, half, **line
+            )
+            for moments in moments_of_releases[:200]
+        ]
+    )
+    if "intercept" in line:
+        assert (errors[:, 3] == 0).all()
+        assert (stated[:, 3] == 0).all()
+        errors, stated = errors[:, :3], stated[:, :3]
+    within = (np.abs(errors[:200]) <= 1.96 * stated).mean(axis=0)
+    assert (within > 0.9).all()
+    if name == "precise":
+        # To first order: where noise is as large as a variance, they state too much.
+        assert np.median(stated, axis=0) == pytest.approx(errors.std(axis=0), rel=0.1)
+        assert (within < 0.99).all()
+
+
+def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():
+    X = 0.2 + 0.1 * (records(500) - 0.3)
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1.0, 1.0), len(X))
+    release = clipped_moments(query, epsilon=2, delta=1e-6, about_mean=True)
+    stream, inside, spectra, ready = np.random.default_rng(0), [], [], {}
+
+    def answer(part, value):
+        return value + part.noise.sample([stream])[0]
+
+    for _ in range(300):
+        outcome = release.run(lambda: [X], answer)
+        about = X - outcome.centre
+        about = about * np.minimum(1, outcome.radius / np.linalg.norm(about, axis=1))[:, None]
+        exact = about.T @ about / len(X)
+        if outcome.radius not in ready:
+            part = release.at(outcome.radius)
+            ready[outcome.radius] = uncertainty.Noise(part, outcome.centre_std)
+        simulated = ready[outcome.radius]
+        shifts, widths = simulated.covariance_widths(outcome.centre)
+        near = (np.abs(outcome.centre - X.mean(axis=0)) <= shifts).all()
+        inside.append(near and (np.abs(outcome.moments - exact) <= widths).all())
+        values = np.linalg.eigvalsh(exact)[::-1]
+        width = simulated.eigenvalue_width(outcome.centre)
+        limits = uncertainty.eigenvalues(answers.spectrum(outcome.estimate.covariance)[0], width)
+        spectra.append(((limits[:, 0] <= values) & (values <= limits[:, 1])).all())
+    error = 3 * np.sqrt(0.95 * 0.05 / 300)
+    assert np.mean(inside) >= 0.95 - error
+    assert np.mean(spectra) >= 0.95 - error
+
+
+SPECIFICATION = """
+file = "people.csv"
+query = "{}"
+records = 2000
+epsilon = 3.0
+delta = 1e-6
+total = {{epsilon = 3.0, delta = 1e-6}}
+{}
+[bounds]
+a = [-1, 1]
+b = [-1, 1]
+c = [-1, 1]
+d = [-1, 1]
+"""
+KEY = "interval_95"
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
+@pytest.mark.parametrize(
+    "query", ["records", "mean", "second_moments", "covariance", "components", "regression"]
+)
+def test_files_state_them(tmp_path, monkeypatch, query, mechanism):
+    if mechanism == "clipped" and query in ("records", "mean"):
+        pytest.skip("it answers second moments")
+    monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
+    np.savetxt(tmp_path / "people.csv", records(), delimiter=",", header="a,b,c,d", comments="")
+    more = f'mechanism = "{mechanism}"\n' + 'target = "d"\n' * (query == "regression")
+    (tmp_path / "s.toml").write_text(SPECIFICATION.format(query, more))
+    words = ["release", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out")]
+    assert cli.main([*words, "--even-if-useless"]) == 0
+    receipt = json.loads((tmp_path / f"out/{query}.receipt.json").read_text())
+    file = tmp_path / f"out/{query}.details.json"
+    details = json.loads(file.read_text()) if file.exists() else {}
+    if query in ("records", "mean", "second_moments"):
+        place = details if mechanism == "clipped" else receipt
+        widths = place[f"{KEY}_plus_or_minus"]
+        assert {*widths} == {*"abcd"}
+        width = widths["a"]["b"] if query == "second_moments" else widths["a"]
+        assert width > 1.9 * (receipt.get("noise_std") or {"a": 0})["a"] / np.sqrt(2)
+    elif query == "regression":
+        assert {*details["standard_errors"]} == {*"abc", "intercept"}
+    elif query == "components":
+        assert np.shape(details[KEY]["eigenvalue"]) == (4, 2)
+    else:
+        low, high = details[KEY]["covariance"]["a"]["b"]
+        assert low < np.cov(records().T, bias=True)[0, 1] < high or mechanism == "clipped"
+        low, high = details[KEY]["mean"]["d"]
+        assert low < records()[:, 3].mean() < high
+    assert "NaN" not in json.dumps([receipt, details])
+
+
+def test_variances_are_asked_of_laws_alone():
+    release = mdp.GOE().calibrate(QUERIES[2], epsilon=1, delta=1e-6)
+    found = intervals.variances(release.noise, symmetric=True)
+    assert np.diag(found) == pytest.approx(2 * found[0, 1])

@@ -1,0 +1,27 @@
+"""Show what the releases of a file have spent, and what is left.
+
+The account is the one beside the file of records, or that of the path itself. Nothing is charged,
+and the records are not looked at.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def run(file: str) -> None:
+    """Print the total of an account, its releases, and the largest release that still fits.
+
+    Args:
+        file: of the records, or the account itself
+    """
+    from matrixdp.practice import ledger
+
+    path = Path(file)
+    place = path if path.name.endswith(ledger.SUFFIX) else ledger.place(path, None)
+    account = ledger.read(place.resolve())
+    if account is None:
+        print(f"{place} is not there: nothing is spent, and the first release states the total")
+        return
+    for line in ledger.summary(account):
+        print(line)

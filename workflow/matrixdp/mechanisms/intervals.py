@@ -1,0 +1,97 @@
+"""What the noise of a release makes uncertain: variances of its entries, and widths of intervals.
+
+Nothing here has seen data, and nothing here says what clipping, rounding to bounds or the sample
+itself make uncertain. Widths hold for all entries at once by a union bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import lambertw, ndtri
+
+from matrixdp import safe
+from matrixdp.checks import Array, InputError
+from matrixdp.laws import GaussianLaw, Laplace, MatrixNormal
+
+
+def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
+    """Return the variance of each entry of the noise, (m, m), or (m, 1) where columns are alike.
+
+    With dense factors both copies of a symmetric entry depend on each other: an upper bound.
+
+    Args:
+        law: of the noise.
+        symmetric: whether a release is symmetric, the mean of both copies of an entry.
+
+    Raises:
+        InputError: the factors of the law are dense, and no variances are known for it.
+    """
+    dense = any(np.ndim(factor) == 2 for factor in law.factors if factor is not None)
+    if dense:
+        spread = _dense(law)
+    else:
+        deviations = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
+        spread = deviations**2 * (2 if isinstance(law, Laplace) else 1)
+    if not symmetric:
+        return spread[:, :1] if law.columns_alike else spread
+    if dense:
+        # At most, whatever the correlation of both copies.
+        return np.asarray((np.sqrt(spread) + np.sqrt(spread.T)) ** 2 / 4)
+    if copies(law):
+        spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
+    return spread
+
+
+def copies(law: GaussianLaw | Laplace) -> bool:
+    """Return whether both copies of an entry of second moments have noise of their own."""
+    return law.whiten(np.zeros(law.shape)).size == law.shape[0] * law.shape[1]
+
+
+def _dense(law: GaussianLaw | Laplace) -> Array:
+    if not isinstance(law, MatrixNormal):
+        raise InputError(
+            f"there are no variances for noise of {type(law).__name__} along directions"
+        )
+    rows, columns = (
+        np.ones(size) if factor is None else _squares(np.asarray(factor, float), size)
+        for factor, size in zip(law.factors, law.shape, strict=True)
+    )
+    return np.outer(rows, columns)
+
+
+def _squares(factor: Array, size: int) -> Array:
+    """Return the squared norm of each row of a factor (size,)."""
+    return (factor**2).sum(axis=1) if factor.ndim == 2 else np.broadcast_to(factor**2, (size,))
+
+
+def widths(
+    law: GaussianLaw | Laplace, level: float, *, symmetric: bool, stretch: float = 1.0
+) -> Array:
+    """Return how far noise moves each entry at most, all at once with probability ``level``.
+
+    Args:
+        law: of the noise.
+        level: between 0 and 1.
+        symmetric: as in :func:`variances`.
+        stretch: of safe noise, see :attr:`matrixdp.mechanisms.base.Additive.stretch`; what rounding
+            to its steps adds counts too.
+
+    Returns:
+        (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.
+    """
+    deviations = np.sqrt(variances(law, symmetric=symmetric))
+    size = law.shape[0]
+    entries = size * (size + 1) // 2 if symmetric else size * law.shape[1]
+    chance = (1 - level) / entries
+    if not isinstance(law, Laplace):
+        quantiles = np.full(deviations.shape, -ndtri(chance / 2))
+    else:
+        quantiles = np.full(deviations.shape, -np.log(chance) / np.sqrt(2))
+        if symmetric and copies(law):
+            # The mean of two numbers of scale 1 is beyond t with probability (1 + t) e^(-2t); its
+            # variance is 1.
+            mean = -1 - lambertw(-2 * chance * np.exp(-2), -1).real / 2
+            quantiles[~np.eye(size, dtype=bool)] = mean
+    # The value is rounded to a step, and so is the noise.
+    moved = stretch * (quantiles * deviations + 2 * safe.STEP * deviations)
+    return np.broadcast_to(moved, law.shape)

@@ -1,0 +1,224 @@
+"""What the noise alone makes uncertain in what follows from noisy second moments.
+
+An interval contains what the same records, within their bounds, give without noise. Clipping, the
+ridge of a regression and the sample itself are no part of it. All entries of an interval hold at
+once. They are post-processing: noise is simulated from its calibration, with a fixed seed.
+
+With noisy moments S + N, mean a + n and covariance C = S - a a^T, what is released is off C by
+N - b n^T - n b^T + n n^T for the noisy mean b. So bounds on N and n, which hold together with the
+level's probability, bound the error for any b. Eigenvalues move by its spectral norm at most
+(Weyl), and a projection to positive semi-definite brings them no further away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.moments import CONSTANT, Centred
+from matrixdp.practice import answers
+from matrixdp.practice.specification import Specification
+
+#: Probability of the intervals that files state.
+LEVEL = 0.95
+_KEY = f"interval_{LEVEL:.0%}".rstrip("%")
+
+#: Queries whose answers have intervals of their own.
+KINDS = ("covariance", "components", "regression")
+
+#: Draws of noise in a simulation, fewer for large matrices, and their seed: nothing private depends
+#: on them. Of matrices, the products of m^3 and the entries at once.
+_DRAWS, _FEW, _SEED = 2000, 100, 0
+_WORK, _ENTRIES = 4e9, 1 << 22
+
+
+class Noise:
+    """Noise of a mean and covariance in half ranges, simulated from its calibration.
+
+    Args:
+        release: of second moments, with the constant or, where the mean is released apart, without.
+        mean_std: of the noise of a mean that is released apart, about which the moments are.
+    """
+
+    def __init__(self, release: Additive, mean_std: float | None = None) -> None:
+        self._release, self._mean_std = release, mean_std
+        self._stretch, size = release.stretch, release.noise.shape[0]
+        self._draws = int(np.clip(_WORK / size**3, _FEW, _DRAWS))
+
+    def _blocks(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the noise of moments (k, m, m) and of the mean (k, m), the same in each call."""
+        stream, shape = np.random.default_rng(_SEED), self._release.noise.shape
+        step = max(1, _ENTRIES // (shape[0] * shape[1]))
+        columns = np.delete(np.arange(shape[0]), CONSTANT)
+        for start in range(0, self._draws, step):
+            count = min(step, self._draws - start)
+            moments = self._release.noise.sample([stream] * count) * self._stretch
+            moments = (moments + np.swapaxes(moments, 1, 2)) / 2
+            if self._mean_std is None:
+                yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
+            else:
+                yield moments, self._mean_std * stream.standard_normal(moments.shape[:2])
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """Spectral norms of the moments' noise, norms of the mean's, and its largest entries."""
+        sizes = [
+            [
+                np.linalg.norm(moments, 2, axis=(1, 2)),
+                np.linalg.norm(means, axis=1),
+                np.abs(means).max(axis=1),
+            ]
+            for moments, means in self._blocks()
+        ]
+        return np.concatenate(sizes, axis=1)
+
+    def eigenvalue_width(self, mean: Array, level: float = LEVEL) -> float:
+        """Return how far all eigenvalues of a covariance are off at most.
+
+        Args:
+            mean: as it was released, (m,).
+            level: probability that they are all within.
+        """
+        if self._mean_std is not None:
+            return float(np.quantile(self._sizes[0], level, method="higher"))
+        each = (1 + level) / 2
+        size, shift = np.quantile(self._sizes[:2], each, axis=1, method="higher").tolist()
+        return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
+
+    def covariance_widths(self, mean: Array, level: float = LEVEL) -> tuple[Array, Array]:
+        """Return how far the mean (m,) and the unprojected covariance (m, m) are off at most.
+
+        Args:
+            mean: as it was released, (m,).
+            level: probability that all entries are within.
+        """
+        if self._mean_std is not None:
+            each = (1 + level) / 2
+            shift = float(np.quantile(self._sizes[2], each, method="higher"))
+            return np.full(len(mean), shift), np.asarray(self._release.interval(each))
+        entries = self._release.interval(level)
+        columns = np.delete(np.arange(len(entries)), CONSTANT)
+        shifts = entries[CONSTANT, columns]
+        cross = np.outer(np.abs(mean), shifts)
+        return shifts, entries[columns[:, None], columns] + cross + cross.T + np.outer(
+            shifts, shifts
+        )
+
+    def coefficient_errors(
+        self, estimate: Centred, ridge: Array, origin: Array | None = None
+    ) -> Array:
+        """Return draws of the errors of coefficients and, last, of the intercept (draws, m).
+
+        To first order in the noise, about the regression with the same ridge and no noise.
+
+        Args:
+            estimate: mean and covariance in half ranges.
+            ridge: of each column x, (m - 1,).
+            origin: through which the line goes if it has no intercept, (m,).
+        """
+        mean, covariance, _ = estimate
+        centre = mean if origin is None else origin
+        # The mean of moments that are released about it moves these only where they are moved.
+        apart = centre if self._mean_std is None else centre - mean
+        second = covariance + np.outer(mean - centre, mean - centre)
+        inverse = np.linalg.pinv(second[:-1, :-1] + np.diag(ridge), hermitian=True)
+        slopes = inverse @ second[:-1, -1]
+        result = []
+        for moments, means in self._blocks():
+            cross = means[:, :, None] * apart
+            moved = moments - cross - np.swapaxes(cross, 1, 2)
+            errors = (moved[:, :-1, -1] - moved[:, :-1, :-1] @ slopes) @ inverse
+            shift = means[:, -1] - means[:, :-1] @ slopes - errors @ mean[:-1]
+            result.append(np.column_stack([errors, shift if origin is None else 0 * shift]))
+        return np.concatenate(result)
+
+
+def standard_errors(
+    noise: Noise,
+    estimate: Centred,
+    noise_std: float,
+    middle: Array,
+    half: Array,
+    *,
+    penalty: float = 0.0,
+    intercept: bool = True,
+) -> Array:
+    """Return those of coefficients and, last, of the intercept (m,), in the records' own units.
+
+    The arguments are those of :func:`matrixdp.practice.answers.line`.
+    """
+    ridge = answers.ridge(noise_std, half, penalty)
+    errors = noise.coefficient_errors(estimate, ridge, None if intercept else -middle / half)
+    slopes = errors[:, :-1] * half[-1] / half[:-1]
+    offset = half[-1] * errors[:, -1] - slopes @ middle[:-1] * intercept
+    deviations: Array = np.sqrt(np.mean(np.column_stack([slopes, offset]) ** 2, axis=0))
+    return deviations
+
+
+def eigenvalues(values: Array, width: float) -> Array:
+    """Return intervals of eigenvalues (k, 2), which are not negative."""
+    return np.maximum(np.column_stack([values - width, values + width]), 0)
+
+
+def details(
+    spec: Specification, noise: Noise, estimate: Centred, unprojected: Array, noise_std: float
+) -> dict[str, Any]:
+    """Return the intervals of an answer in the records' own units, as files state them.
+
+    Args:
+        spec: a query of ``KINDS``.
+        noise: of the release.
+        estimate: mean and covariance in half ranges.
+        unprojected: the covariance as it was released, (m, m).
+        noise_std: of the noise of the moments.
+    """
+    kind, names, middle, half = spec.kind, spec.columns, spec.middle, spec.half
+    mean = estimate.mean
+    if kind == "regression":
+        errors = standard_errors(noise, estimate, noise_std, middle, half, **spec.line_options)
+        return {"standard_errors": _table([*names[:-1], "intercept"], errors)}
+    if kind == "components":
+        values = answers.spectrum(estimate.covariance)[0]
+        limits = eigenvalues(values, noise.eigenvalue_width(mean))
+        return {_KEY: {"eigenvalue": limits.tolist()}}
+    shifts, widths = noise.covariance_widths(mean)
+    limits = np.clip(mean[:, None] + shifts[:, None] * [-1, 1], -1, 1)
+    entries = (unprojected[:, :, None] + widths[:, :, None] * [-1, 1]) * np.outer(half, half)[
+        :, :, None
+    ]
+    return {
+        _KEY: {
+            "mean": _table(names, limits * half[:, None] + middle[:, None]),
+            "covariance": {
+                name: _table(names, row) for name, row in zip(names, entries, strict=True)
+            },
+        }
+    }
+
+
+def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
+    """Return how far noise moves the numbers of a release at most; all of it is public.
+
+    Nothing for queries that have intervals of their own, as those depend on what is released.
+    """
+    widths = release.interval(LEVEL)
+    if spec.kind == "second_moments":
+        return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))
+    if spec.kind in ("records", "mean"):
+        return {f"{_KEY}_plus_or_minus": _table(spec.columns, widths[0] * spec.half)}
+    return {}
+
+
+def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:
+    """Return how far second moments (m, m) are off at most, as files state it."""
+    rows = zip(names, widths, strict=True)
+    return {f"{_KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}
