@@ -19,7 +19,7 @@ from matrixdp.mechanisms.moments import CONSTANT, centred, regression, with_cons
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.mechanisms.target_mean import InterceptEquations
 from matrixdp.privacy.sensitivity import Box, NormalEquations, Query, second_moments
-from matrixdp.trials import MEAN, NONPRIVATE, ZERO
+from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
 
 #: Bounds of the constant; they include 0 for a zeroed record.
 _CONSTANT = (0.0, 1.0)
@@ -132,6 +132,7 @@ class CapturedVariance(_WithConstant):
 
     metric = "lost_variance"
     queries = ("covariance", "identity")
+    references = (NONPRIVATE, RANDOM)
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
