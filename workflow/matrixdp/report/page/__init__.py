@@ -279,11 +279,15 @@ def _health(told: answers.Run) -> dict[str, Any]:
 
     Empty where none was run. Tests are the audit, the known mistakes and the sensitivities.
     """
-    tests = (("audit", audit.failures), ("canaries", audit.missed), ("sensitivities", audit.broken))
+    tests = (
+        ("audit", audit.failures),
+        ("known_bugs", audit.missed),
+        ("sensitivities", audit.broken),
+    )
     failures = {}
     for name, count in tests:
         if len(table := told.table(f"tables/{name}")):
-            failures[name] = (count(table), len(table))
+            failures[name.replace("_", " ")] = (count(table), len(table))
     words = [f"{name}: {failed} of {total} failed" for name, (failed, total) in failures.items()]
     return {"passed": not any(failed for failed, _ in failures.values()), "words": words}
 
