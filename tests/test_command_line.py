@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from matrixdp import cli, config, parts
-from matrixdp.audit import canaries
+from matrixdp.audit import known_bugs
 from matrixdp.data import store
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms.base import Release
@@ -352,14 +352,14 @@ def test_the_reading_and_the_seed_are_those_that_are_asked_for(ran, tmp_path):
     ("words", "file"),
     [
         (["data", "liver", "--source", "simulated", "--out"], "matrix.npy"),
-        (["canaries", "--out"], "canaries.csv"),
+        (["known_bugs", "--out"], "known_bugs.csv"),
     ],
 )
-def test_the_seed_of_stand_ins_and_canaries_is_the_one_that_is_given(
+def test_the_seed_of_stand_ins_and_known_bugs_is_the_one_that_is_given(
     words, file, tmp_path, monkeypatch
 ):
-    quick = {name: canaries.CANARIES[name] for name in ("circulant sketch", "wrong radius")}
-    monkeypatch.setattr(canaries, "CANARIES", quick)
+    quick = {name: known_bugs.KNOWN_BUGS[name] for name in ("circulant sketch", "wrong radius")}
+    monkeypatch.setattr(known_bugs, "KNOWN_BUGS", quick)
 
     def made(seed):
         call(*words, tmp_path if words[0] == "data" else tmp_path / file, "--seed", seed)

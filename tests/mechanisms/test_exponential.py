@@ -141,7 +141,7 @@ DELTAS = [(2, 0.35320), (6, 0.66817), (24, 0.88366), (1488, 0.99996)]
 
 @pytest.mark.parametrize(("d", "delta"), DELTAS)
 def test_exponential_radius_is_not_private(d, delta):
-    """Canary: |Z| ~ Exponential in place of Gamma(d) at claimed epsilon 1 and sensitivity 1."""
+    """Known bug: |Z| ~ Exponential in place of Gamma(d) at claimed epsilon 1 and sensitivity 1."""
     middle = (np.arange(2000) + 0.5) / 2000
     wrong = radial_delta(d, lambda r: -r - (d - 1) * np.log(r), stats.expon.ppf(middle))
     assert wrong == pytest.approx(delta, abs=1e-5)

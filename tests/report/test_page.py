@@ -215,12 +215,12 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
     assert page._health(page.answers.Run(root)) == {"passed": True, "words": []}
-    put(root / "tables/canaries.csv", "canary,caught,control\na,True,True\nb,False,True\n")
+    put(root / "tables/known_bugs.csv", "canary,caught,control\na,True,True\nb,False,True\n")
     health = page._health(page.answers.Run(root))
-    assert health == {"passed": False, "words": ["canaries: 1 of 2 failed"]}
+    assert health == {"passed": False, "words": ["known bugs: 1 of 2 failed"]}
     html = page.build(root, run={})
     assert '<p class="status alarm">FAILED' in html
-    assert html.index("canaries: 1 of 2 failed") < html.index('<dl class="answers">')
+    assert html.index("known bugs: 1 of 2 failed") < html.index('<dl class="answers">')
 
 
 def test_the_page_needs_no_network_and_no_file(make):

@@ -142,7 +142,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         "summary": runs,
         "comparisons": runs,
         "readings": {part for name in swept(settings) for part in (name, f"{name}_trials")},
-        "audit": {"canaries", *releases, *(f"{name}_sensitivities" for name in releases)},
+        "audit": {"known_bugs", *releases, *(f"{name}_sensitivities" for name in releases)},
         "data": datasets(settings),
         "theory": {*discovery.theory()},
     }
@@ -151,7 +151,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         names |= {
             folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
         }
-        names |= {"audit": names["audit"] - {"canaries"}, "published": releases}
+        names |= {"audit": names["audit"] - {"known_bugs"}, "published": releases}
     return names
 
 

@@ -37,7 +37,7 @@ GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
 REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
 
-#: Baselines of regressions, of principal components, of all releases, and of private training.
+#: Baselines of regressions, of principal components, and of all releases.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
 OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
 OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
@@ -45,13 +45,14 @@ OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 #: The data set that is a person's own file.
 OWN = "my_matrix"
 
+#: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
 #: The phase of trials on records of zeros, which show the effect of the noise alone.
 CONTROL = "control"
 
-#: Rows in blocks. A block maps a column to one value for all its rows, or to an array with one
-#: value per row; a block without arrays is one row. A missing column, None and NaN are empty cells.
+#: Rows in blocks. A block maps a column to one value for all its rows, or to an array of values. A
+#: block without arrays is one row. A missing column, None and NaN are empty cells.
 Block = Mapping[str, Any]
 Rows = Sequence[Block]
 

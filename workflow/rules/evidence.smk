@@ -53,24 +53,24 @@ rule audit_releases:
         " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
 
 
-rule canaries:
+rule known_bugs:
     """Mistakes that the audit must catch."""
     input:
-        code=code("cli.canaries"),
+        code=code("cli.known_bugs"),
     output:
-        "<results>/audit/canaries.csv",
+        "<results>/audit/known_bugs.csv",
     log:
-        "<results>/logs/audit/canaries.log",
+        "<results>/logs/audit/known_bugs.log",
     benchmark:
-        "<results>/benchmarks/audit/canaries.tsv"
+        "<results>/benchmarks/audit/known_bugs.tsv"
     conda:
         "../../environment.yml"
     params:
         seed=config["seed"],
     message:
-        "Canaries: mistakes that the audit must catch"
+        "Known-bug tests: mistakes that the audit must catch"
     shell:
-        "python -m matrixdp canaries --seed {params.seed} --out {output} > {log} 2>&1"
+        "python -m matrixdp known_bugs --seed {params.seed} --out {output} > {log} 2>&1"
 
 
 rule held_out:

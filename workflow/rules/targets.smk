@@ -98,7 +98,7 @@ rule readings:
 rule audit:
     """The privacy audit."""
     input:
-        tables("audit", "canaries", "sensitivities", "effective_noise"),
+        tables("audit", "known_bugs", "sensitivities", "effective_noise"),
 
 
 rule claims:

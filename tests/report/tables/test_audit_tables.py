@@ -39,11 +39,11 @@ def parts(tmp_path_factory):
     found.to_csv(folder / "regression_sensitivities.csv", index=False)
     found.iloc[:0].to_csv(folder / "first_pc_sensitivities.csv", index=False)
     table = pd.DataFrame({name: ["x"] for name in ("canary", "mistake", "tool", "evidence")})
-    table.assign(caught=True, control=True).to_csv(folder / "canaries.csv", index=False)
+    table.assign(caught=True, control=True).to_csv(folder / "known_bugs.csv", index=False)
     return folder
 
 
-STEMS = ("audit", "canaries", "sensitivities", "effective_noise")
+STEMS = ("audit", "known_bugs", "sensitivities", "effective_noise")
 
 
 def written(parts, out):
@@ -65,7 +65,7 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
     assert row.endswith("| maximal loss | private and tight |")
-    assert "1 of 1 mistakes are caught" in shown["canaries"]
+    assert "1 of 1 mistakes are caught" in shown["known_bugs"]
     assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
     assert full["rescaled_std"].to_numpy() == pytest.approx(rescaled.to_numpy())
@@ -77,12 +77,12 @@ def test_failures_cannot_be_missed(parts, tmp_path):
     table = pd.read_csv(parts / "regression.csv")
     table.loc[table["mechanism"].eq("laplace"), "verdict"] = "violated: the black box proves it"
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
-    bad = pd.read_csv(parts / "canaries.csv").assign(caught=False)
-    bad.to_csv(tmp_path / "in" / "canaries.csv", index=False)
+    bad = pd.read_csv(parts / "known_bugs.csv").assign(caught=False)
+    bad.to_csv(tmp_path / "in" / "known_bugs.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")
     assert shown["audit"].startswith("> **1 release failed the audit")
-    assert shown["canaries"].startswith("> **1 canaries were missed")
-    assert "| NO |" in shown["canaries"]
+    assert shown["known_bugs"].startswith("> **1 known-bug test failed")
+    assert "| NO |" in shown["known_bugs"]
 
 
 def test_undecided_is_not_failed(parts, tmp_path):

@@ -23,8 +23,8 @@ NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
 #: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3
 
-#: Runs on each neighbour where an exact tool decides, the random numbers that they may cost, and
-#: the random numbers that a black box's runs may cost.
+#: Runs on each neighbour where an exact tool decides, and the most random numbers that they cost.
+#: ``MOST`` is the most random numbers of a black box's runs.
 RUNS, COST, MOST = 200_000, 3e7, 8e8
 
 

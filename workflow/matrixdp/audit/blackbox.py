@@ -31,9 +31,9 @@ CANDIDATES, VALUES = 120, 60
 #: Runs that choose the event: a share of the runs that may be counted, and the minimum.
 PILOT, FEWEST = 0.1, 2000
 
-#: Further runs are futile under two conditions. They would not refute even with a mean so many
-#: standard errors above the observed one, and they would raise the certificate by less than this
-#: share of the claimed epsilon.
+#: Further runs are futile under two conditions. They would not refute even with a mean ``UNLIKELY``
+#: standard errors above the observed one. They would raise the certificate by less than ``GAIN``
+#: times the claimed epsilon.
 UNLIKELY, GAIN = 4.0, 0.04
 
 #: Ratio of the frequencies of neighbouring events in :func:`_events`.

@@ -24,8 +24,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import gaussian
 
-#: Confidence of a bound, and of a refutation (that of two independent bounds); and the power
-#: against a standard deviation of ``SHORTFALL`` times the correct one.
+#: Confidence of a bound, and of a refutation (that of two independent bounds). ``POWER`` is against
+#: a standard deviation of ``SHORTFALL`` times the correct one.
 CONFIDENCE, REFUTED, POWER, SHORTFALL = 0.95, 0.9975, 0.999, 0.9
 
 #: Log wealth that proves a bound; the error probability of a refutation is subtracted.
@@ -70,9 +70,9 @@ class Counts(NamedTuple):
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
     """Return the increments of log wealth that a pair gives to bets against a line.
 
-    The line is P(Y in S) <= slope P(Y' in S) + offset: e^epsilon and delta, or a tangent of another
-    trade-off; slope + offset is at least 1. The axes are the outcome (event in both, first, second,
-    neither), the bet, and then the shape of slope and offset.
+    The line is P(Y in S) <= slope P(Y' in S) + offset. Slope and offset are e^epsilon and delta, or
+    those of a tangent of another trade-off; their sum is at least 1. The axes of the result are the
+    outcome (event in both, first, second, neither), the bet, and the shape of slope and offset.
     """
     slope, offset = np.broadcast_arrays(np.asarray(slope, float), np.asarray(offset, float))
     gains = np.stack([1 - slope - offset, 1 - offset, -slope - offset, -offset])
@@ -122,9 +122,9 @@ def largest(runs: float, delta: float = 0.0, event: float = 0.5) -> float:
 def runs_needed(nominal: float, delta: float) -> float:
     """Return the pairs that distinguish exactly calibrated Gaussian noise from too little noise.
 
-    With ``SHORTFALL`` of its standard deviation, and the same noise on both neighbours, bets on the
-    best threshold event refute ``nominal`` with probability about ``POWER`` (normal approximation
-    of the log wealth). Infinite above 1e9 pairs.
+    The deviation of the noise is ``SHORTFALL`` times the correct one, and both neighbours share it.
+    After these pairs, bets on the best threshold event refute ``nominal`` with probability about
+    ``POWER`` (normal approximation of the log wealth). Infinite above 1e9 pairs.
     """
     shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)

@@ -1,8 +1,8 @@
 """Many runs of a release at once, on a query with few records.
 
-Where the columns of the noise are independent and identically distributed, a release of K copies of
-one record is K runs of the column that differs. The law of a column does not depend on the number
-of columns. The other columns of a real release are independent of it and have the same law on both
+Let the columns of the noise be independent and identically distributed. Then a release of K copies
+of one record is K runs of the column that differs, whose law does not depend on the number of
+columns. The other columns of a real release are independent of it. Their law is the same on both
 neighbours, so that no event on them distinguishes the neighbours. The test of the noise's scale
 draws the full query, and so detects a sampler whose columns depend on their number. Second moments
 are released complete, for one record and otherwise zeros.

@@ -288,14 +288,18 @@ def _builtins(
 def _health(outputs: answers.Run) -> dict[str, Any]:
     """Return whether the run passes its privacy tests, and one line of text on each.
 
-    The tests are the audit, the canaries and the sensitivities; those that were not run are left
+    The tests are the audit, the known-bug tests and the sensitivities; those that were not run are left
     out.
     """
-    tests = (("audit", audit.failures), ("canaries", audit.missed), ("sensitivities", audit.broken))
+    tests = (
+        ("audit", audit.failures),
+        ("known_bugs", audit.missed),
+        ("sensitivities", audit.broken),
+    )
     failures = {}
     for name, count in tests:
         if len(table := outputs.table(f"tables/{name}")):
-            failures[name] = (count(table), len(table))
+            failures[name.replace("_", " ")] = (count(table), len(table))
     words = [f"{name}: {failed} of {total} failed" for name, (failed, total) in failures.items()]
     return {"passed": not any(failed for failed, _ in failures.values()), "words": words}
 

@@ -94,10 +94,10 @@ def audit_grid(table: pd.DataFrame) -> Grid:
     return replace(grid, warning=" ".join(sentences))
 
 
-def canary_grid(table: pd.DataFrame) -> Grid:
-    """Return the canaries by the tool that must catch them."""
+def known_bug_grid(table: pd.DataFrame) -> Grid:
+    """Return the known-bug tests by the tool that must catch them."""
     cells: Cells = {
-        "Canary": "canary",
+        "Known bug": "canary",
         "Mistake": "mistake",
         "Caught": lambda row: _yes(row["caught"]),
         "What the tool saw": "evidence",
@@ -105,7 +105,7 @@ def canary_grid(table: pd.DataFrame) -> Grid:
     }
     grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
     count = missed(table)
-    warning = f"{count} canaries were missed or their controls failed." if count else ""
+    warning = f"{plural(count, 'known-bug test')} failed." if count else ""
     return replace(grid, warning=warning)
 
 
@@ -225,16 +225,16 @@ TABLES = {
         data=data,
         grid=audit_grid,
     ),
-    "canaries": Table(
-        title="Canaries",
+    "known_bugs": Table(
+        title="Known-bug tests",
         caption=(
             "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
             "tool named, and that tool must let the same thing done right pass."
         ),
         finding=lambda table: f"{len(table) - missed(table)} of {len(table)} mistakes are caught",
-        inputs=("audit/canaries",),
+        inputs=("audit/known_bugs",),
         data=data,
-        grid=canary_grid,
+        grid=known_bug_grid,
     ),
     "sensitivities": Table(
         title="Sensitivities",

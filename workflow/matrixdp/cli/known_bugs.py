@@ -10,6 +10,6 @@ def run(*, seed: int = 0, out: str) -> None:
         out: one row per mistake, CSV
     """
     from matrixdp import trials
-    from matrixdp.audit import canaries
+    from matrixdp.audit import known_bugs
 
-    trials.write_csv(canaries.run(seed), canaries.COLUMNS, out)
+    trials.write_csv(known_bugs.run(seed), known_bugs.COLUMNS, out)

@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
 Try = Callable[[bool, Generators], Outcome]
 
 
-class Canary(NamedTuple):
+class KnownBug(NamedTuple):
     """A known-bug test: the mistake and its source, the tool that must catch it, the trial."""
 
     mistake: str
@@ -72,28 +72,32 @@ class Canary(NamedTuple):
     try_out: Try
 
 
-CANARIES: dict[str, Canary] = {}
+KNOWN_BUGS: dict[str, KnownBug] = {}
 
 
-def _canary(tool: str, name: str, mistake: str) -> Callable[[Try], None]:
-    """Return a decorator that enters a function in ``CANARIES`` as ``try_out``."""
+def _known_bug(tool: str, name: str, mistake: str) -> Callable[[Try], None]:
+    """Return a decorator that enters a function in ``KNOWN_BUGS`` as ``try_out``."""
 
     def enter(try_out: Try) -> None:
-        CANARIES[name] = Canary(mistake, tool, try_out)
+        KNOWN_BUGS[name] = KnownBug(mistake, tool, try_out)
 
     return enter
 
 
-_black_box, _curve = partial(_canary, "black box"), partial(_canary, "exact curve")
-_search, _constructor = partial(_canary, "sensitivity search"), partial(_canary, "constructor")
-_test, _replay = partial(_canary, "statistical test"), partial(_canary, "replay")
-_training = partial(_canary, "training run")
+_black_box, _curve = partial(_known_bug, "black box"), partial(_known_bug, "exact curve")
+_search, _constructor = (
+    partial(_known_bug, "sensitivity search"),
+    partial(_known_bug, "constructor"),
+)
+_test, _replay = partial(_known_bug, "statistical test"), partial(_known_bug, "replay")
+_training = partial(_known_bug, "training run")
 
 
 def run(seed: int) -> list[dict[str, object]]:
     """Return one row per known-bug test; ``control``: whether the tool accepts the control."""
     rows = []
-    for name, (mistake, tool, try_out) in CANARIES.items():
+    # The word "canary" in the streams and in the columns is as in former results.
+    for name, (mistake, tool, try_out) in KNOWN_BUGS.items():
         wrong, right = (
             try_out(kind == "wrong", streams(seed, "canary", name, kind, trials=range(5)))
             for kind in ("wrong", "right")
