@@ -61,7 +61,6 @@ def built(name):
 
 SERVED = [(name, kind) for name in registry() for kind in built(name).queries]
 SERVED.sort(key=lambda pair: (pair[0], pair[1].__name__))
-ALL = [(*pair, *case) for pair, case in product(SERVED, CASES)]
 #: One case per query of a mechanism, another one for the next.
 SOME = [(*pair, *CASES[k % len(CASES)]) for k, pair in enumerate(SERVED)]
 
@@ -300,9 +299,9 @@ def test_no_neighbours_are_further_apart_than_a_mechanism_says(name, kind, domai
     searched_case(name, kind, domain, adjacency, 0)
 
 
-def test_all_cases_of_the_registry(request):
+@pytest.mark.parametrize(("name", "kind"), SERVED)
+def test_all_cases_of_a_mechanism(name, kind, request):
     if not request.config.getoption("--long", default=False):
         pytest.skip("make faults runs all cases")
-    for case in ALL:
-        for seed in range(3):
-            searched_case(*case, seed)
+    for case, seed in product(CASES, range(3)):
+        searched_case(name, kind, *case, seed)

@@ -107,10 +107,10 @@ def rank(asked: Specification) -> list[tuple[recommend.Option, int]]:
     asked = replace(asked, total=_total(account))
     rooms = _rooms(asked, account)
     if not rooms:
-        cost = ledger.entry(options(asked)[0].release)
+        after = [ledger.add(account, ledger.entry(one.release)) for one in options(asked)]
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
-            f"{ledger.excess(ledger.add(account, cost))}; {_remedy(asked, account)}"
+            f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(asked, account)}"
         )
     needed = max(room for _, room in rooms)
     if asked.planned is not None:
@@ -138,7 +138,7 @@ def _remedy(asked: Specification, account: ledger.Account) -> str:
                 return f"epsilon = {epsilon:g} would fit"
     if account["releases"]:
         return "ask for nothing more of this account"
-    return "state a larger total, whose sampler has a larger part of delta, or a smaller epsilon"
+    return "state a total with a smaller epsilon, at which safe noise counts, or a larger delta"
 
 
 def _account(asked: Specification) -> tuple[Path, ledger.Account]:
