@@ -11,6 +11,7 @@ estimators make of these is searched in test_request_searches.py.
 import inspect
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -305,3 +306,11 @@ def test_all_cases_of_a_mechanism(name, kind, request):
         pytest.skip("make faults runs all cases")
     for case, seed in product(CASES, range(3)):
         searched_case(name, kind, *case, seed)
+
+
+def test_make_faults_runs_all_that_takes_long():
+    root = Path(__file__).parents[2]
+    rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
+    files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
+    long = {str(file) for file in files if '"--long"' in (root / file).read_text()}
+    assert {file for file in long if not file.startswith("tests/faults/")} <= {*rule.split()}
