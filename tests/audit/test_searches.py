@@ -11,6 +11,7 @@ estimators make of these is searched in test_request_searches.py.
 import inspect
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -61,7 +62,6 @@ def built(name):
 
 SERVED = [(name, kind) for name in registry() for kind in built(name).queries]
 SERVED.sort(key=lambda pair: (pair[0], pair[1].__name__))
-ALL = [(*pair, *case) for pair, case in product(SERVED, CASES)]
 #: One case per query of a mechanism, another one for the next.
 SOME = [(*pair, *CASES[k % len(CASES)]) for k, pair in enumerate(SERVED)]
 
@@ -300,9 +300,17 @@ def test_no_neighbours_are_further_apart_than_a_mechanism_says(name, kind, domai
     searched_case(name, kind, domain, adjacency, 0)
 
 
-def test_all_cases_of_the_registry(request):
+@pytest.mark.parametrize(("name", "kind"), SERVED)
+def test_all_cases_of_a_mechanism(name, kind, request):
     if not request.config.getoption("--long", default=False):
         pytest.skip("make faults runs all cases")
-    for case in ALL:
-        for seed in range(3):
-            searched_case(*case, seed)
+    for case, seed in product(CASES, range(3)):
+        searched_case(name, kind, *case, seed)
+
+
+def test_make_faults_runs_all_that_takes_long():
+    root = Path(__file__).parents[2]
+    rule = (root / "Makefile").read_text().partition("\nfaults:")[2].partition("\n\n")[0]
+    files = [file.relative_to(root) for file in (root / "tests").rglob("test_*.py")]
+    long = {str(file) for file in files if '"--long"' in (root / file).read_text()}
+    assert {file for file in long if not file.startswith("tests/faults/")} <= {*rule.split()}

@@ -294,6 +294,27 @@ def test_a_bad_specification_is_one_sentence(folder, capsys, given, message):
     assert not [*folder.glob("*.privacy.*json")]
 
 
+def test_a_regression_on_nothing_is_one_sentence(folder, capsys):
+    path = written(folder, query="regression", more='target = "income"')
+    path.write_text(path.read_text().replace("age = [0, 120]\n", ""))
+    for words in (["recommend", str(path)], ["release", str(path), "--out", str(folder / "out")]):
+        assert cli.main(words) == 2
+        told = capsys.readouterr().err
+        assert "bounds has the target 'income' alone; add a column that explains it" in told
+        assert told.count("\n") == 1
+
+
+def test_a_delta_that_no_safe_noise_leaves_is_never_asked_for(folder, capsys):
+    more = "total = {epsilon = 60, delta = 1e-5}"
+    assert release(folder, epsilon="9.0", more=more) == 2
+    told = capsys.readouterr().err
+    assert "safe noise on so many numbers adds more than any delta of 1e-07" in told
+    assert "state a total with a smaller epsilon, at which safe noise counts" in told
+    assert release(folder, epsilon="40", more="total = {epsilon = 60, delta = 1e-5}") == 2
+    told = capsys.readouterr().err
+    assert "alone needs more than any at epsilon 40, so give a smaller epsilon" in told
+
+
 @pytest.mark.parametrize("out", ["people.csv", "people.csv/below", "folder"])
 def test_a_place_that_cannot_take_a_release_costs_nothing(folder, capsys, out):
     (folder / "folder/.mean.csv.part").mkdir(parents=True)
@@ -389,7 +410,11 @@ def test_a_refusal_names_what_would_fit(folder, capsys):
     assert release(folder, epsilon="3.0", more=TOTAL) == 0
     given = {"query": "second_moments", "out": "second", "more": TOTAL}
     assert release(folder, **given, epsilon="3.9") == 2
-    (epsilon,) = re.findall("epsilon = (.*?) would fit", capsys.readouterr().err)
+    told = capsys.readouterr().err
+    # What the cheapest mechanism would spend, and not the one of the least noise.
+    (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", told)
+    assert 4 < float(spent) < 3 + 3.9
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", told)
     assert 2 < float(epsilon) < 3.9
     pure = f'mechanism = "laplace"\n{TOTAL}'
     assert release(folder, **{**given, "more": pure}, epsilon="2.0") == 2

@@ -68,9 +68,12 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     """
     allowed, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
     if not spare < allowed:
+        needs, larger = f"needs {spare:.2g}", "a larger delta, or "
+        if spare >= 1:
+            needs, larger = "needs more than any", ""
         raise InputError(
-            f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone needs "
-            f"{spare:.2g} at epsilon {epsilon:g}, so give a larger delta, or a smaller epsilon"
+            f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone {needs} "
+            f"at epsilon {epsilon:g}, so give {larger}a smaller epsilon"
         )
     return allowed - spare
 

@@ -68,10 +68,10 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
     spec = replace(spec, total=_total(account))
     rooms = _rooms(spec, account)
     if not rooms:
-        cost = ledger.entry(options(spec)[0].release)
+        after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with this release "
-            f"{ledger.excess(ledger.add(account, cost))}; {_remedy(spec, account)}"
+            f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
         )
     needed = max(room for _, room in rooms)
     if spec.planned is not None:
@@ -99,7 +99,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
                 return f"epsilon = {epsilon:g} would fit"
     if account["releases"]:
         return "ask for nothing more of this account"
-    return "state a larger total, whose sampler has a larger part of delta, or a smaller epsilon"
+    return "state a total with a smaller epsilon, at which safe noise counts, or a larger delta"
 
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:

@@ -279,7 +279,8 @@ def excess(account: Account) -> str:
     total = account["total"]
     extra = sampler_delta(account)
     if extra > total["sampler"]:
-        return f"safe noise on so many numbers adds delta {extra:.2g} of {total['sampler']:.2g}"
+        added = f"delta {extra:.2g}" if extra < 1 else "more than any delta"
+        return f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}"
     epsilon = total_epsilon(account)
     if epsilon <= total["epsilon"]:
         return ""

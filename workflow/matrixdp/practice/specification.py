@@ -252,6 +252,10 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
             f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
             f"one of the columns {', '.join(names)}"
         )
+    if target and len(names) < 2:
+        raise InputError(
+            f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
+        )
     if target:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))

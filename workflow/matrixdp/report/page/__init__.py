@@ -288,8 +288,8 @@ def _builtins(
 def _health(outputs: answers.Run) -> dict[str, Any]:
     """Return whether the run passes its privacy tests, and one line of text on each.
 
-    The tests are the audit, the known-bug tests and the sensitivities; those that were not run are left
-    out.
+    The tests are the audit, the known-bug tests and the sensitivities. Those that were not run are
+    left out.
     """
     tests = (
         ("audit", audit.failures),
