@@ -89,6 +89,8 @@ def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend
 
 def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return what would fit, in words."""
+    if spec.mu is not None:
+        return "leave a [[release]] out, or give it less weight"
     free = replace(spec, mechanism=specification.RECOMMENDED)
     if spec.mechanism != free.mechanism and _rooms(free, account):
         return 'mechanism = "recommend" would fit'
