@@ -146,9 +146,13 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
         query = replace(spec.query, records=max(1, round(spec.query.records * factor)))
         return _error(replace(spec, query=query)) <= error
 
-    factors = {"epsilon": _least(at_epsilon), "records": _least(at_records)}
-    sizes = {"epsilon": spec.epsilon, "records": spec.query.records}
-    return {name: sizes[name] * factor for name, factor in factors.items() if factor}
+    enough = {}
+    if factor := _least(at_epsilon):
+        enough["epsilon"] = spec.epsilon * factor
+    # The noise of records does not depend on their number.
+    if spec.kind != "records" and (factor := _least(at_records)):
+        enough["records"] = spec.query.records * factor
+    return enough
 
 
 def _error(spec: Specification) -> float:
