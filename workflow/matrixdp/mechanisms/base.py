@@ -310,7 +310,7 @@ class Additive(Release):
 
         >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
         >>> mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6).interval(0.95).round(4)
-        array([[0.0474, 0.0474]])
+        array([[0.0473, 0.0473]])
         """
         checks.open_unit(level=level)
         law, _, _ = self.whitened

@@ -6,6 +6,9 @@ itself make uncertain. Widths hold for all entries at once by a union bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from scipy.special import lambertw, ndtri
 
@@ -27,19 +30,28 @@ def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
         InputError: the factors of the law are dense, and no variances are known for it.
     """
     dense = any(np.ndim(factor) == 2 for factor in law.factors if factor is not None)
+    if law.columns_alike and not symmetric:
+        # One column stands for all of them.
+        law = _narrow(law)
     if dense:
         spread = _dense(law)
     else:
         deviations = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))
         spread = deviations**2 * (2 if isinstance(law, Laplace) else 1)
     if not symmetric:
-        return spread[:, :1] if law.columns_alike else spread
+        return spread
     if dense:
         # At most, whatever the correlation of both copies.
         return np.asarray((np.sqrt(spread) + np.sqrt(spread.T)) ** 2 / 4)
     if copies(law):
         spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
     return spread
+
+
+def _narrow(law: Any) -> Any:
+    """Return the law of one column, where columns are alike."""
+    inner = {"law": _narrow(law.law)} if hasattr(law, "law") else {}
+    return replace(law, shape=(law.shape[0], 1), **inner)
 
 
 def copies(law: GaussianLaw | Laplace) -> bool:

@@ -89,6 +89,8 @@ def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend
 
 def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return what would fit, in words."""
+    if spec.mu is not None:
+        return "leave a [[release]] out, or give it less weight"
     free = replace(spec, mechanism=specification.RECOMMENDED)
     if spec.mechanism != free.mechanism and _rooms(free, account):
         return 'mechanism = "recommend" would fit'
@@ -144,9 +146,13 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
         query = replace(spec.query, records=max(1, round(spec.query.records * factor)))
         return _error(replace(spec, query=query)) <= error
 
-    factors = {"epsilon": _least(at_epsilon), "records": _least(at_records)}
-    sizes = {"epsilon": spec.epsilon, "records": spec.query.records}
-    return {name: sizes[name] * factor for name, factor in factors.items() if factor}
+    enough = {}
+    if factor := _least(at_epsilon):
+        enough["epsilon"] = spec.epsilon * factor
+    # The noise of records does not depend on their number.
+    if spec.kind != "records" and (factor := _least(at_records)):
+        enough["records"] = spec.query.records * factor
+    return enough
 
 
 def _error(spec: Specification) -> float:

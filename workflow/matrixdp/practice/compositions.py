@@ -95,9 +95,9 @@ def details(spec: Specification, release: Composed, outcome: Outcome) -> dict[st
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
     part = release.at(outcome.radius)
     if spec.kind in uncertainty.KINDS and isinstance(spec.query.domain, Box):
-        noise = uncertainty.Noise(part, outcome.centre_std)
+        simulated = uncertainty.Noise(part, outcome.centre_std)
         content |= uncertainty.details(
-            spec, noise, outcome.estimate, outcome.moments, outcome.moments_std
+            spec, simulated, outcome.estimate, outcome.moments, outcome.moments_std
         )
     elif spec.kind == "second_moments":
         widths = part.interval(uncertainty.LEVEL) * np.outer(spec.half, spec.half)

@@ -119,14 +119,15 @@ def make_all(
     if len(specs) == 1:
         return [make(specs[0], out, even_if_useless=even_if_useless)]
     path, account = choices.account_of(specs[0])
+    after = account
     for spec in specs:
         request = ledger.digest(_request(spec, path.parent))
         if not ledger.answers(path, account, request):
             option = _chosen(spec, even_if_useless)
-            account = ledger.add(account, ledger.entry(option.release))
+            after = ledger.add(after, ledger.entry(option.release))
             for _ in _records(spec):
                 pass
-    if excess := ledger.excess(account):
+    if excess := ledger.excess(after):
         raise InputError(
             f"{path} allows {ledger.in_words(account['total'])} in all, and with these releases "
             f"{excess}; leave one out"
