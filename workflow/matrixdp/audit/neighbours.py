@@ -109,9 +109,7 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
         before = values.sum()
         for side, i in places:
             for level in {*bounds[i], float(np.clip(0.0, *bounds[i]))}:
-                moved = pair.copy()
-                moved[side, :, i] = level
-                pair, values = _keep(pair, values, moved, value(moved))
+                pair, values = _try(pair, values, (side, i), np.full(len(values), level), value)
     best = np.argsort(values)[-FINALISTS:]
     pair = np.concatenate([pair[:, best], starts], axis=1)
     values = np.concatenate([values[best], value(starts)])
@@ -119,9 +117,23 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
         for side, i in places:
             lower, upper = bounds[i]
             for way in (-step, step):
-                moved = pair.copy()
-                moved[side, :, i] = np.clip(pair[side, :, i] + way * (upper - lower), lower, upper)
-                pair, values = _keep(pair, values, moved, value(moved))
+                levels = np.clip(pair[side, :, i] + way * (upper - lower), lower, upper)
+                pair, values = _try(pair, values, (side, i), levels, value)
+    return pair, values
+
+
+def _try(
+    pair: Array, values: Array, place: tuple[int, int], levels: Array, value: Size
+) -> tuple[Array, Array]:
+    """Return the pairs with a coordinate at other levels where that helps; only these are tried."""
+    side, i = place
+    others = np.flatnonzero(pair[side, :, i] != levels)
+    if not len(others):
+        return pair, values
+    moved = pair[:, others]
+    moved[side, :, i] = levels[others]
+    pair, values = pair.copy(), values.copy()
+    pair[:, others], values[others] = _keep(pair[:, others], values[others], moved, value(moved))
     return pair, values
 
 
