@@ -288,8 +288,8 @@ def excess(account: Account) -> str:
         return f"epsilon {epsilon:.4g} would be spent of {total['epsilon']:g}"
     if not total["delta"]:
         return "a release with a delta does not fit a total with delta = 0"
-    added = math.fsum(release["pure_epsilon"] or 0 for release in account["releases"])
-    return f"pure releases would spend epsilon {added:.4g} of the {total['pure']:g} reserved"
+    spent = math.fsum(release["pure_epsilon"] or 0 for release in account["releases"])
+    return f"pure releases would spend epsilon {spent:.4g} of the {total['pure']:g} reserved"
 
 
 def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
