@@ -16,6 +16,7 @@ from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 
 #: Pairs of data sets that are far apart, and of neighbours, that are replayed; and the sizes, in
@@ -52,7 +53,8 @@ class Answers:
 def executed(release: Composed, stream: np.random.Generator) -> Finding:
     """Return what replays show: the share of other releases, and mu over the declared one.
 
-    The latter is of the worst neighbours of each part, found apart, or of replayed ones.
+    The latter is of the worst neighbours of each part, found apart, or of replayed ones. A null
+    record can be replayed as one of zeros, where these lie within the bounds.
     """
     query = release.query
     other = []
@@ -68,7 +70,8 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     ]
     # What looks at sizes alone moves by a record and one of none.
     pairs.append((pairs[1][0], np.zeros(query.features)))
-    for number in range(NEIGHBOURS):
+    within = isinstance(query.domain, Ball) or query.domain.contains_zero
+    for number in range(NEIGHBOURS if within or query.adjacency == "replace" else 0):
         first = SIZES[number % len(SIZES)] * composition._records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]
