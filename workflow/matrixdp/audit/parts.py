@@ -16,6 +16,7 @@ from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
+from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 
 #: Replayed pairs of data sets that are far apart, and replayed pairs of neighbours; and the sizes,
@@ -52,7 +53,8 @@ class Answers:
 def executed(release: Composed, stream: np.random.Generator) -> Finding:
     """Return the finding of replays: the share of other releases, and mu over the declared mu.
 
-    mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours.
+    mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours. A
+    null record can be replayed as one of zeros, where these lie within the bounds.
     """
     query = release.query
     other = []
@@ -68,7 +70,8 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     ]
     # A part that reads norms alone changes most between a full record and a record of zeros.
     pairs.append((pairs[1][0], np.zeros(query.features)))
-    for number in range(NEIGHBOURS):
+    within = isinstance(query.domain, Ball) or query.domain.contains_zero
+    for number in range(NEIGHBOURS if within or query.adjacency == "replace" else 0):
         first = SIZES[number % len(SIZES)] * composition._records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]

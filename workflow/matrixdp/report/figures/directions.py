@@ -165,9 +165,12 @@ def finding(frame: pd.DataFrame) -> str:
         wins, losses = (
             verdicts.eq(verdict).sum() for verdict in (comparisons.WORSE, comparisons.BETTER)
         )
-        counts.append(f"wins {wins} of {len(verdicts)} comparisons and loses {losses}")
+        counts.append((wins, losses, len(verdicts)))
     mvg, exact = counts
-    return f"Direction (a) clearly {mvg} with MVG; calibrated exactly it {exact}"
+    return (
+        "(a) wins {} and loses {} of {} comparisons with MVG, ".format(*mvg)
+        + "{} and {} of {} calibrated exactly".format(*exact)
+    )
 
 
 def _range(frame: pd.DataFrame) -> tuple[float, float] | None:
@@ -182,9 +185,8 @@ FIGURES = {
         caption=(
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
             "defines it and for the same directions calibrated exactly. The paper prints one "
-            "value of these curves; the rest is a picture. Grey: all private readings of the "
-            "paper at ε = 1 on data of the same scaling. Comparisons are with every other "
-            "direction at every ε, after correction."
+            "value. Grey: all private readings of the paper at ε = 1 on data of the same scaling. "
+            "Comparisons are with every other direction, corrected."
         ),
         finding=finding,
         inputs=(

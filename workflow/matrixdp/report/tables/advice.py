@@ -217,9 +217,9 @@ TABLES = {
         title="Advice",
         caption=(
             "The best mechanism of each task, of those that the audit has no doubt of, and those "
-            "not clearly worse, after correction over all pairs at an ε. The baseline is the best "
-            "that costs no privacy. Mechanisms whose parameter was chosen on the data are left "
-            "out; rules made on the papers' data stand here only with the evidence of other data."
+            "not clearly worse, after correction. The baseline is the best that costs no privacy. "
+            "Mechanisms whose parameter was chosen on the data are left out; rules made on the "
+            "papers' data stand here only with the evidence of other data."
         ),
         inputs=(
             "summary/{experiment}",
