@@ -33,7 +33,7 @@ def test_the_record_and_both_noises_are_those_of_the_smallest_factor():
     assert (row["noise_std"], row["rescaled_std"]) == (4000, 8)
     assert (row["lower"], row["upper"]) == (-1, 3)
     entry = registry({})["explainer"]
-    assert "in 500 times the noise" in entry.headline(frame)
+    assert "at least 500 times the noise" in entry.headline(frame)
     assert explainer.tidy(noise(*ROWS[:2])).empty
 
 

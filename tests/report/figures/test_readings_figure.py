@@ -62,7 +62,9 @@ def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(result
     assert meets["mvg_binary", "default"] == "neither"
     assert meets["laplace", "default"] == "conjectured"
     headline = FIGURE.headline(frame.assign(n_trials=100))
-    assert headline == "1 of 5 private readings meet the printed value, in 1 of 2 rows"
+    assert headline == (
+        "1 of 5 private readings meet the printed value, 1 more do so in a conjectured unit"
+    )
 
 
 def test_what_is_not_private_looks_otherwise(results):

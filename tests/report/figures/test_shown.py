@@ -316,7 +316,7 @@ def test_legends_name_each_look_by_what_has_it(name, pictures):
     words |= {one: known[one].label for one in words if one in known}
     named = set()
     for text, handle in legends(drawing):
-        plain, *others = " ".join(text.split()).removesuffix(": one law").split(", and ")
+        plain, *others = " ".join(text.split()).split(" = ")
         # Two names of one law stand at one curve.
         named |= {one for one in words if words[one] in others}
         mine = [one for one in words if re.match(re.escape(words[one]) + r"($|[,:;])", plain)]
@@ -368,7 +368,7 @@ def test_noise_levels_print_the_numbers_where_they_stand(pictures):
 
 def test_the_judge_of_curves_has_power(pictures):
     """Curves with another's numbers, epsilons reversed, or in another panel are told apart."""
-    frame, drawing = pictures("curves_covariance")
+    frame, drawing = pictures("curves_first_pc")
     axes = next(one for one in drawing.axes if one.get_title(loc="left") == curves.PAPERS)
     (line,) = [
         one for one in drawn.curves(axes) if one.get_color() == catalogue.look("laplace").colour
@@ -380,7 +380,7 @@ def test_the_judge_of_curves_has_power(pictures):
         return [
             any(
                 in_panel(panel, row, frame)
-                for row in matches(axes, point, rows, "curves_covariance")
+                for row in matches(axes, point, rows, "curves_first_pc")
             )
             for point in points
         ]

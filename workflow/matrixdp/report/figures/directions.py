@@ -31,7 +31,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
-    rows = frames.cells(tables[f"summary/{experiment}"])
+    rows = frames.cells(tables[f"summary/{experiment}"], ["n_trials"])
     mechanism = _paper(rows)
     labels = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
@@ -167,6 +167,8 @@ def finding(frame: pd.DataFrame) -> str:
         )
         counts.append((wins, losses, len(verdicts)))
     mvg, exact = counts
+    if not mvg[-1]:
+        return ""
     return (
         "(a) wins {} and loses {} of {} comparisons with MVG, ".format(*mvg)
         + "{} and {} of {} calibrated exactly".format(*exact)

@@ -66,8 +66,8 @@ TABLES = {
         caption=(
             "Tight ε by claimed ε in the settings of Table 1, at the same δ; q is the share of "
             "records in a lot or block, T counts releases. †: not private. The authors' public "
-            "code (commit 2b7b36e) has lots and epochs of its own, in rows of their own. Lots are "
-            "taken for Poisson samples; the code shuffles, to which no such number applies."
+            "code (commit 2b7b36e) has lots and epochs of its own, in rows of their own. Lots "
+            "count as Poisson samples, though the code shuffles."
         ),
         finding=finding,
         inputs=("theory/settings",),
