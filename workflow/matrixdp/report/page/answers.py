@@ -76,8 +76,11 @@ class Run:
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        rows = comparisons.against(compared, summary.trivial(self.experiments()[experiment]))
-        rows = rows[rows["epsilon"].eq(self.nominal) & rows["mechanism"].isin(names)]
+        # Pairs of table rows alone: a parameter that is fixed in public has verdicts of its own.
+        pairs = comparisons.oriented(compared)
+        baseline = summary.trivial(self.experiments()[experiment])
+        rows = pairs[pairs["against"].eq(baseline) & pairs["epsilon"].eq(self.nominal)]
+        rows = rows[rows["mechanism"].isin(names)]
         return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:
