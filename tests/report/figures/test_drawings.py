@@ -1,7 +1,6 @@
 """What the figures show, against summaries with known means."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
