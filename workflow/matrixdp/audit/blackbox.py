@@ -223,8 +223,8 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
             for values in (likelier, other, together)
         )
         hits.append((both, first_hits - both, second_hits - both))
-    on_both, first_alone, second_alone = np.concatenate(hits, axis=1)
-    counts = Counts(on_both, first_alone, second_alone, size)
+    both, first_alone, second_alone = np.concatenate(hits, axis=1)
+    counts = Counts(both, first_alone, second_alone, size)
     candidates = [Event(float(t), swapped) for swapped in (False, True) for t in thresholds]
     return candidates, counts, others
 

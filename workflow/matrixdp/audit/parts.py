@@ -103,8 +103,8 @@ def _apart(release: Composed, first: Array, second: Array, seed: int) -> float |
 
 
 def _same(first: Outcome, second: Outcome) -> bool:
-    values, others = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
-    return bool(np.array_equal(values, others))
+    flat, other = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
+    return bool(np.array_equal(flat, other))
 
 
 def _worst(part: Part, stream: np.random.Generator) -> float:
