@@ -103,13 +103,13 @@ def _starts(query: Query, stream: np.random.Generator) -> Array:
 def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array, Array]:
     bounds = list(zip(domain.lower, domain.upper, strict=True))
     places = [(side, i) for side in range(sides) for i in range(len(bounds))]
-    starts = pair
+    starts = pair.copy()
     values, before = value(pair), -np.inf
     while values.sum() > before * (1 + 1e-12) + 1e-300:
         before = values.sum()
         for side, i in places:
             for level in {*bounds[i], float(np.clip(0.0, *bounds[i]))}:
-                pair, values = _try(pair, values, (side, i), np.full(len(values), level), value)
+                _move(pair, values, (side, i), level, value)
     best = np.argsort(values)[-FINALISTS:]
     pair = np.concatenate([pair[:, best], starts], axis=1)
     values = np.concatenate([values[best], value(starts)])
@@ -118,23 +118,25 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
             lower, upper = bounds[i]
             for way in (-step, step):
                 levels = np.clip(pair[side, :, i] + way * (upper - lower), lower, upper)
-                pair, values = _try(pair, values, (side, i), levels, value)
+                _move(pair, values, (side, i), levels, value)
     return pair, values
 
 
-def _try(
-    pair: Array, values: Array, place: tuple[int, int], levels: Array, value: Size
-) -> tuple[Array, Array]:
-    """Return the pairs with a coordinate at other levels where that helps; only these are tried."""
+def _move(
+    pair: Array, values: Array, place: tuple[int, int], levels: Array | float, value: Size
+) -> None:
+    """Move a coordinate of pairs to other levels, in place, where that helps."""
     side, i = place
-    others = np.flatnonzero(pair[side, :, i] != levels)
-    if not len(others):
-        return pair, values
-    moved = pair[:, others]
-    moved[side, :, i] = levels[others]
-    pair, values = pair.copy(), values.copy()
-    pair[:, others], values[others] = _keep(pair[:, others], values[others], moved, value(moved))
-    return pair, values
+    moved = pair.copy()
+    moved[side, :, i] = levels
+    tried = (moved[side, :, i] != pair[side, :, i]).nonzero()[0]
+    if not len(tried):
+        return
+    found = value(moved.take(tried, axis=1))
+    better = found > values[tried]
+    if better.any():
+        helped = tried[better]
+        pair[:, helped], values[helped] = moved[:, helped], found[better]
 
 
 def _climb_ball(
