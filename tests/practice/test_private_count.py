@@ -1,6 +1,7 @@
 """Neighbours that have one record more or less: noise for it, and nothing that tells how many."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 import matrixdp as mdp
 from matrixdp import cli, own, safe
+from matrixdp.audit import evidence
 from matrixdp.practice import choices, specification
 from matrixdp.privacy import exact
 
@@ -163,3 +165,37 @@ def test_a_comparison_needs_a_public_number(tmp_path):
     path = written(tmp_path, "first_component", people(9))
     with pytest.raises(mdp.InputError, match="a public number of records"):
         own.configured({"matrix": str(path)})
+
+
+def proof(monkeypatch, spec, pairs, share=1):
+    """Return whether pairs of releases of 20 and 19 records refute, and the epsilon they prove."""
+    (option, *_) = choices.options(spec)
+    whole, sums = safe.noise, []
+    for seed, count in product(range(pairs), (20, 19)):
+        bits = np.random.default_rng(seed).bytes
+        monkeypatch.setattr(
+            safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits) // share
+        )
+        rows = spec.scaled(np.tile(UPPER, (count, 1)))
+        value = exact.value(spec.query, [rows], public_count=False)
+        sums.append(option.release.add_once(value).sum())
+    one, other = (np.reshape(sums, (pairs, 2)) > 3 * 19.5 / 20).T
+    both = (one & other).sum()
+    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
+    wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
+    return wealth[0] >= -np.log(1 - evidence.REFUTED), evidence.epsilon(counts, 0.01)
+
+
+@pytest.mark.parametrize(("share", "short", "many"), [(1, 200, 3000), (4, 200, 600), (2, 0, 3000)])
+def test_a_black_box_refutes_too_little_noise_alone(
+    tmp_path, monkeypatch, request, share, short, many
+):
+    pairs = many if request.config.getoption("--long", False) else short
+    if not pairs:
+        pytest.skip("takes --long")
+    path = written(tmp_path, "mean", people(3), 20, 'mechanism = "gaussian"')
+    text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
+    path.write_text(text)
+    refuted, epsilon = proof(monkeypatch, specification.read(path), pairs, share)
+    assert refuted == (share > 1)
+    assert (epsilon > 1) == (share > 1)
