@@ -181,7 +181,7 @@ def proof(monkeypatch, spec, pairs, share=1):
         value = exact.value(spec.query, [rows], public_count=False)
         sums.append(option.release.add_once(value).sum())
     # The event that shows most of so much less noise.
-    one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.2 if share == 2 else 19.8) / 20).T
+    one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T
     both = (one & other).sum()
     counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
     wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
