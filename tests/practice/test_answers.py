@@ -202,17 +202,33 @@ def test_components_are_those_of_scikit_learn(answer):
 
 @pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
 @pytest.mark.parametrize(("alpha", "intercept"), [(5.0, True), (0.0, False), (5.0, False)])
-def test_penalty_and_intercept_are_those_of_scikit_learn(answer, mechanism, alpha, intercept):
+def test_penalty_and_intercept_are_those_of_python_and_of_scikit_learn(
+    answer, mechanism, alpha, intercept
+):
     rows = people(20_000)
     more = {"alpha": alpha, "intercept": intercept, "mechanism": mechanism}
     # Scores have small bounds here, so that a penalty counts.
     rows[:, 1] /= 100
-    found = answer("regression", rows, LOWER / [1, 100, 1], UPPER / [1, 100, 1], **more)
+    lower, upper = LOWER / [1, 100, 1], UPPER / [1, 100, 1]
+    found = answer("regression", rows, lower, upper, **more)
+    ridge = mdp.PrivateRidge(
+        bounds=(lower[:2], upper[:2]),
+        target_bounds=(lower[2], upper[2]),
+        epsilon=10.0,
+        mechanism=mechanism,
+        alpha=alpha,
+        fit_intercept=intercept,
+    ).fit(rows[:, :2], rows[:, 2])
+    assert [found["age"][0], found["score"][0]] == pytest.approx(ridge.coef_, rel=1e-6)
+    assert found["intercept"][0] == pytest.approx(ridge.intercept_, rel=1e-6)
+    if mechanism == "clipped":
+        # Its radius is as large as a ridge of a twentieth of the mean eigenvalue allows.
+        return
     exact = Ridge(alpha, fit_intercept=intercept).fit(rows[:, :2], rows[:, 2])
-    line = rows[:, 0] * found["age"] + rows[:, 1] * found["score"] + found["intercept"]
     expected = exact.predict(rows[:, :2])
-    assert np.std(line - expected) < 0.05 * np.std(expected)
-    assert abs(np.mean(line - expected)) < 0.05 * np.std(expected)
+    off = ridge.predict(rows[:, :2]) - expected
+    assert np.std(off) < 0.05 * np.std(expected)
+    assert abs(np.mean(off)) < 0.05 * np.std(expected)
 
 
 def test_regression_with_a_radius_is_unbiased(answer):

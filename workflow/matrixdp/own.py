@@ -64,8 +64,11 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     spec = specification.read(path)
     try:
         choice(TASKS, query=spec.kind)
-        if "radius" in spec.terms or len(spec.columns) < 2:
-            raise InputError("a comparison needs the bounds of two columns or more, and no radius")
+        if "radius" in spec.terms or spec.private_count or len(spec.columns) < 2:
+            raise InputError(
+                "a comparison needs the bounds of two columns or more, a public number of records "
+                "and no radius"
+            )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
     weights = np.array(spec.importance or [1.0] * len(spec.columns))

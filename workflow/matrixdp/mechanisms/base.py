@@ -232,8 +232,10 @@ class Additive(Release):
         """Return a value plus safe noise from random bits, which the audit injects."""
         law, unit, _ = self.whitened
         stretch = self.stretch
-        # Only a value outside its public bounds is cut here; neighbours stay as close.
-        white = np.clip(law.whiten(value), -1 / safe.STEP, 1 / safe.STEP)
+        # Only a value outside its public bounds is cut here; neighbours stay as close. Where their
+        # number is private, records may be more than those of the bounds.
+        reach = 1 / safe.STEP / self._roundings
+        white = np.clip(law.whiten(value), -reach, reach)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
         return law.colour(steps * np.float64(stretch * safe.STEP))
 
@@ -260,19 +262,28 @@ class Additive(Release):
         # A record changes a column, or what is not a copy of another entry.
         changed = self.query.features if matrix and law.columns_alike else white.size
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
-        factors = (np.asarray(factor) for factor in law.factors if factor is not None)
-        dense = [factor for factor in factors if factor.ndim == 2]
+        dense = self._dense_factors
         # An inverse is off by its condition; units of features may make that worse.
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)
         moved += limit * spread * max(self.noise.shape) * 2.0**-46
-        roundings = _ROUNDINGS + sum(len(factor) for factor in dense)
-        if not (moved <= limit / 2 and white.max() * roundings <= 1 / safe.STEP):
+        if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
                 f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
             )
         return float(budget / (limit - moved))
+
+    @property
+    def _dense_factors(self) -> list[Array]:
+        """Factors of the noise that are matrices."""
+        factors = (np.asarray(factor) for factor in self.whitened[0].factors if factor is not None)
+        return [factor for factor in factors if factor.ndim == 2]
+
+    @property
+    def _roundings(self) -> int:
+        """How often a whitened entry is rounded, in units of the last place of the largest one."""
+        return _ROUNDINGS + sum(len(factor) for factor in self._dense_factors)
 
     @property
     def _limit(self) -> float:

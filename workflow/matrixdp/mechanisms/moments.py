@@ -33,7 +33,7 @@ from matrixdp.checks import Array
 CONSTANT = -2
 
 #: The smallest mean weight that a noisy one counts as.
-_LEAST = 1e-6
+LEAST = 1e-6
 
 
 class Centred(NamedTuple):
@@ -60,7 +60,7 @@ def centred(moments: Array, *, weighted: bool = False) -> Centred:
     size = moments.shape[-1]
     columns = np.delete(np.arange(size), CONSTANT)
     corner = moments[..., CONSTANT, CONSTANT]
-    weight = np.maximum(corner, _LEAST) if weighted else np.ones_like(corner)
+    weight = np.maximum(corner, LEAST) if weighted else np.ones_like(corner)
     mean = moments[..., CONSTANT, columns] / weight[..., None]
     second = moments[..., columns[:, None], columns] / weight[..., None, None]
     covariance = positive(second - mean[..., :, None] * mean[..., None, :])

@@ -18,11 +18,14 @@ from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import ledger
 from matrixdp.practice.recommend import Option
-from matrixdp.privacy.sensitivity import ADJACENCIES
 
 #: What dp_accounting calls our relations, and how far its noise of multiplier 1 has neighbours
 #: apart: of a sum of records of norm 1, zeroing one changes 1, and replacing one changes 2.
-_RELATIONS = {"replace": ("REPLACE_ONE", 2.0), "zero_out": ("REPLACE_SPECIAL", 1.0)}
+_RELATIONS = {
+    "replace": ("REPLACE_ONE", 2.0),
+    "zero_out": ("REPLACE_SPECIAL", 1.0),
+    "add_or_remove": ("ADD_OR_REMOVE_ONE", 1.0),
+}
 
 
 class Account:
@@ -37,7 +40,8 @@ class Account:
         epsilon, delta: of all releases together; a file that is there has its own.
         pure: the part of epsilon that is reserved for pure releases beside others.
         sampler: the part of delta for the law of safe noise; a hundredth, 1e-6 at most, if None.
-        adjacency: what neighbours are, ``replace`` or ``zero_out``.
+        adjacency: what neighbours are, ``replace`` or ``zero_out``; or ``add_or_remove``, of which
+            the command line alone makes releases.
 
     Raises:
         InputError: the total is missing or out of range, or the file has another one.
@@ -62,7 +66,7 @@ class Account:
         sampler: float | None = None,
         adjacency: str = "replace",
     ) -> None:
-        checks.choice(ADJACENCIES, adjacency=adjacency)
+        checks.choice(_RELATIONS, adjacency=adjacency)
         self._path = None if path is None else Path(path).resolve()
         terms = None
         if epsilon is not None or delta is not None:

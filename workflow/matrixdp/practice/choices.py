@@ -106,7 +106,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return where the account of a file is, and the account, begun if it is not there."""
-    path, neighbours = ledger.place(spec.file, spec.account), spec.query.adjacency
+    path, neighbours = ledger.place(spec.file, spec.account), spec.neighbours
     # Until a total is stated, that of this release alone.
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
     account = ledger.read(path) or ledger.begin(total, neighbours)

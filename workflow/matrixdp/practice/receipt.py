@@ -31,6 +31,8 @@ _LARGE_EPSILON = 10
 #: What is protected, in words.
 _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
+    "add_or_remove": "one record is added or removed; their number is private, and the stated one "
+    "only sets the scale of the noise",
     "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
     "number of records is public, and none is added or removed",
 }
@@ -63,7 +65,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     terms = {
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else fill,
-        "neighbours": _NEIGHBOURS[spec.query.adjacency],
+        "neighbours": _NEIGHBOURS[spec.neighbours],
         "mechanism": best.name,
         "delta": spec.delta or extra,
     }

@@ -17,7 +17,7 @@ import numpy as np
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
-from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
+from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.practice import (
     answers,
     choices,
@@ -154,7 +154,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.records,
-        "neighbours": spec.query.adjacency,
+        "neighbours": spec.neighbours,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
@@ -283,7 +283,7 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec))
+    value = exact.value(spec.query, _records(spec), public_count=not spec.private_count)
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
@@ -305,7 +305,12 @@ def _intervals(spec: Specification, release: Additive, private: Array) -> dict[s
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals beside the receipt's; none where a ball weighs."""
-    return spec.kind in uncertainty.KINDS and isinstance(spec.query.domain, Box)
+    return spec.kind in uncertainty.KINDS and not _is_weighted(spec)
+
+
+def _is_weighted(spec: Specification) -> bool:
+    """Return whether the entry of the constant is read from a release, as it is not 1."""
+    return spec.private_count or isinstance(spec.query.domain, Ball)
 
 
 def _true(spec: Specification) -> Array:
@@ -317,30 +322,27 @@ def _true(spec: Specification) -> Array:
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows)
+    value = exact.value(query, rows, public_count=not spec.private_count)
     middle, half = 0 * spec.middle, 0 * spec.half + 1
     private = value.T if query.yields == "matrix" else value
-    weighted = spec.constant and isinstance(spec.query.domain, Ball)
+    if spec.constant:
+        return _answer(spec, 0.0, private, middle, half)
     return answers.answer(
-        spec.kind,
-        private,
-        0.0,
-        middle,
-        half,
-        weighted=weighted,
-        number=spec.number,
-        **spec.line_options,
+        spec.kind, private, 0.0, middle, half, number=spec.number, **spec.line_options
     )
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield the records of the file as the query has them, if there are as many as stated."""
+    """Yield the records of the file as the query has them, if there are as many as stated.
+
+    Where their number is private, nothing depends on it.
+    """
     count, expected = 0, spec.query.records
     for block in tables.blocks(spec.file, spec.columns, spec.fill):
         count += len(block)
-        if count <= expected:
+        if count <= expected or spec.private_count:
             yield spec.scaled(block)
-    if count != expected:
+    if count != expected and not spec.private_count:
         raise InputError(
             f"{spec.file} has {plural(count, 'record')}, and the specification says "
             f"records = {expected}; correct one"
@@ -351,7 +353,10 @@ def _answer(
     spec: Specification, noise_std: float, private: Array, middle: Array, half: Array
 ) -> Array:
     """Return what a noisy value says, (rows, columns), in the units of ``half``."""
-    weighted = isinstance(spec.query.domain, Ball)
+    weighted = _is_weighted(spec)
+    if spec.kind == "mean" and spec.constant:
+        weight = np.maximum(private[:, CONSTANT, None], LEAST)
+        private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
     return answers.answer(
         spec.kind,
         private,

@@ -39,6 +39,10 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
+#: Neighbours that have one record more or less, of which the number is private; and the queries
+#: that have it in the constant of their records. What a record adds, zeroing it out takes away.
+ADD_OR_REMOVE = "add_or_remove"
+_COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
     "laplace": Laplace(),
@@ -110,6 +114,8 @@ class Specification:
     #: intercept.
     alpha: float = 0.0
     intercept: bool = True
+    #: Whether the number of records is private, so that ``query.records`` only sets a scale.
+    private_count: bool = False
     #: The most that the release may spend, where releases share a total by weights.
     mu: float | None = None
     #: Tells requests apart that are the same otherwise.
@@ -137,7 +143,12 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.kind in WITH_CONSTANT and self.mechanism != CLIPPED
+        return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
+
+    @property
+    def neighbours(self) -> str:
+        """The relation that a release protects under."""
+        return ADD_OR_REMOVE if self.private_count else self.query.adjacency
 
 
 def read(path: Path) -> Specification:
@@ -263,7 +274,16 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     mechanism = checks.choice(
         (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
     )
-    constant = kind in WITH_CONSTANT and mechanism != CLIPPED
+    adjacency = checks.choice(
+        (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
+    )
+    private_count = adjacency == ADD_OR_REMOVE
+    if private_count and (kind not in _COUNTED or mechanism == CLIPPED):
+        raise InputError(
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
+            "mechanisms of one part; take replace or zero_out"
+        )
+    constant = mechanism != CLIPPED and (kind in WITH_CONSTANT or private_count)
     domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
     if "radius" in table:
         middle = np.zeros(box.features)
@@ -272,8 +292,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     elif kind == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes
         domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    adjacency = checks.choice(ADJACENCIES, adjacency=table.get("adjacency", "replace"))
-    query = QUERIES[kind](domain, table["records"], adjacency)
+    query = QUERIES[kind](domain, table["records"], "zero_out" if private_count else adjacency)
     delta = table.get("delta", 0)
     epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
@@ -330,6 +349,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
+        private_count=private_count,
         alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
         intercept=intercept,
         label=table.get("label", ""),

@@ -204,8 +204,11 @@ def details(
 def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
     """Return how far noise moves the numbers of a release at most; all of it is public.
 
-    Nothing for queries that have intervals of their own, as those depend on what is released.
+    Nothing for queries that have intervals of their own, as those depend on what is released, and
+    where a private number of records is divided by.
     """
+    if spec.private_count:
+        return {}
     widths = release.interval(LEVEL)
     if spec.kind == "second_moments":
         return moments_table(spec.columns, widths * np.outer(spec.half, spec.half))

@@ -27,7 +27,7 @@ _ROWS = 2**15
 _LONGEST = 1e150
 
 
-def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
+def value(query: Query, blocks: Iterable[ArrayLike], *, public_count: bool = True) -> Array:
     """Return the value of a query on records that are clipped to its public domain.
 
     No number decides whether there is a value: one that is missing (NaN) counts as the middle of
@@ -36,19 +36,22 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     Args:
         query: identity, mean or second moments.
         blocks: the records, one per row (k, m), in their order.
+        public_count: whether there must be as many as ``records``; otherwise this number scales a
+            sum of any number of records, to which each adds what it adds to a mean.
 
     Raises:
         InputError: a block is not of numbers with m columns, or there are not ``records``.
     """
-    rows = _clipped(query, blocks)
+    rows = _clipped(query, blocks, public_count)
     if isinstance(query, IdentityQuery):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
-    if power == 1 and isinstance(query.domain, Box):
+    if power == 1 and public_count and isinstance(query.domain, Box):
+        # Without a public number of records, what one adds is its size and not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
     unit = size / _STEPS[power]
-    total: Any = 0
+    total: Any = np.zeros((query.features, 1 if power == 1 else query.features), dtype=object)
     for block in rows:
         counts = np.rint((block - start) / unit)
         block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
@@ -57,7 +60,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
-def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> Iterator[Array]:
     """Yield the records in blocks of at most ``_ROWS``, within the domain."""
     count = 0
     for block in blocks:
@@ -76,7 +79,7 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         count += len(rows)
         for start in range(0, len(rows), _ROWS):
             yield _within(query, rows[start : start + _ROWS])
-    if count != query.records:
+    if public_count and count != query.records:
         raise InputError(
             f"the query was stated for {checks.plural(query.records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"

@@ -1,0 +1,203 @@
+"""Neighbours that have one record more or less: noise for it, and nothing that tells how many."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import matrixdp as mdp
+from matrixdp import cli, own, safe
+from matrixdp.audit import evidence
+from matrixdp.practice import choices, specification
+from matrixdp.privacy import exact
+
+SPECIFICATION = """
+file = "people.csv"
+query = "QUERY"
+records = RECORDS
+epsilon = 3.0
+delta = 1e-6
+adjacency = "add_or_remove"
+total = {epsilon = 3.0, delta = 1e-6}
+MORE
+[bounds]
+age = [20, 120]
+income = [0, 200000]
+"""
+QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+LOWER, UPPER = np.array([20.0, 0.0]), np.array([120.0, 2e5])
+
+
+def people(count):
+    rng = np.random.default_rng(1)
+    age = 40 + 10 * rng.standard_normal(count)
+    return np.clip(np.column_stack([age, 3e4 + 500 * age + 1e4 * rng.normal(size=count)]), 20, 2e5)
+
+
+def written(folder, query, rows, records=400, more=""):
+    folder.mkdir(exist_ok=True)
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
+    if query == "regression":
+        more = f'target = "income"\n{more}'
+    text = SPECIFICATION.replace("QUERY", query).replace("MORE", more)
+    (folder / "s.toml").write_text(text.replace("RECORDS", str(records)))
+    return folder / "s.toml"
+
+
+def run(folder, query, rows, options=(), **given):
+    path = written(folder, query, rows, **given)
+    words = ["release", str(path), "--out", str(folder / "out"), *options]
+    assert cli.main(words) == 0
+    lines = (folder / f"out/{query}.csv").read_text().splitlines()
+    return [line.split(",") for line in lines], (folder / f"out/{query}.receipt.json").read_text()
+
+
+def neighbours(spec, rng, count):
+    """Yield pairs of values: of some records, and of the same with one record more."""
+    for number in range(count):
+        rows = rng.uniform(LOWER - 9, UPPER + 9, (rng.integers(0, 9), 2))
+        extra = rng.uniform(LOWER, UPPER) if number % 3 else np.where(rng.random(2) < 0.5, *SIDES)
+        pair = []
+        for block in (rows, np.vstack([rows, extra])):
+            scaled = spec.scaled(rng.permutation(block))
+            pair.append(exact.value(spec.query, [scaled], public_count=False))
+        yield pair
+
+
+SIDES = LOWER - 5, UPPER + 5
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("more", ["", "radius = 1e5", "importance = {age = 4}"])
+def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, query, more):
+    spec = specification.read(written(tmp_path, query, people(3), 5, more))
+    for option in choices.options(spec):
+        law, unit, budget = option.release.whitened
+        order = 2 if unit is safe.NORMAL else 1
+        apart = [
+            np.linalg.norm(law.whiten(one) - law.whiten(other), order)
+            for one, other in neighbours(spec, np.random.default_rng(0), 200)
+        ]
+        assert max(apart) <= budget * (1 + 1e-9)
+        # The bound is that of a corner, which the search reaches.
+        assert "radius" in more or max(apart) > 0.9 * budget
+
+
+def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
+    query = mdp.MeanQuery(mdp.Box((5.0,), (6.0,)), 10, "zero_out")
+    values = [
+        exact.value(query, [np.full((count, 1), 6.0)], public_count=False)[0, 0]
+        for count in range(4)
+    ]
+    assert np.diff(values) == pytest.approx(0.6, rel=1e-9)
+    assert exact.value(query, [], public_count=False).shape == (1, 1)
+    assert query.l2 == 0.6
+
+
+def test_more_records_than_float64_holds_exactly_are_as_close(monkeypatch):
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    query = mdp.SecondMomentQuery(mdp.Box.cube(2, -1.0, 1.0), 10, "zero_out")
+    release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    law, _, budget = release.whitened
+    for count in (10, 1e6, 1e8, 1e10, 1e15):
+        one, other = (release.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
+        assert np.linalg.norm(law.whiten(other - one)) <= budget * (1 + 1e-6)
+    assert np.isfinite(other).all()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, capsys):
+    receipts, told = set(), set()
+    for count in (0, 1, 399, 401, 3000):
+        folder = tmp_path / str(count)
+        _, receipt = run(folder, query, people(count), ["--even-if-useless"])
+        receipts.add(receipt)
+        output = capsys.readouterr()
+        told.add((output.out + output.err).replace(str(folder), ""))
+        account = json.loads((folder / "people.csv.privacy.json").read_text())
+        assert account["total"]["neighbours"] == "add_or_remove"
+    assert len(receipts) == len(told) == 1
+    assert "their number is private" in receipts.pop()
+
+
+@pytest.mark.parametrize("count", [300, 2000])
+def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    rows = np.clip(people(count), LOWER, UPPER)
+    lines, _ = run(tmp_path / "mean", "mean", rows, ["--even-if-useless"])
+    assert [float(cell) for cell in lines[1]] == pytest.approx(rows.mean(axis=0), rel=1e-5)
+    lines, _ = run(tmp_path / "covariance", "covariance", rows, ["--even-if-useless"])
+    table = np.array([[float(cell) for cell in line[1:]] for line in lines[1:]])
+    assert table[:, 0] == pytest.approx(rows.mean(axis=0), rel=1e-5)
+    assert table[:, 1:] == pytest.approx(np.cov(rows.T, bias=True), rel=1e-3)
+    # The ridge of the noise falls with the true number.
+    rows, stated = np.clip(people(60_000), LOWER, UPPER), {"records": 100 * count}
+    lines, _ = run(tmp_path / "line", "regression", rows, ["--even-if-useless"], **stated)
+    line = LinearRegression().fit(rows[:, :1], rows[:, 1])
+    assert float(lines[1][0]) == pytest.approx(line.coef_[0], rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("query", "more"), [("records", ""), ("second_moments", ""), ("mean", 'mechanism = "clipped"')]
+)
+def test_queries_without_a_constant_are_refused(tmp_path, query, more, capsys):
+    path = written(tmp_path, query, people(9), more=more)
+    assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert "adjacency is 'add_or_remove', which serves" in capsys.readouterr().err
+    assert not [*tmp_path.glob("*.privacy.json")]
+
+
+def test_an_account_keeps_its_relation(tmp_path, capsys):
+    run(tmp_path, "mean", people(400), ["--even-if-useless"])
+    path = tmp_path / "s.toml"
+    path.write_text(path.read_text().replace("add_or_remove", "zero_out"))
+    assert cli.main(["release", str(path), "--out", str(tmp_path / "second")]) == 2
+    assert "neighbours = add_or_remove, not zero_out" in capsys.readouterr().err
+    account = mdp.Account(tmp_path / "people.csv.privacy.json", adjacency="add_or_remove")
+    assert account.events()["neighboring_relation"] == "ADD_OR_REMOVE_ONE"
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "zero_out")
+    with pytest.raises(mdp.InputError, match="begun for 'add_or_remove'"):
+        account.spend(mdp.Gaussian().calibrate(query, epsilon=0.1, delta=1e-7))
+
+
+def test_a_comparison_needs_a_public_number(tmp_path):
+    path = written(tmp_path, "first_component", people(9))
+    with pytest.raises(mdp.InputError, match="a public number of records"):
+        own.configured({"matrix": str(path)})
+
+
+def proof(monkeypatch, spec, pairs, share=1):
+    """Return whether pairs of releases of 20 and 19 records refute, and the epsilon they prove."""
+    (option, *_) = choices.options(spec)
+    whole, sums = safe.noise, []
+    for seed, count in product(range(pairs), (20, 19)):
+        bits = np.random.default_rng(seed).bytes
+        monkeypatch.setattr(
+            safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits) // share
+        )
+        rows = spec.scaled(np.tile(UPPER, (count, 1)))
+        value = exact.value(spec.query, [rows], public_count=False)
+        sums.append(option.release.add_once(value).sum())
+    # The event that shows most of so much less noise.
+    one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T
+    both = (one & other).sum()
+    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
+    wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
+    return wealth[0] >= -np.log(1 - evidence.REFUTED), evidence.epsilon(counts, 0.01)
+
+
+@pytest.mark.parametrize(("share", "short", "many"), [(1, 200, 3000), (4, 200, 600), (2, 0, 3000)])
+def test_a_black_box_refutes_too_little_noise_alone(
+    tmp_path, monkeypatch, request, share, short, many
+):
+    pairs = many if request.config.getoption("--long", False) else short
+    if not pairs:
+        pytest.skip("takes --long")
+    path = written(tmp_path, "mean", people(3), 20, 'mechanism = "gaussian"')
+    text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
+    path.write_text(text)
+    refuted, epsilon = proof(monkeypatch, specification.read(path), pairs, share)
+    assert refuted == (share > 1)
+    assert (epsilon > 1) == (share > 1)
