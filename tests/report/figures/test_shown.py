@@ -379,8 +379,7 @@ def test_the_judge_of_curves_has_power(pictures):
     def told(points, panel=axes):
         return [
             any(
-                in_panel(panel, row, frame)
-                for row in matches(axes, point, rows, "curves_first_pc")
+                in_panel(panel, row, frame) for row in matches(axes, point, rows, "curves_first_pc")
             )
             for point in points
         ]

@@ -1,3 +1,4 @@
+import re
 import shutil
 
 import pandas as pd
@@ -61,10 +62,12 @@ def test_the_tables_say_what_was_found(parts, tmp_path):
     assert "None of 4 releases failed" in shown["audit"]
     row = next(line for line in shown["audit"].splitlines() if "MVG, binary" in line)
     assert "| 2 | 0 (mu = " in row
-    assert row.endswith("| exact curve | private but wasteful |")
+    assert "| exact curve |" in row
+    assert row.endswith("% | private but wasteful |")
     row = next(line for line in shown["audit"].splitlines() if "| Laplace" in line)
     assert "| 1 | 1 |" in row
-    assert row.endswith("| maximal loss | private and tight |")
+    assert "| maximal loss |" in row
+    assert row.endswith("% | private and tight |")
     assert "1 of 1 mistakes are caught" in shown["known_bugs"]
     assert shown["sensitivities"].count("holds") == 8
     rescaled = full["noise_std"] / full["kappa"]
@@ -92,7 +95,7 @@ def test_undecided_is_not_failed(parts, tmp_path):
     table.to_csv(tmp_path / "in" / "regression.csv", index=False)
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
     assert shown.startswith("> **The audit is undecided on 1 release.")
-    assert "4 releases were judged, 0 failed" in shown
+    assert "None of 4 releases failed" in shown
 
 
 def test_what_nothing_certifies_is_declared_and_no_more():
@@ -124,8 +127,7 @@ def test_a_declared_epsilon_is_marked_and_the_power_is_told(parts, tmp_path):
     shown = written(tmp_path / "in", tmp_path / "out")["audit"]
     assert "1 (declared only)" in shown
     assert "untested" in shown
-    assert "in 1 the size" in " ".join(shown.split())
-    assert "an audit that finds noise" in shown
+    assert re.search(r"an audit that finds noise [\d.]+% too small \(1 untested\)", shown)
 
 
 def test_damaged_and_missing_parts_are_named(parts, tmp_path):

@@ -169,10 +169,9 @@ def finding(frame: pd.DataFrame) -> str:
     mvg, exact = counts
     if not mvg[-1]:
         return ""
-    return (
-        "(a) wins {} and loses {} of {} comparisons with MVG, ".format(*mvg)
-        + "{} and {} of {} calibrated exactly".format(*exact)
-    )
+    return "(a) wins {} and loses {} of {} comparisons with MVG, ".format(
+        *mvg
+    ) + "{} and {} of {} calibrated exactly".format(*exact)
 
 
 def _range(frame: pd.DataFrame) -> tuple[float, float] | None:

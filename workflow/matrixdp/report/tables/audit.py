@@ -70,6 +70,8 @@ def finding(table: pd.DataFrame) -> str:
     """Return how many releases failed, and what shortfall of noise the audit would detect."""
     failed, power = failures(table) or "None", table["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
+    if untested := int(table["shortfall"].isna().sum()):
+        words += f" ({untested} untested)"
     return f"{failed} of {len(table)} releases failed{words}"
 
 
@@ -203,7 +205,7 @@ def failures(table: pd.DataFrame) -> int:
 
 
 def missed(table: pd.DataFrame) -> int:
-    """Return how many canaries were missed, or have a control that fails."""
+    """Return how many known bugs were missed, or have a control that fails."""
     return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
 
 
