@@ -483,7 +483,7 @@ def test_a_refuted_claim_says_why_readings_in_which_it_holds_do_not_count(run):
     found = verdict(run, "mvg_binary beats laplace", rows=rows)
     assert (found["verdict"], found["readings_holding"]) == ("not reproduced", 1)
     said = "it holds in 1 of 3 readings, but "
-    assert found["reason"].endswith(f"{said}in none once corrected for their number")
+    assert found["reason"].endswith(f"{said}in none after correction for their number")
     # Where it is sure, a baseline satisfies it too.
     sweeps(run.folder, [*CROSS, ("zero", True, 0.2, 0.1, "", "")])
     rows["zero"] = noise(0.2, 0.1, 3)
