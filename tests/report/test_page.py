@@ -150,7 +150,7 @@ def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
     put(root / "claims.csv", f"id,paper,kind,claim,verdict,shown_by,experiments\n{claims}")
     html = make(root)
     assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
-    counts = "1 of 1 theorems and identities reproduced, 0 of 1 claims on experiments reproduced"
+    counts = "1 of 1 theorems hold as stated, 0 of 1 claims on experiments hold as stated"
     assert '<a href="#tables-table3">table3</a> nowhere</td>' in section(html, "claims")
     assert counts in section(html, "claims")
 
@@ -162,7 +162,7 @@ def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
     assert "Nothing has been judged yet." in html
     assert "jobs were at work" not in html
     assert "everything-else" not in html
-    assert "<b>Not built.</b>" in section(html, "readings")
+    assert "<b>Not built:</b> figures/readings." in section(html, "readings")
 
 
 def test_simulated_data_are_told_loudly_and_compared_with_nothing(make, tmp_path):

@@ -401,7 +401,7 @@ def test_an_experiment_of_no_paper_has_our_rows_alone(saved, tmp_path):
     assert "of_tomorrow" in tables.registry({"of_tomorrow": "releases"})
     tables.write(["of_tomorrow"], results=tmp_path)
     markdown = (tmp_path / "tables/of_tomorrow.md").read_text()
-    assert markdown.startswith("**of_tomorrow.** of_tomorrow. Means over")
+    assert markdown.startswith("**of_tomorrow.** Means over 2 to 100 trials")
     header = "| Method | Ours (RMSE) | Ours / non-private | Against baseline | Tight epsilon |"
     assert header in markdown
     assert "| IMGM |  |  | no guarantee |  |" in markdown
