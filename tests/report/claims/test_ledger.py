@@ -121,13 +121,8 @@ def test_kinds_and_the_one_sentence_that_counts(run):
         "reproduced: the test holds, after correction; not reproduced: the test says the opposite, "
         "after correction; undecided: the trials or numbers say neither, or there are too few"
     )
-<<<<<<< HEAD
     ledger_table = tables.registry(KINDS)["claims"]
     assert ledger_table.headline(ledger_table.data({"claims": table.reset_index()})) == said
-=======
-    frame = tables.registry(KINDS)["claims"].data({"claims": table.reset_index()})
-    assert tables.registry(KINDS)["claims"].headline(frame) == said
->>>>>>> rtests
 
 
 def test_exact_claims(run):

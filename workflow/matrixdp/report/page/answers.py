@@ -76,20 +76,11 @@ class Run:
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-<<<<<<< HEAD
         # Pairs of table rows alone: a parameter that is fixed in public has verdicts of its own.
         pairs = comparisons.oriented(compared)
         baseline = summary.trivial(self.experiments()[experiment])
         rows = pairs[pairs["against"].eq(baseline) & pairs["epsilon"].eq(self.nominal)]
         rows = rows[rows["mechanism"].isin(names)]
-=======
-        shown = self.experiments()[experiment]
-        rows = comparisons.against(compared, summary.trivial(shown))
-        rows = rows[rows["epsilon"].eq(self.nominal) & rows["mechanism"].isin(names)]
-        # A value of a parameter that is fixed in public has a verdict of its own.
-        shown = shown.assign(epsilon=pd.to_numeric(shown["epsilon"], errors="coerce"))
-        rows = rows.merge(shown[comparisons.ROW], on=comparisons.ROW)
->>>>>>> rtests
         return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
 
     def trials(self) -> dict[int, list[str]]:

@@ -102,10 +102,10 @@ def format_price(value: float, row: Mapping[str, Any]) -> str:
     return f"> {short(row['largest'])}" if np.isinf(value) else short(value)
 
 
-def finding(table: pd.DataFrame) -> str:
-    """Return how many mechanisms have a price of at most 1."""
-    cheap = f"{table['price'].le(1).sum()} of {len(table)}"
-    return f"In {cheap} cases ε = 1 recovers half of the gap between baseline and non-private"
+def finding(table: pd.DataFrame, kind: str = "cases") -> str:
+    """Return how many mechanisms have a price of at most 1; ``kind`` says what is counted."""
+    cheap = f"{table['price'].le(1).sum()} of {len(table)} {kind}"
+    return f"In {cheap} ε = 1 recovers half of the gap between baseline and non-private"
 
 
 TABLES = {
