@@ -146,12 +146,20 @@ def test_what_a_person_left_in_the_folder_is_not_shown(make):
 
 def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
     root = write(tmp_path / "results")
-    claims = "M1,MVG,theorem,holds,reproduced,table3 nowhere,\nM2,MVG,experiment,too,undecided,,\n"
-    put(root / "claims.csv", f"id,paper,kind,claim,verdict,shown_by,experiments\n{claims}")
+    blank = "place,statistic,evidence,reason,effect,effect_low,effect_high,margin,power"
+    blank += ",p_corrected,readings_holding,readings_total"
+    rows = ["M1,MVG,theorem,holds,reproduced,table3 nowhere,"]
+    rows += ["M2,MVG,experiment,too,undecided,,"]
+    text = "\n".join(
+        [f"id,paper,kind,claim,verdict,shown_by,experiments,{blank}"]
+        + [row + "," * len(blank.split(",")) for row in rows]
+    )
+    for name in ("claims.csv", "tables/claims.csv"):
+        put(root / name, f"{text}\n")
     html = make(root)
     assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
     counts = "1 of 1 theorems hold as stated, 0 of 1 claims on experiments hold as stated"
-    assert '<a href="#tables-table3">table3</a> nowhere</td>' in section(html, "claims")
+    assert 'Shown by <a href="#tables-table3">table3</a>' in section(html, "claims")
     assert counts in section(html, "claims")
 
 
@@ -347,8 +355,8 @@ def test_what_no_section_names_goes_to_its_experiment():
     assert found == [
         ("adult", "IMGM paper", ("tables/x",)),
         ("cora", "IMGM paper", ("figures/z",)),
-        ("b", "Last", ()),
         ("regression", "MVG paper", ("figures/y",)),
+        ("b", "Last", ()),
     ]
     assert rest == ["audit"]
 

@@ -53,4 +53,3 @@ def test_a_run_without_advice_has_no_chooser(tmp_path):
     html = page.build(tmp_path, run={})
     assert 'id="choose"' not in html
     assert 'class="ledger"' not in html
-    assert 'id="explore"' in html
