@@ -108,6 +108,10 @@ def _cell(key: Key) -> Cell:
         level = "zero" if METRICS[key.experiment] == "rmse" else "random"
         mean = 0.97 * _cell(Key(key.experiment, level, "", "", "")).mean
         spread = mean / 2
+    if key.mechanism == "random" and METRICS[key.experiment] == "rmse":
+        # The zero predictor is the better baseline.
+        mean = 3 * _cell(key._replace(mechanism="zero")).mean
+        spread = mean / 10
     values = rng.standard_normal(N)
     values = mean + spread * (values - values.mean())
     if key.mechanism == "knorm_frob" and key.epsilon == "10":
