@@ -94,7 +94,7 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
     eligible &= table["variant"].eq("")
     # The same holds for a rule designed on these data, unless it is tested on other data.
     eligible &= table["mechanism"].map(
-        lambda name: name not in catalogue.tuned() or bool(notes[name])
+        lambda name: name not in catalogue.tuned() or bool(notes.get(name))
     )
     eligible &= table["epsilon_actual"].notna() & ~exceeds(table["epsilon_actual"], nominal)
     rivals = table.assign(nominal=nominal)[eligible].sort_values("nominal", kind="stable")
