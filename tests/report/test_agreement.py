@@ -1,5 +1,6 @@
 """What two places of the kept results state is one number, and one verdict."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from matrixdp import catalogue
 from matrixdp.report import comparisons
+from matrixdp.report.article import build, numbers
+from matrixdp.report.claims import findings
 from matrixdp.report.figures import registry as figures
 from matrixdp.report.tables import comparison
 
@@ -114,3 +117,21 @@ def test_headlines_count_what_their_files_hold():
         rows = private(frame[frame["kind"].eq("mechanism")])
         failed = int(rows["against_chance"].fillna("").ne("better").sum())
         assert f"{failed} of {len(rows)} mechanisms are not clearly better" in said
+
+
+def test_the_article_counts_claims_and_errata_as_their_tables_do():
+    entries = numbers.read_entries(build.SOURCE / "numbers.yaml")
+    stated = {name: entry.value for name, entry in numbers.collect(entries, KEPT).items()}
+    claims = kept("claims")
+    for paper in ("MVG", "IMGM"):
+        rows = claims[claims["paper"].eq(paper)]
+        for part, kinds in (
+            ("theorems", (findings.THEOREM, findings.IDENTITY)),
+            ("experiments", (findings.EXPERIMENT,)),
+        ):
+            parts = [re.match(r"(\d+) of (\d+)", findings.count(rows, kind)) for kind in kinds]
+            names = f"count.{paper}.{part}.reproduced", f"count.{paper}.{part}.all"
+            for place, name in enumerate(names, 1):
+                assert stated[name] == sum(int(part[place]) for part in parts)
+    headline = (KEPT / "tables/errata.md").read_text(encoding="utf-8").partition("\n")[0]
+    assert re.search(rf"of which {stated['errata.not private']} cost privacy", headline)

@@ -17,6 +17,7 @@ import yaml
 from matrixdp import files, places
 from matrixdp.checks import InputError
 from matrixdp.report import inputs
+from matrixdp.report.claims import findings
 from matrixdp.report.markup import short
 
 #: What stands in the text where a run has no such result.
@@ -116,7 +117,7 @@ def _number(name: str, entry: Mapping[str, Any], table: pd.DataFrame | None) -> 
 
 
 def _matches(column: pd.Series, value: Any) -> pd.Series:
-    """Return the rows that have a value, one of a list, or for ``""`` none."""
+    """Return the rows that have a value, or one of a list; ``x*`` begins with x, ``""`` is none."""
     if isinstance(value, list):
         return column.isin(value)
     if value == "":
@@ -125,11 +126,17 @@ def _matches(column: pd.Series, value: Any) -> pd.Series:
         return column.astype(str).eq(str(value))
     if isinstance(value, int | float):
         return pd.to_numeric(column, errors="coerce").eq(value)
+    if str(value).endswith("*"):
+        return column.astype(str).str.startswith(str(value)[:-1])
     return column.astype(str).eq(str(value))
 
 
 def _counts(claims: pd.DataFrame) -> dict[str, Number]:
-    """Return how many claims of each paper and kind have each verdict, and how many there are."""
+    """Return how many claims of each paper and kind have each verdict, and how many there are.
+
+    Claims that the same fact decides count once, as everywhere.
+    """
+    claims = findings.facts(claims)
     experiments = claims["kind"].eq("experiment")
     parts = {"theorems": claims[~experiments], "experiments": claims[experiments]}
     counts = {}
