@@ -1,8 +1,9 @@
 """Exact privacy of spherical generalized gamma noise: density proportional to exp(-(|z| / a)^p).
 
 The direction is uniform. The radius is a Q^(1/p), where Q follows Gamma(k) with k = T / p in
-dimension T. p = 1 is the l2 noise of the K-norm mechanism, p = 2 Gaussian noise; Joseph & Yu (the
-l2 mechanism, ICML 2025) study the range between. ``a`` is in units of the sensitivity throughout.
+dimension T. p = 1 is the l2 noise of the K-norm mechanism (Joseph, Kulesza & Yu, ICML 2025, arXiv
+2502.15929), p = 2 Gaussian noise; the family is that of Wei, Bienstock & Polychroniadou (arXiv
+2606.08681, 2026). ``a`` is in units of the sensitivity throughout.
 
 Let one record shift the value by a vector of length 1. The privacy loss exceeds epsilon where the
 distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. With r = a t^(1/p) and
