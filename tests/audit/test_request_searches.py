@@ -18,7 +18,7 @@ from matrixdp.audit import parts
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import specification
-from matrixdp.practice.release import options
+from matrixdp.practice.choices import options
 from matrixdp.practice.specification import CLIPPED, MECHANISMS, QUERIES, RECOMMENDED, read
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, SecondMomentQuery

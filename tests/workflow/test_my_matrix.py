@@ -166,7 +166,7 @@ def test_the_example_of_the_docs(fresh):
     assert {*table["data_status"]} == {"private"}
     text = (results / "tables" / "my_second_moments.md").read_text()
     assert text.startswith(f"> **{MARK.text}**")
-    assert "Gaussian orthogonal ensemble is what `matrixdp recommend` takes" in text
+    assert "`matrixdp recommend` takes Gaussian orthogonal ensemble." in text
     audit = pd.read_csv(results / "tables" / "audit.csv")
     assert {*audit["experiment"]} == {"my_second_moments"}
     assert audit["verdict"].str.startswith("private").all()

@@ -23,11 +23,16 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
 
     This is kernel ridge regression with a linear kernel and no intercept, in its primal form: it
     needs only the Gram matrices X X^T, (trials, m, m). The penalty is added to the diagonal of the
-    block of the other features.
+    block of the other features. Where noise is so large that float64 sees a singular block, the
+    coefficients are those of least norm.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
-    return np.asarray(np.linalg.solve(block, gram[:, others, target][..., None])[..., 0])
+    right = gram[:, others, target][..., None]
+    try:
+        return np.asarray(np.linalg.solve(block, right)[..., 0])
+    except np.linalg.LinAlgError:
+        return np.asarray((np.linalg.pinv(block, hermitian=True) @ right)[..., 0])
 
 
 def radial_predictions(
