@@ -333,5 +333,12 @@ def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, 
     if query in ("records", "mean"):
         predicted = [float(line.split("noise of ")[1].split()[0].strip("%")) for line in lines[:2]]
         found = [float(line.split()[-1].strip("%")) for line in shown]
+        # One look has few draws of real noise, so that chance alone may move it by half.
+        looks = [found]
+        for _ in range(8):
+            assert run(folder, "recommend", **given) == 0
+            more = [line for line in capsys.readouterr().out.splitlines() if "NOT PRIVATE" in line]
+            looks.append([float(line.split()[-1].strip("%")) for line in more[1:]])
+        found = np.mean(looks, axis=0)
         scale = 100 if query == "records" else 1
         assert np.array(found) / scale == pytest.approx(predicted, rel=0.5)
