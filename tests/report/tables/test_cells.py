@@ -357,32 +357,6 @@ def test_the_audit_shows_the_range_of_each_mechanism(name, root):
             assert row["Releases"] == str(len(own))
 
 
-def test_implied_cells_are_those_of_the_tables(root):
-    frame, rows = read(root, "implied")
-    for row, shown in zip(frame.to_dict("records"), rows, strict=True):
-        table, _ = read(root, f"table{row['table']}")
-        (own,) = table[table["method"].eq(row["method"])].to_dict("records")
-        base = catalogue.label(BASES[f"table{row['table']}"]).lower()
-        assert shown["_group"] == f"Table {row['table']}: ratios to {base}"
-        assert shown["Method"] == own["method"]
-        assert own["published"]
-        assert own["mechanism"] not in ("nonprivate", "random")
-        for header, column in (
-            ("Paper, ratio", "published_over_base"),
-            ("Ours, ratio", "over_base"),
-            ("Our noise", "noise_std"),
-            ("Epsilon for the paper's", "implied_epsilon"),
-            ("Noise for the paper's", "implied_noise_std"),
-        ):
-            if np.isnan(own[column]) and "the paper's" in header:
-                assert not any(map(str.isdigit, shown[header]))
-            else:
-                assert shows(shown[header], own[column]), header
-        assert shown["Our epsilon"] == own["epsilon"] == "1"
-    private = sum(len(PRINTED[f"table{n}"]) - 2 for n in (3, 4, 5))
-    assert len(rows) == private
-
-
 def test_set_ups_are_those_of_the_run(root):
     frame, rows = read(root, "table2")
     shown = {row[""]: row for row in rows}

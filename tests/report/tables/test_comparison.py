@@ -23,7 +23,7 @@ COLUMNS = [
     *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
-    *("implied_epsilon", "implied_noise_std", "note"),
+    "note",
 ]
 
 
@@ -291,36 +291,6 @@ def test_table_4_has_no_conjecture_and_no_ratio_to_zero(make):
     # No unit is in doubt, and values are compared as they are.
     assert row(table, "Laplace (Dwork et al. [3])")["against_paper"] == "less error"
     assert row(table, "Laplace (Dwork et al. [3])")["verdict"] == "lower"
-
-
-def test_implied_epsilon_and_noise_on_a_power_law(make):
-    """The error 0.2 / epsilon^2 is 0.1742 at epsilon = sqrt(0.2 / 0.1742)."""
-    at = {"experiment": "first_pc", "metric": "delta_rho", "epsilon_actual": 0.0, "delta": 0}
-    parts = [
-        trials(
-            "ppca", around(0.2 / float(eps) ** 2, 1e-9), epsilon=eps, noise_std=3 / float(eps), **at
-        )
-        for eps in ("0.1", "1", "10", "100")
-    ]
-    ppca = row(make(4, *parts)[0], "Exponential (Chaudhuri et al. [27])")
-    expected = np.sqrt(0.2 / 0.1742)
-    assert ppca["implied_epsilon"] == pytest.approx(expected, rel=1e-9)
-    assert ppca["implied_noise_std"] == pytest.approx(3 / expected, rel=1e-9)
-
-
-def test_implied_epsilon_follows_the_choice_at_every_epsilon(make):
-    """The variant that is better at epsilon 1 is worse at 100, where the other one is chosen."""
-    at = {"experiment": "first_pc", "metric": "delta_rho", "epsilon_actual": 0.0}
-    parts = []
-    for epsilon, errors in (("1", {"2": 0.4, "50": 0.9}), ("100", {"2": 0.39, "50": 0.1})):
-        for rows, error in errors.items():
-            cell = {"variant": f"rows={rows}", "epsilon": epsilon} | at
-            parts.append(trials("jl_2012", around(error, 0.01), **cell))
-            parts.append(trials("jl_2012", [error], phase="select", **cell))
-    jl = row(make(4, *parts)[0], "JL transform (Blocki et al. [42])")
-    expected = 100 ** (np.log(0.4 / 0.2258) / np.log(0.4 / 0.1))
-    assert jl["implied_epsilon"] == pytest.approx(expected, rel=1e-9)
-    assert np.isnan(jl["implied_noise_std"])
 
 
 def test_markdown_is_readable(make):
