@@ -366,6 +366,34 @@ def test_noise_levels_print_the_numbers_where_they_stand(pictures):
     )
 
 
+def test_published_values_stand_with_their_features_in_the_unit_that_is_suspected(pictures):
+    frame, _ = pictures("section10_2")
+    theirs = frame[frame["kind"].eq("published")].set_index(["features", "mechanism"])["mean"]
+    two, every = "two features", "all features"
+    printed = {(every, "mvg_binary"): 0.01624, (two, "gaussian_2006"): 0.02538}
+    for key, value in (printed | {(two, "jl_2012"): 0.02863}).items():
+        assert theirs[key] == pytest.approx(value * np.sqrt(248))
+
+
+def test_a_budget_without_a_guarantee_is_a_cross_and_no_point(pictures):
+    _, drawing = pictures("curves_regression")
+    axes = next(one for one in drawing.axes if one.get_title(loc="left") == curves.PAPERS)
+    colour = catalogue.look("gaussian_2006").colour
+    lines = [line for line in axes.lines if line.get_color() == colour]
+    assert [list(line.get_xdata()) for line in lines if line.get_marker() == "x"] == [[10]]
+    assert any(np.isnan(line.get_ydata()).tolist() == [False, False, True] for line in lines)
+
+
+def test_the_range_of_an_entry_is_drawn_where_all_features_have_one(pictures):
+    frame, drawing = pictures("noise_levels")
+    widths = frame.groupby("experiment", sort=False)[["lower", "upper"]].first()
+    panels = [axes for axes in drawing.axes if axes.axison]
+    for axes, (_, (lower, upper)) in zip(panels, widths.iterrows(), strict=True):
+        place = [line for line in axes.lines if list(line.get_ydata()) == [0, 1]]
+        assert [line.get_xdata()[0] for line in place] == [upper - lower] * np.isfinite(upper)
+    assert widths["upper"].isna().sum() == 1
+
+
 def test_the_judge_of_curves_has_power(pictures):
     """Curves with another's numbers, epsilons reversed, or in another panel are told apart."""
     frame, drawing = pictures("curves_first_pc")

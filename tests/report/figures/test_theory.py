@@ -69,24 +69,6 @@ def _holds(page, box):
     return page.x0 <= box.x0 and page.y0 <= box.y0 and box.x1 <= page.x1 and box.y1 <= page.y1
 
 
-@pytest.mark.parametrize("name", ["sampler_times", "figure3"])
-def test_the_same_table_gives_the_same_bytes(name, results, tmp_path):
-    for folder in ("a", "b"):
-        figures.write([name], results=results, out=tmp_path / folder)
-    for file in (f"{name}.svg", f"{name}.png", f"data/{name}.csv"):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-    assert "<image" not in (tmp_path / "a" / f"{name}.svg").read_text()
-
-
-@pytest.mark.parametrize("name", INPUTS)
-def test_a_figure_without_its_table_says_so(name, tmp_path):
-    figure = figures.registry({})[name]
-    frame = figure.frame(tmp_path)
-    assert "has not been made yet" in figure.describe(frame)
-    with style.context():
-        figure.render(frame)
-
-
 @pytest.mark.parametrize(
     ("name", "finding"),
     [

@@ -198,6 +198,13 @@ def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return rows[[*ROW, "verdict"]]
 
 
+def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Series:
+    """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
+    keys = rows[ROW].assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
+    outcomes = keys.merge(against(compared, baseline), how="left", on=ROW)["verdict"]
+    return outcomes.fillna("").set_axis(rows.index)
+
+
 def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
     """Return the pairs of mechanisms that add i.i.d. Gaussian noise of one size at every epsilon.
 

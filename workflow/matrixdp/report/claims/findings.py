@@ -46,10 +46,8 @@ def headline(claims: pd.DataFrame, table: pd.DataFrame | None = None) -> str:
     if table["data_status"].eq(summary.SIMULATED).any():
         return "Run on simulated data: nothing is compared with the paper."
     compared = table.loc[table["against_paper"].fillna("").ne(""), "against_paper"]
-    if compared.empty:
-        return "No row with enough trials: nothing is compared with the paper."
     met = f"{compared.eq(WITHIN).sum()} of {len(compared)} published values are met."
-    return " ".join([*sentences, met])
+    return " ".join([*sentences, met if len(compared) else "Nothing is compared with the paper."])
 
 
 def tally(claims: pd.DataFrame) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, summary
+from matrixdp.report import markup, summary
 
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
@@ -122,49 +122,15 @@ def bounds(table2: pd.DataFrame, experiment: str) -> tuple[float, float]:
 
 def directions(text: str) -> dict[str, str]:
     """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
-    labelsnism_label = {}
+    labels = {}
     for name, features in re.findall(r"\((\w+)\) ([^;]+)", text):
         members = [catalogue.column(feature) for feature in features.split(", ")]
         if members[0] == "none":
-            labelsnism_label[name] = "i.i.d. noise"
+            labels[name] = "i.i.d. noise"
         else:
             some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
-            labelsnism_label[name] = f"({name}) {some}"
-    return labelsnism_label
-
-
-def add_verdicts(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Add verdicts to the rows of one experiment that a table shows.
-
-    ``against_chance`` is the verdict against the best baseline, empty where there is none.
-    ``_tied`` are the mechanisms that a row does not beat at its epsilon.
-    """
-    chance = summary.trivial(rows)
-    pairs = comparisons.oriented(compared)
-    keys = ["mechanism", "epsilon"]
-    verdicts = pairs[pairs["against"].eq(chance)].set_index(keys)["verdict"]
-    even = pairs["verdict"].ne(comparisons.BETTER)
-    others = pairs[even & ~pairs["against"].isin(catalogue.REFERENCES)]
-    tied = others.groupby(keys)["against"].agg(" ".join)
-    columns = pd.DataFrame({"against_chance": verdicts, "_tied": tied}).reset_index()
-    rows = rows.merge(columns, on=keys, how="left")
-    return rows.assign(against_chance=rows["against_chance"].fillna(""))
-
-
-def verdicts(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the verdicts of rows against their base, of the kind ``direction`` or ``variant``.
-
-    The columns are the keys of the rows, and ``verdict``.
-    """
-    rows = comparisons.oriented(compared, kind)
-    return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "verdict"]]
-
-
-def tied(row: pd.Series, among: Container[str] | None = None) -> str:
-    """Return a clause on how many others, among some or all, the best row does not clearly beat."""
-    names = [] if pd.isna(row["_tied"]) else row["_tied"].split()
-    count = sum(among is None or name in among for name in names)
-    return f", not clearly better than {count} other{'s' * (count > 1)}" if count else ""
+            labels[name] = f"({name}) {some}"
+    return labels
 
 
 def level(frame: pd.DataFrame, mechanism: str) -> float:

@@ -312,6 +312,12 @@ def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) ->
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
 
+def edge(axes: Axes, at: tuple[float, float], text: str, side: str) -> None:
+    """Write a small text in a row, at a share of the width of its panel."""
+    style: dict[str, Any] = {"va": "center", "ha": side, "fontsize": 8, "color": "#555555"}
+    axes.text(*at, text, transform=axes.get_yaxis_transform(), **style)
+
+
 def note(axes: Axes, text: str, below: float) -> None:
     """Write a text ``below`` points under a panel, from the left edge of the figure."""
     style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}

@@ -18,7 +18,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import comparisons, markup, statistics, summary
-from matrixdp.report.comparisons import BETTER, ROW
+from matrixdp.report.comparisons import BETTER
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
@@ -144,19 +144,12 @@ def comparison(
     comparable = enough & table[names[0]].notna() & table["verdict"].eq("")
     table["against_paper"] = pd.Series(verdicts).replace(_DIRECTIONS).where(comparable, "")
     trivial = summary.trivial(results)
-    table["against_chance"] = "" if simulated else against(trivial, table, compared)
+    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_CHANCE)
+    table["against_chance"] = "" if simulated else outcomes
     metric = next((name for name in results["metric"] if name), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
         _experiment=about.id, _metric=metric, _at=epsilon, _baseline=trivial
     )
-
-
-def against(baseline: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
-    """Return each row's verdict against a baseline; empty for rows that were not compared."""
-    rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
-    verdicts = comparisons.against(compared, baseline)
-    outcomes = rows.merge(verdicts, how="left", on=ROW)["verdict"].fillna("")
-    return outcomes.replace(comparisons.EVEN, AT_CHANCE)
 
 
 def finding(table: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import markup, statistics, summary
+from matrixdp.report import comparisons, markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
@@ -83,7 +83,8 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     usual = rows["reading"].eq(DEFAULT)
     keys = rows.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
     trivial = summary.trivial(keys[usual].assign(metric="accuracy"))
-    outcomes = comparison.against(trivial, keys, tables[f"comparisons/{experiment}"])
+    outcomes = comparisons.verdicts(keys, tables[f"comparisons/{experiment}"], trivial)
+    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_CHANCE)
     rows["against_chance"] = outcomes.where(usual, "")
     nominal, epsilons = settings["table_epsilon"], _epsilons(rows)
     return rows[[*COLUMNS]].assign(
@@ -110,13 +111,13 @@ def caption(frame: pd.DataFrame) -> str:
     usual = frame[frame["reading"].eq(DEFAULT)]
     trials = span(usual["n_trials"][usual["n_trials"] > 0]) or "no"
     batch = frame["_batch"].iloc[0]
-    code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
+    code = f" Formulas of the authors' code are for batches of {batch}." if batch else ""
     return (
-        f"By claimed epsilon: test accuracy in percent, mean over {trials} trials ± half of the "
-        f"95 % confidence interval, at delta = {short(usual['delta'].max())}; "
-        f"{usual['data_status'].iloc[0]} data. †: not private, since the tight epsilon exceeds the "
-        f"claimed one. The other columns are at epsilon = {frame['_at'].iloc[0]}; noise is the "
-        f"standard deviation on one entry. Distorted: not what the paper defines.{code}"
+        f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the 95 % "
+        f"confidence interval; delta = {short(usual['delta'].max())}; "
+        f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (tight epsilon above the "
+        f"claimed one). Other columns: at epsilon = {frame['_at'].iloc[0]}. Noise: standard "
+        f"deviation on one entry. Distorted: not what the paper defines.{code}"
     )
 
 
