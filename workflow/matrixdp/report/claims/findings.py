@@ -1,6 +1,6 @@
-"""Summaries of a paper's claims and experiments: counts of verdicts and of values met.
+"""Summaries of a paper's claims and experiments: counts of verdicts, and of published values met.
 
-Nothing is judged here. The verdicts are those of ``claims.csv`` and of the tables of results.
+The verdicts come from ``claims.csv`` and the tables of results.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def tally(claims: pd.DataFrame) -> str:
 
 
 def count(claims: pd.DataFrame, kind: str) -> str:
-    """Return how many claims of a kind hold as stated, under another reading, and fail.
+    """Return a phrase on how many claims of a kind hold, hold under another reading, and fail.
 
-    Claims that the same fact decides count once. Empty without such claims.
+    Claims that the same fact decides count once. The phrase is empty without claims.
     """
     distinct = facts(claims[claims["kind"].eq(kind)])
     if distinct.empty:
@@ -78,10 +78,10 @@ def count(claims: pd.DataFrame, kind: str) -> str:
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return one claim per deciding fact: claims that are the same as another one are left out."""
+    """Return one claim per deciding fact, without claims that are the same as another one."""
     return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
 def word(verdict: str) -> str:
-    """Return the words of a verdict without the reading that follows them."""
+    """Return a verdict without the reading that follows it."""
     return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict
