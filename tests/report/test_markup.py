@@ -108,7 +108,6 @@ def test_a_grid_survives_its_file(tmp_path):
     grid = markup.Grid(
         header=["Method", "Value"],
         groups=[["", [["a | b", "1.5 ± 0.2"]]], ["Beyond", [["d", "~12"]]]],
-        columns="lr",
         name="Table 9",
         caption="What it shows. More.",
         warning="Beware.",

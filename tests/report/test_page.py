@@ -109,7 +109,7 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert '<span class="badge better">better</span>' in html
     assert "Beyond the paper" in html
     assert "The paper leaves the kernel, the ridge and the split open" in html
-    assert 'data-copy="snakemake table3"' in html
+    assert 'data-copy="snakemake results/tables/table3.csv"' in html
     (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="table3.csv"', html)
     assert unquote(data).startswith("method,mechanism,")
 
@@ -280,7 +280,7 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
 
 def test_commands_end_with_the_arguments_of_the_run(make):
     html = make(arguments="--configfile config.yaml quick.yaml")
-    assert 'data-copy="snakemake table3 --configfile config.yaml quick.yaml"' in html
+    assert 'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"' in html
     assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
 
 
@@ -351,7 +351,7 @@ def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
 
 
 def test_every_figure_has_a_place_and_every_text_a_section():
-    sections, *_ = layout.read(page.FOLDER / "layout.yaml")
+    sections, _ = layout.read(page.FOLDER / "layout.yaml")
     kept = (machine.ROOT / "results" / "reference" / "figures").glob("*.svg")
     placed = layout.place(sections, [f"figures/{path.stem}" for path in kept])
     assert layout.FURTHER not in {entry.section.id for entry in placed}
@@ -381,7 +381,7 @@ def test_a_wrong_layout_is_one_sentence(tmp_path):
         (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
         (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
         ("parts: [", "cannot be read .*; restore it from git"),
-        ("parts: []", "cannot be read .'commands'."),
+        ("parts: []", "cannot be read .'aside'."),
     ]
     for wrong, message in cases:
         (folder / "layout.yaml").write_text(wrong)

@@ -196,7 +196,7 @@ def test_a_command_can_be_copied(load, browser):
     shown.press("Enter", 13)
     told = f"new Promise((done) => setTimeout(done, 200)).then(() => {button}.textContent)"
     assert shown.run(told) == "Copied"
-    assert shown.run("navigator.clipboard.readText()") == "snakemake table3"
+    assert shown.run("navigator.clipboard.readText()") == "snakemake results/tables/table3.csv"
 
 
 def test_the_contents_open_and_close_on_a_narrow_screen(load):

@@ -177,18 +177,6 @@ def test_an_epsilon_that_was_not_run_gives_way_to_the_largest(run):
     assert "Other columns: at epsilon = 0.1." in smaller
 
 
-@pytest.mark.parametrize("experiment", KIND)
-def test_groups_are_those_of_the_schemes_in_their_order(experiment):
-    known = catalogue.schemes(KIND[experiment])
-    groups = training.grouped(experiment, ["of_tomorrow", *reversed(known), "random", "nonprivate"])
-    first, *titles, last = groups
-    assert (groups[first], first) == (["nonprivate", "random"], "")
-    assert (groups[last], last) == (["of_tomorrow"], training.FURTHER)
-    # A group's schemes stand together.
-    assert [name for title in titles for name in groups[title]] == [*known]
-    assert all(known[name].group == title for title in titles for name in groups[title])
-
-
 def test_experiments_and_readings_are_those_of_the_training():
     from matrixdp.experiments import training as trainings
     from matrixdp.experiments.training import features

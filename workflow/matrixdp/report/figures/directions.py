@@ -24,7 +24,7 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
-    rows = frames.cells(tables[f"summary/{experiment}"], ["n_trials"])
+    rows = frames.cells(tables[f"summary/{experiment}"])
     mechanism = _paper(rows)
     labels = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]

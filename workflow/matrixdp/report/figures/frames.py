@@ -15,15 +15,16 @@ NOTHING = 1e-12
 
 COLUMNS = (
     *("kind", "experiment", "metric", "mechanism", "direction", "variant", "chosen"),
-    *("epsilon", "mu_actual", "mu_exact", "noise_std", "mean", "ci95", "note"),
+    *("epsilon", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "mean", "ci95"),
+    *("n_trials", "note"),
 )
 
 
-def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
-    """Return a summary's rows of the default reading, ``epsilon`` a number, ``COLUMNS`` and more.
+def cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary's rows of the default reading (``COLUMNS``), ``epsilon`` a number.
 
     ``kind`` is ``level`` for reference rows, else ``mechanism``. Pairs of task and mechanism that
-    make no sense are left out. ``further`` are columns to keep as well.
+    make no sense are left out.
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
@@ -34,12 +35,12 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
         metric=rows["metric"].max(),
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
-    return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
+    return rows[[*COLUMNS]].sort_values(order, kind="stable", ignore_index=True)
 
 
-def table_rows(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
+def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that a table shows (see :func:`matrixdp.report.summary.table_rows`)."""
-    return summary.table_rows(cells(table, further)).reset_index(drop=True)
+    return summary.table_rows(cells(table)).reset_index(drop=True)
 
 
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:

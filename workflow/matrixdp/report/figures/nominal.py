@@ -42,7 +42,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            rows = frames.table_rows(table, ("epsilon_actual",)).assign(kind="")
+            rows = frames.table_rows(table).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
         rows = rows[rows["epsilon"].eq(NOMINAL) & rows["epsilon_actual"].notna()]
         parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))

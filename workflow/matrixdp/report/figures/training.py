@@ -27,7 +27,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_actual``."""
     parts = []
     for name, table in by_experiment(tables, "summary").items():
-        rows = frames.cells(table, ("epsilon_actual", "n_trials"))
+        rows = frames.cells(table)
         if rows["kind"].eq("mechanism").any():
             parts.append(comparisons.twins(rows, table))
     return frames.join(parts)

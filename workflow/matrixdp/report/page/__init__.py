@@ -88,9 +88,8 @@ def build(
         for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
         for name, entry in registry(experiments).items()
     }
-    sections, commands, aside = layout.read(FOLDER / "layout.yaml")
+    sections, aside = layout.read(FOLDER / "layout.yaml")
     if matrix:
-        commands = {"*": "snakemake my_matrix"}
         sections = _of_matrix(sections, matrix, [*experiments])
     # Files of another configuration, and a user's files, are not shown.
     names = [name for name in layout.present(root) if name in entries and name not in aside]
@@ -110,11 +109,10 @@ def build(
     words = {"config": config, "arguments": arguments, "matrix": matrix}
     chapters = []
     for chapter in placed:
-        items = [
-            _item(root, name, entries[name])
-            | {"command": layout.command(name, commands, arguments)}
-            for name in chapter.results
-        ]
+        items = [_item(root, name, entries[name]) for name in chapter.results]
+        for item in items:
+            target = "my_matrix" if matrix else f"results/{item['file']}"
+            item["command"] = f"snakemake {target} {arguments}".strip()
         items += added.get(chapter.section.builtin, ())
         chapters.append(_chapter(chapter, items, claims, outputs, words))
     statuses: dict[str, list[str]] = {}
@@ -221,13 +219,14 @@ def _item(root: Path, name: str, entry: Entry) -> dict[str, Any]:
     stem = name.rpartition("/")[2]
     if isinstance(entry, Figure):
         data, content = f"figures/data/{stem}.csv", _figure(root, stem, entry)
+        file = f"{name}.svg"
     else:
         with inputs.whole(path := root / f"{name}.json"):
             table = markup.read(path)
-        data = f"{name}.csv"
+        data = file = f"{name}.csv"
         content = {"kind": "table", "title": table.name or stem, "table": table}
     download = Markup(pictures.download(root / data))
-    return {"id": _slug(name), "data": data, "download": download} | content
+    return {"id": _slug(name), "file": file, "data": data, "download": download} | content
 
 
 def _figure(root: Path, name: str, entry: Figure) -> dict[str, Any]:

@@ -53,8 +53,8 @@ class Placed:
     missing: tuple[str, ...]
 
 
-def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[str]]:
-    """Return the sections in order, commands by pattern of results, and names to leave out.
+def read(path: str | os.PathLike) -> tuple[list[Section], list[str]]:
+    """Return the sections in order, and the names of results to leave out.
 
     Results to leave out exist as files only; the page does not show them.
 
@@ -63,7 +63,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[s
     """
     with inputs.whole(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        commands, aside = dict(content["commands"]), list(content["aside"])
+        aside = list(content["aside"])
         sections = [
             Section(part=part["title"], **{**entry, **_lists(entry)})
             for part in content["parts"]
@@ -72,7 +72,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[s
     ids = [section.id for section in sections]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
-    return sections, commands, aside
+    return sections, aside
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -115,10 +115,3 @@ def place(sections: Iterable[Section], names: Iterable[str]) -> list[Placed]:
         for entry in placed
     ]
     return [entry for entry in placed if entry.section.id != FURTHER or entry.results]
-
-
-def command(name: str, commands: Mapping[str, str], arguments: str = "") -> str:
-    """Return the command that rebuilds a result: the first one whose pattern matches its name."""
-    matches = (text for pattern, text in commands.items() if fnmatchcase(name, pattern))
-    text = next(matches, "snakemake results/{name}.csv")
-    return f"{text.format(name=name, stem=name.rpartition('/')[2])} {arguments}".strip()

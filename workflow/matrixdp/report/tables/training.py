@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,39 +39,25 @@ PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
 DAGGER = "†"
 
 
-def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the schemes under each title, in the order of tables and panels.
-
-    Reference rows come first, without a title; names without an entry come last.
-    """
-    names = {*names}
-    titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
-    words = catalogue.schemes(catalogue.experiment(experiment).kind)
-    titles |= {name: scheme.group for name, scheme in words.items()}
-    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if words else REFERENCES)
-    members: dict[str, list[str]] = {}
-    for name, title in titles.items():
-        if name in names:
-            members.setdefault(title, []).append(name)
-    return members
-
-
 def data(experiment: str, tables: Tables) -> pd.DataFrame:
     """Return one row per scheme, claimed epsilon and reading (``COLUMNS``).
 
-    The default reading comes first, its schemes in the order of :func:`grouped`. ``epsilon_actual``
-    is the tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds
-    the claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong
-    calibration happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is
-    the tables' epsilon, or the largest one where that was not run.
+    The default reading comes first. Of its rows the baselines come first, without a title, then the
+    schemes in the order of the catalogue, and those without an entry. ``epsilon_actual`` is the
+    tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
+    claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
+    happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is the tables'
+    epsilon, or the largest one where that was not run.
     """
     results, settings = tables[f"summary/{experiment}"], tables["settings"]
     words = catalogue.schemes(catalogue.experiment(experiment).kind)
-    members = grouped(experiment, results["mechanism"])
-    title_of = {name: title for title, names in members.items() for name in names}
+    titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
+    titles |= {name: scheme.group for name, scheme in words.items()}
+    further = sorted({*results["mechanism"]} - titles.keys())
+    titles |= dict.fromkeys(further, FURTHER if words else REFERENCES)
     rows = results.rename(columns={"mechanism": "scheme"})
     names = rows["scheme"]
-    rows = rows.assign(group=names.map(title_of), _place=names.map([*title_of].index))
+    rows = rows.assign(group=names.map(titles), _place=names.map([*titles].index))
     rows["_epsilon"] = pd.to_numeric(rows["epsilon"], errors="coerce")
     rows["_other"] = rows["reading"].where(rows["reading"].ne(DEFAULT), "")
     descriptions = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], rows.index)
