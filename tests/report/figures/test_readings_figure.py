@@ -82,6 +82,11 @@ def test_what_is_not_private_looks_otherwise(results):
         and len(line.get_xdata())
     ]
     assert [len(line.get_xdata()) for line in hollow] == [1]
+    # Solid in the printed unit, dashed in the one that is suspected.
+    levels = {
+        line.get_ydata()[0]: line.get_linestyle() for line in strip.lines if line.get_lw() == 1.4
+    }
+    assert levels == {0.06657: "-", 6.657: "--", 0.07109: "-", 7.109: "--"}
     texts = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert "a reading that is NOT private" in texts
     assert "published, in a conjectured unit" in texts

@@ -85,14 +85,6 @@ def read(folder, name):
     return table, (folder / "tables" / f"{name}.md").read_text()
 
 
-def test_a_verdict_is_that_of_the_true_epsilon(run):
-    table, _ = read(run(*imdb()), "imgm_imdb")
-    found = table[table["epsilon"].eq("1")].set_index("scheme")["verdict"]
-    assert found["imgm"] == found["analytic_gaussian"] == "private"
-    assert found["imgm_amplified"] == found["analytic_gaussian_amplified"] == "not private"
-    assert table.set_index("scheme").loc[["nonprivate", "random"], "verdict"].isna().all()
-
-
 def test_a_wrong_calibration_with_enough_noise_is_private(run):
     rows = [
         scheme("imgm_code", 0.8, noise=30.0, true=0.9, experiment="adult"),
@@ -183,32 +175,6 @@ def test_experiments_and_readings_are_those_of_the_training():
 
     assert {name: one.kind for name, one in trainings.registry().items()} == KIND
     assert (DEFAULT, *training.READINGS) == features.READINGS
-
-
-def test_figure_1_has_the_nominal_epsilon_above_and_the_true_one_below(run):
-    figure = figures.registry(TRAININGS)["figure1"]
-    frame = figure.frame(run(*imdb()))
-    with style.context():
-        above, below = figure.render(frame).axes
-
-    def curve(axes, name):
-        look = style.look(name)
-        (line,) = [
-            one
-            for one in axes.lines
-            if (one.get_color(), one.get_marker()) == (look.colour, look.marker)
-        ]
-        return line
-
-    first = [curve(above, name) for name in ("analytic_gaussian", "imgm")]
-    np.testing.assert_allclose([one.get_ydata() for one in first], [[0.61] * 2, [0.6] * 2])
-    # Tied curves stand side by side.
-    assert (first[0].get_xdata() < first[1].get_xdata()).all()
-    np.testing.assert_allclose(curve(below, "imgm").get_xdata(), [0.1, 1])
-    np.testing.assert_allclose(curve(below, "imgm_amplified").get_xdata(), [11.1, 111])
-    # Beyond the axis: at its ends.
-    assert {*curve(below, "mvg_binary").get_xdata()} == {1e-3}
-    assert {*curve(below, "analytic_gaussian_amplified").get_xdata()} == {1e4}
 
 
 def theory(folder, name, rows):
