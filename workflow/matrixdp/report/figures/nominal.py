@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -105,8 +104,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
     if as_promised:
-        note = textwrap.fill(f"As promised wherever it was run: {'; '.join(as_promised)}.", 135)
-        style.note(axes, note, below=40)
+        style.notes(axes, {"As promised wherever it was run": as_promised}, below=40)
     some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
     looks = [
         (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some
