@@ -26,7 +26,8 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     about = catalogue.experiment(experiment)
     rows = frames.cells(tables[f"summary/{experiment}"])
     mechanism = _paper(rows)
-    labels = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
+    config = tables["settings"]["experiments"].get(experiment, {})
+    labels = frames.directions(config.get("directions", {}))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
@@ -164,7 +165,7 @@ FIGURES = {
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
-            "tables/table2",
+            "settings",
             "published/{results}",
         ),
         each="releases",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -108,29 +108,21 @@ def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return joined
 
 
-def setup(table2: pd.DataFrame, item: str, experiment: str) -> str:
-    """Return a cell of Table 2 for an experiment as run here; empty if there is none."""
-    cells = table2.loc[table2["item"].eq(item)].get(experiment, pd.Series(dtype=str)).dropna()
-    return "" if cells.empty else str(cells.iloc[0])
-
-
 def bounds(table2: pd.DataFrame, experiment: str) -> tuple[float, float]:
-    """Return the public range of an entry; NaN where it differs between features."""
-    match = re.fullmatch(r"\[(\S+), (\S+)\]", setup(table2, "bounds", experiment))
+    """Return the public range of an entry, from Table 2; NaN where it differs between features."""
+    cells = table2.loc[table2["item"].eq("bounds")].get(experiment, pd.Series(dtype=str)).dropna()
+    match = re.fullmatch(r"\[(\S+), (\S+)\]", str(cells.iloc[0]) if len(cells) else "")
     lower, upper = map(float, match.groups() if match else ("nan", "nan"))
     return lower, upper
 
 
-def directions(text: str) -> dict[str, str]:
-    """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
+def directions(features: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what each direction favours, from the settings of an experiment."""
     labels = {}
-    for name, features in re.findall(r"\((\w+)\) ([^;]+)", text):
-        members = [catalogue.column(feature) for feature in features.split(", ")]
-        if members[0] == "none":
-            labels[name] = "i.i.d. noise"
-        else:
-            some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
-            labels[name] = f"({name}) {some}"
+    for name, favoured in features.items():
+        members = [catalogue.column(feature) for feature in favoured]
+        some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
+        labels[name] = f"({name}) {some}" if members else "i.i.d. noise"
     return labels
 
 

@@ -32,7 +32,8 @@ class Section:
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
         builtin: items that the page itself adds, such as ``provenance``; or empty.
         claims: experiments whose claims belong here; the first one's table is judged.
-        open: whether its evidence is unfolded.
+        open: whether its figures are unfolded.
+        fold: what text and added items are folded under; empty for none.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Section:
     builtin: str = ""
     claims: tuple[str, ...] = ()
     open: bool = False
+    fold: str = ""
 
 
 @dataclass(frozen=True)
