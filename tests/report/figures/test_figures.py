@@ -146,6 +146,7 @@ def test_a_figure_without_its_tables_says_so_inside_the_frame(name, tmp_path):
 def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
     for folder in ("comparisons", "tables"):
         shutil.copytree(root / folder, tmp_path / folder)
+    shutil.copy(root / "settings.yaml", tmp_path)
     (tmp_path / "summary").mkdir()
     for experiment in distinctrun.KINDS:
         table = inputs.read(f"summary/{experiment}", root)

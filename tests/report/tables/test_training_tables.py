@@ -221,37 +221,19 @@ def test_the_true_epsilons_of_the_published_settings(tmp_path):
     )
 
 
-def lines_like(axes, look):
-    """Return the lines of a panel that have a look."""
-    return [
-        one
-        for one in axes.lines
-        if (one.get_color(), one.get_marker()) == (look.colour, look.marker)
-    ]
-
-
 def test_section_4_2_says_how_the_noise_grows(tmp_path):
-    def rows(case, entries, epsilons):
-        return [
-            {
-                "case": case,
-                "zeta": zeta,
-                "m": 2,
-                "n": size // 2,
-                "entries": size,
-                "epsilon": epsilon,
-                "delta": 1e-5,
-                "s2": 1.0,
-                "imgm_std": 3.73,
-                "mvg_std": factor * size**power / epsilon,
-            }
-            for zeta, factor, power in (("sqrt", 1.0, 1.0), ("literal", 9.0, 1.5))
-            for size in entries
-            for epsilon in epsilons
-        ]
-
-    table = rows("entries", [10, 100, 1000], [1.0]) + rows("epsilon", [10], [1e-8, 1e-7, 1.0])
-    theory(tmp_path, "dimension", table)
+    noise = {"sqrt": 1.0, "literal": 9.0}
+    rows = [
+        {"case": case, "zeta": zeta, "m": 2, "n": size // 2, "entries": size, "epsilon": epsilon}
+        | {"delta": 1e-5, "s2": 1.0, "imgm_std": 3.73, "mvg_std": factor * size / epsilon}
+        for case, cells in (
+            ("entries", [(10, 1.0), (100, 1.0), (1000, 1.0)]),
+            ("epsilon", [(10, 1e-8), (10, 1e-7), (10, 1.0)]),
+        )
+        for zeta, factor in noise.items()
+        for size, epsilon in cells
+    ]
+    theory(tmp_path, "dimension", rows)
     figure = figures.registry(TRAININGS)["imgm_noise"]
     frame = figure.frame(tmp_path)
     # 1 / (2 Phi^-1((1 + delta) / 2)).
@@ -259,18 +241,11 @@ def test_section_4_2_says_how_the_noise_grows(tmp_path):
         "As ε goes to 0, IMGM's noise stays below 39,900; MVG's grows in proportion to 1 / ε"
     )
     with style.context():
-        by_entries, by_epsilon = figure.render(frame).axes
-    assert len(by_entries.lines) == len(by_epsilon.lines) == 3
+        panels = figure.render(frame).axes
     looks = style.legends("noise")
-    for axes, x, size, epsilon in (
-        (by_entries, [10, 100, 1000], np.array([10, 100, 1000]), 1.0),
-        (by_epsilon, [1e-8, 1e-7, 1.0], 10, np.array([1e-8, 1e-7, 1.0])),
-    ):
-        for scheme, std in (
-            ("sqrt", size / epsilon),
-            ("literal", 9 * size**1.5 / epsilon),
-            ("imgm", np.full(3, 3.73)),
-        ):
-            (line,) = lines_like(axes, looks[scheme].look)
-            np.testing.assert_allclose(line.get_xdata(), x)
-            np.testing.assert_allclose(line.get_ydata(), std)
+    for axes, x in zip(panels, ([10, 100, 1000], [1e-8, 1e-7, 1.0]), strict=True):
+        sizes = np.array(x) if axes is panels[0] else 10 / np.array(x)
+        expected = {zeta: factor * sizes for zeta, factor in noise.items()}
+        for scheme, std in (expected | {"imgm": [3.73] * 3}).items():
+            (line,) = [one for one in axes.lines if one.get_color() == looks[scheme].look.colour]
+            np.testing.assert_allclose(line.get_xydata(), np.column_stack([x, std]))
