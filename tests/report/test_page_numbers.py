@@ -15,7 +15,7 @@ from scipy.stats import ttest_1samp
 from test_published import FACTORS, PRINTED
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, inputs, summary, tables
+from matrixdp.report import comparisons, summary, tables
 from matrixdp.report.page import answers, appendix, cards
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
@@ -27,11 +27,6 @@ def root(tmp_path_factory):
     distinctrun.write(folder)
     tables.write([f"table{number}" for number in TABLES], results=folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def written(root):
-    return {number: inputs.read(f"tables/table{number}", root) for number in TABLES}
 
 
 def shown(experiment):
