@@ -280,7 +280,10 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
 
 def test_commands_end_with_the_arguments_of_the_run(make):
     html = make(arguments="--configfile config.yaml quick.yaml")
-    assert 'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"' in html
+    assert (
+        'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"'
+        in html
+    )
     assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
 
 

@@ -204,7 +204,8 @@ def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Series:
     """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
-    keys = rows[ROW].assign(epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"))
+    epsilon = pd.to_numeric(rows["epsilon"], errors="coerce").astype(float)
+    keys = rows[ROW].assign(epsilon=epsilon)
     outcomes = keys.merge(against(compared, baseline), how="left", on=ROW)["verdict"]
     return outcomes.fillna("").set_axis(rows.index)
 

@@ -45,7 +45,7 @@ def headline(claims: pd.DataFrame, table: pd.DataFrame | None = None) -> str:
         return " ".join(sentences)
     if table["data_status"].eq(summary.SIMULATED).any():
         return "Run on simulated data: nothing is compared with the paper."
-    compared = table.loc[table["against_paper"].fillna("").ne(""), "against_paper"]
+    compared = table.loc[table["against_paper"].astype(object).fillna("").ne(""), "against_paper"]
     met = f"{compared.eq(WITHIN).sum()} of {len(compared)} published values are met."
     return " ".join([*sentences, met if len(compared) else "Nothing is compared with the paper."])
 

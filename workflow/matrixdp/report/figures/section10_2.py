@@ -101,9 +101,9 @@ FIGURES = {
     "section10_2": base.Figure(
         title="Section 10.2: two features alone, or all with directional noise",
         caption=(
-            "Mean error at ε = 1 with 95 % intervals: regression on ALT and drinks alone, and on all "
-            "features with directional noise. Published values are open markers, or numbers at "
-            "the edge where they lie beyond it; there, two features have 1.56 (Gaussian) and "
+            "Mean error at ε = 1 with 95 % intervals: regression on ALT and drinks alone, and on "
+            "all features with directional noise. Published values are open markers, or numbers "
+            "at the edge where they lie beyond it; there, two features have 1.56 (Gaussian) and "
             "1.76 (JL) times the error of MVG."
         ),
         finding=finding,

@@ -26,7 +26,7 @@ ROWS = {"epsilon": "claimed ε", "epsilon_actual": "tight ε"}
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_actual``."""
     parts = []
-    for name, table in by_experiment(tables, "summary").items():
+    for table in by_experiment(tables, "summary").values():
         rows = frames.cells(table)
         if rows["kind"].eq("mechanism").any():
             parts.append(comparisons.twins(rows, table))

@@ -173,7 +173,7 @@ def _chapter(
         outcome = findings.headline(judged, table if len(table) else None)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
     unfolded = (*FIRST, "figure") if about.open else FIRST
-    folded = [item for item in items if item["kind"] not in unfolded]
+    folded = [{"topic": item["title"]} | item for item in items if item["kind"] not in unfolded]
     # A name must have a result; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
     return {
@@ -185,7 +185,7 @@ def _chapter(
         "shown": [item for item in items if item["kind"] == "figure" and about.open],
         "folded": folded,
         # Headlines of the folded items, for readers who do not unfold them.
-        "found": [item for item in folded if item.get("topic", item["title"]) != item["title"]],
+        "found": [item for item in folded if item["topic"] != item["title"]],
         "missing": missing,
         "bare": bool(chapter.missing) and not chapter.results,
     }
@@ -248,7 +248,9 @@ def _added(
     mirror = {**outputs.settings.get("data", {}), "mirror": "(not shown)"}
     settings = {**outputs.settings, "data": mirror}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
-    of_run = "\n".join(f"{name}: {value}" for name, value in {**facts, **machine.versions()}.items())
+    of_run = "\n".join(
+        f"{name}: {value}" for name, value in {**facts, **machine.versions()}.items()
+    )
     texts = [_text_item("Configuration", text)]
     # Without facts on the run the page is the same on every machine.
     texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []

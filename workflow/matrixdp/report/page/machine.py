@@ -20,7 +20,9 @@ def facts(root: Path = ROOT) -> dict[str, str]:
     return {
         "Git commit": commit(root),
         "Processor": _processor(),
-        "Cores": str(len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))),
+        "Cores": str(
+            len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
+        ),
         "System": f"{platform.system()} {platform.release()} ({platform.machine()})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
     }

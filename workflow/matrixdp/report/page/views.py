@@ -23,12 +23,12 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
     one fact decides count once.
     """
     rows = claims.data({"claims": table}).assign(word=table["verdict"].map(word))
-    meanings = catalogue.section("verdicts")
+    meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
-    papers = []
+    papers, totals = [], [1]
     for paper, group in rows.groupby("paper", sort=False):
         counts = facts(group).groupby("kind")["word"].value_counts()
-        bars = [
+        bars: list[dict[str, Any]] = [
             {"kind": kind, "total": int(counts[kind].sum())}
             | {"parts": [(name, int(counts[kind][name])) for name in order if name in counts[kind]]}
             for kind in KINDS
@@ -37,9 +37,9 @@ def dashboard(table: pd.DataFrame) -> dict[str, Any]:
         claimed = [_claim(row) for row in group.to_dict("records")]
         title = claims.PAPERS.get(str(paper), str(paper))
         papers.append({"title": title, "bars": bars, "claims": claimed})
-    totals = [bar["total"] for paper in papers for bar in paper["bars"]]
+        totals += [bar["total"] for bar in bars]
     words = {name: meanings[name] for name in order}
-    return {"papers": papers, "longest": max(totals, default=1), "verdicts": words}
+    return {"papers": papers, "longest": max(totals), "verdicts": words}
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def data(tables: Tables) -> pd.DataFrame:
     ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
     ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best mean,
     with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
-    does not beat; ``clear`` says that there are none. ``beats_chance`` says whether the best mechanism
-    is better than ``baseline``. Both verdicts are those of :mod:`matrixdp.report.comparisons`.
+    does not beat; ``clear`` says that there are none. ``beats_chance`` says whether the best
+    mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
     ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
     Without such evidence the mechanism is not advised.
     """

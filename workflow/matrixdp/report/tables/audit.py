@@ -128,7 +128,9 @@ def grid(table: pd.DataFrame) -> Grid:
     undecided = int(table["verdict"].str.startswith(UNDECIDED).sum())
     sentences = [f"Failed {kind}: {count}." for kind, count in failures(table).items() if count]
     sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
-    titles = table["experiment"].map(lambda name: catalogue.experiment(name).title if name else BUGS)
+    titles = table["experiment"].map(
+        lambda name: catalogue.experiment(name).title if name else BUGS
+    )
     grid = markup.grid(table, titles, cells, title=str, each=["mechanism"])
     return replace(grid, warning=" ".join(sentences))
 

@@ -46,8 +46,8 @@ def data(experiment: str, tables: Tables) -> pd.DataFrame:
     schemes in the order of the catalogue, and those without an entry. ``epsilon_actual`` is the
     tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
     claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
-    happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is the tables'
-    epsilon, or the largest one where that was not run.
+    happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is the
+    tables' epsilon, or the largest one where that was not run.
     """
     results, settings = tables[f"summary/{experiment}"], tables["settings"]
     words = catalogue.schemes(catalogue.experiment(experiment).kind)
@@ -99,8 +99,8 @@ def caption(frame: pd.DataFrame) -> str:
     batch = frame["_batch"].iloc[0]
     code = f" Formulas of the authors' code are for batches of {batch}." if batch else ""
     return (
-        f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the 95 % "
-        f"confidence interval; delta = {short(usual['delta'].max())}; "
+        f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the "
+        f"95 % confidence interval; delta = {short(usual['delta'].max())}; "
         f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (tight epsilon above the "
         f"claimed one). Other columns: at epsilon = {frame['_at'].iloc[0]}. Noise: standard "
         f"deviation on one entry. Distorted: not what the paper defines.{code}"
