@@ -16,7 +16,7 @@ from matrixdp.report.claims.ledger import Claim, Comparison, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
 from matrixdp.report.claims.verdicts import NOT_REPRODUCED, REPRODUCED
 from matrixdp.report.markup import short
-from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, jointly
+from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, combine
 
 
 class Controls:
@@ -37,7 +37,7 @@ class Controls:
         """Return the evidence for comparisons, which are the claim's or take their place."""
         parts = gather(claim, book or self._book, self._epsilon, comparisons)
         p_values = [part.p_for for part in parts], [part.p_against for part in parts]
-        return jointly(*p_values, claim.every), parts
+        return combine(*p_values, claim.every), parts
 
     def without_data(self, claim: Claim) -> str:
         """Return the verdict on the same noise without data, where all records are zero.
