@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
+import copy
 import math
-import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from matrixdp import discovery
+from matrixdp import discovery, files
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
+from matrixdp.data import datasets as sets
 from matrixdp.experiments import readings
 from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
 from matrixdp.trials import OWN as OWN
@@ -22,15 +21,7 @@ from matrixdp.trials import OWN as OWN
 if TYPE_CHECKING:
     import jsonschema
 
-#: The parser in C is ten times as fast.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 SCHEMA = Path(__file__).parents[1] / "config.schema.yaml"
-DATASETS = SCHEMA.with_name("datasets.yaml")
-
-#: A number as text.
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-
 
 #: Former keys, and their replacements.
 MOVED = {
@@ -46,22 +37,6 @@ _LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
 
-def load(file: str | os.PathLike) -> Any:
-    """Return the content of a YAML file.
-
-    Raises:
-        InputError: it is missing, or no YAML.
-    """
-    with as_input_error(f"{file} is not valid YAML ({{why}}); correct it"):
-        return yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_LOADER)
-
-
-def _mapping(value: object, source: object) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    raise InputError(f"{source} is {short(repr(value))}; it must be a mapping of settings")
-
-
 def resolve(config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with defaults filled in and numbers in their canonical form.
 
@@ -71,27 +46,9 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         config: config.yaml as read, with overlays and command line merged in.
 
     Raises:
-        InputError: a key is unknown or missing, or a value is not allowed; the message names the
-            key, the value, what is allowed and, for a misspelt name, the nearest valid one.
+        InputError: see :func:`complete`; or a name, or a combination of values, is not allowed.
     """
-    with as_input_error("config.yaml cannot be used ({why}); correct it"):
-        return _resolved(_mapping(config, "config.yaml"))
-
-
-def _resolved(config: dict[str, Any]) -> dict[str, Any]:
-    import jsonschema
-
-    schema = load(SCHEMA)
-    resolved = _completed(config, schema, schema)
-    trainings = resolved.get("training")
-    for name in trainings if isinstance(trainings, dict) else ():
-        if name not in discovery.trainings():
-            near = nearest(name, discovery.trainings())
-            raise InputError(f"config.yaml: training has the unknown key {name!r}; {near}")
-    errors = jsonschema.Draft7Validator(schema).iter_errors(resolved)
-    # A misspelt name may be why a key is missing.
-    for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
-        raise InputError(_sentence(error))
+    resolved = complete(config)
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
     resolved["experiments"] = {name: shared | entry for name, entry in entries.items()}
     runs = [*resolved["experiments"].values(), *resolved["training"].values()]
@@ -113,18 +70,29 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def complete(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of the configuration with the defaults of the schema.
+
+    Raises:
+        InputError: a key is unknown or missing, or a value is not allowed; the message names the
+            key, the value, what is allowed and, for a misspelt name, the nearest valid one.
+    """
+    completed: dict[str, Any] = copy.deepcopy(config)
+    with as_input_error("config.yaml cannot be used ({why}); correct it"):
+        errors = [*_validator().iter_errors(completed)]
+    # A misspelt name may be why a key is missing.
+    for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
+        raise InputError(_sentence(error))
+    return completed
+
+
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
 
     The latter is the setting ``matrix``, see :mod:`matrixdp.own`.
     """
-    matrix = settings.get("matrix")
-    return _datasets() | ({OWN: matrix} if isinstance(matrix, dict) else {})
-
-
-@functools.cache
-def _datasets() -> dict[str, Any]:
-    return _mapping(load(DATASETS), DATASETS)
+    matrix = settings["matrix"]
+    return {**sets.entries(), **({OWN: matrix} if isinstance(matrix, dict) else {})}
 
 
 def text(settings: Mapping[str, Any]) -> str:
@@ -134,7 +102,7 @@ def text(settings: Mapping[str, Any]) -> str:
 
 
 def _token(value: object) -> str:
-    """Return the canonical text of a number in paths and seeds: 1 and 1.0 are both ``"1"``."""
+    """Return the canonical text of a number in seeds and rows: 1 and 1.0 are both ``"1"``."""
     return value if isinstance(value, str) else format(Decimal(str(value)).normalize(), "f")
 
 
@@ -187,8 +155,9 @@ def _check_experiment(
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
     """Raise InputError unless all names are valid and lots and batches are small enough."""
+    choice(discovery.trainings(), training=name)
     where = f"training.{name}"
-    learning = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
+    learning = {name: entry for name, entry in sets.entries().items() if "scalings" not in entry}
     choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
     choice(learning, **{f"{where}.dataset": training["dataset"]})
     _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, discovery.schemes(name))
@@ -226,43 +195,29 @@ def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
     return [name for name in experiment["mechanisms"] if name in table and axis in table[name].axes]
 
 
-def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
-    """Return ``value`` with the schema's defaults, and texts as numbers where these are allowed.
+def _validator() -> jsonschema.protocols.Validator:
+    """Return a validator by the schema, which also puts in defaults."""
+    import jsonschema
 
-    Snakemake passes nested values of ``--config`` as text.
-    """
-    schema = subschema(schema, value, root)
-    if isinstance(value, dict):
-        properties, other = schema.get("properties", {}), schema.get("additionalProperties") or {}
-        defaults = {key: sub["default"] for key, sub in properties.items() if "default" in sub}
-        filled = (defaults | value).items()
-        return {key: _completed(item, properties.get(key, other), root) for key, item in filled}
-    if isinstance(value, list):
-        return [_completed(item, schema.get("items", {}), root) for item in value]
-    types = schema.get("type", "")
-    if isinstance(value, str | float) and ("integer" in types or "number" in types):
-        if value == "null" and value in types:
-            return None
-        if isinstance(value, float) or re.fullmatch(_NUMBER, value):
-            number = float(value)
-            if not math.isfinite(number):
-                return str(value)
-            return int(number) if number.is_integer() else number
-    return value
+    draft = jsonschema.Draft7Validator
 
+    def properties(
+        validator: Any, parts: Mapping[str, Any], value: Any, schema: Any
+    ) -> Iterator[jsonschema.ValidationError]:
+        if isinstance(value, dict):
+            for name in [name for name in parts if "default" in parts[name]]:
+                value.setdefault(name, copy.deepcopy(parts[name]["default"]))
+        yield from draft.VALIDATORS["properties"](validator, parts, value, schema)
 
-def subschema(
-    schema: Mapping[str, Any], value: object, root: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return the part of the schema ``root`` that ``if`` and ``$ref`` choose for a value."""
-    if "if" in schema:
-        (key, condition), *_ = schema["if"]["properties"].items()
-        met = isinstance(value, dict) and value.get(key) == condition["const"]
-        schema = schema["then" if met else "else"]
-    if "$ref" in schema:
-        steps = schema["$ref"].removeprefix("#/").split("/")
-        schema = functools.reduce(lambda part, step: part[step], steps, root)
-    return schema
+    # To jsonschema, NaN is a number above any limit, and 2.0 an integer.
+    types = draft.TYPE_CHECKER.redefine_many(
+        {
+            "number": lambda _, value: type(value) in (int, float) and math.isfinite(value),
+            "integer": lambda _, value: type(value) is int,
+        }
+    )
+    kind = jsonschema.validators.extend(draft, {"properties": properties}, type_checker=types)
+    return kind(files.read_yaml(SCHEMA))
 
 
 def _sentence(error: jsonschema.ValidationError) -> str:
@@ -281,4 +236,7 @@ def _sentence(error: jsonschema.ValidationError) -> str:
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"{prefix} lacks the key {missing!r}: {schema['properties'][missing]['description']}"
     value = short(repr(error.instance))
-    return f"{prefix} is {value}; it must be {schema.get('description', error.message)}"
+    sentence = f"{prefix} is {value}; it must be {schema.get('description', error.message)}"
+    if error.validator == "type" and isinstance(error.instance, str):
+        sentence += " (numbers within --config are text: put them into a file for --configfile)"
+    return sentence

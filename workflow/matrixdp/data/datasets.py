@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from matrixdp import checks
+from matrixdp import checks, files
 from matrixdp.checks import InputError
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"
@@ -81,10 +79,15 @@ def _tuple(value: Any) -> Any:
 
 
 @functools.cache
+def entries() -> Mapping[str, Mapping[str, Any]]:
+    """Return the entries of the file by name."""
+    return dict(files.read_yaml(FILE))
+
+
+@functools.cache
 def specs() -> Mapping[str, Spec]:
     """Return every data set by name."""
-    entries = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return {name: parse(name, entry) for name, entry in entries.items()}
+    return {name: parse(name, entry) for name, entry in entries().items()}
 
 
 def find(name: str) -> Spec:
