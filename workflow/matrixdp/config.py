@@ -17,7 +17,7 @@ from matrixdp import discovery
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from matrixdp.experiments import readings
 from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
-from matrixdp.trials import OWN as OWN
+from matrixdp.trials import MY_MATRIX as MY_MATRIX
 
 if TYPE_CHECKING:
     import jsonschema
@@ -116,10 +116,10 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
 
-    The latter is the setting ``matrix``, see :mod:`matrixdp.own`.
+    The latter is the setting ``matrix``, see :mod:`matrixdp.my_matrix`.
     """
     matrix = settings.get("matrix")
-    return _datasets() | ({OWN: matrix} if isinstance(matrix, dict) else {})
+    return _datasets() | ({MY_MATRIX: matrix} if isinstance(matrix, dict) else {})
 
 
 @functools.cache
