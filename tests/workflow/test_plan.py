@@ -61,7 +61,7 @@ def test_jobs_of_a_quick_run_are_the_steps_of_its_rows(shipped):
     quick = yaml.safe_load((ROOT / "workflow/config/quick.yaml").read_text())["training"]
     assert counts["trials"] == counted(*SHIPPED)["trials"]
     assert counts["train"] == sum(len(each["schemes"]) for each in quick.values())
-    assert not {"summary_of_reading", "own_matrix"} & counts.keys()
+    assert not {"summary_of_reading", "my_records"} & counts.keys()
 
 
 def test_a_reading_has_results_of_its_own(shipped):

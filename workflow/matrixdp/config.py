@@ -16,7 +16,7 @@ from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from matrixdp.data import datasets as sets
 from matrixdp.experiments import readings
 from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
-from matrixdp.trials import OWN as OWN
+from matrixdp.trials import MY_MATRIX as MY_MATRIX
 
 if TYPE_CHECKING:
     import jsonschema
@@ -89,10 +89,10 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
 def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of workflow/datasets.yaml, and that of a person's own matrix.
 
-    The latter is the setting ``matrix``, see :mod:`matrixdp.own`.
+    The latter is the setting ``matrix``, see :mod:`matrixdp.my_matrix`.
     """
     matrix = settings["matrix"]
-    return {**sets.entries(), **({OWN: matrix} if isinstance(matrix, dict) else {})}
+    return {**sets.entries(), **({MY_MATRIX: matrix} if isinstance(matrix, dict) else {})}
 
 
 def text(settings: Mapping[str, Any]) -> str:

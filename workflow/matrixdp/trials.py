@@ -43,7 +43,7 @@ OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
 OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 
 #: The data set that is a person's own file.
-OWN = "my_matrix"
+MY_MATRIX = "my_matrix"
 
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)

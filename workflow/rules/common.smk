@@ -16,12 +16,12 @@ RESULTS = "results"
 
 try:
     config = configuration.resolve(config)
-    # Whether this is a run on a matrix of one's own: the same rules in a folder of its own.
-    if OWN := bool(config["matrix"]):
-        from matrixdp import own
+    # Whether this is a run on a person's matrix: the same rules in another folder.
+    if MY_MATRIX := bool(config["matrix"]):
+        from matrixdp import my_matrix
 
-        RESULTS = f"results/my_matrix/{own.folder(config['matrix'])}"
-        config = own.configured(config)
+        RESULTS = f"results/my_matrix/{my_matrix.folder(config['matrix'])}"
+        config = my_matrix.configuration(config)
 except InputError as error:
     # One sentence and no more: Snakemake would add this file and line.
     sys.exit(str(error))
@@ -180,7 +180,7 @@ def results_files():
     files += [file for exhibit in EXHIBITS for file in exhibit.files(DEFAULT, "<results>")]
     files += table_files(*TABLES) + figure_files(*FIGURES)
     # A matrix of one's own says nothing on the papers.
-    if not OWN:
+    if not MY_MATRIX:
         files += ["<results>/claims.csv"]
         files += expand("<results>/theory/{name}.csv", name=discovery.theory())
     return sorted({file for file in files if file.startswith("<results>")})
@@ -194,7 +194,7 @@ def article_sources():
 
 def page_on_matrix(wildcards):
     """Return the page on a matrix of one's own, which the configuration must name."""
-    if not OWN:
+    if not MY_MATRIX:
         sys.exit(
             "config.yaml: matrix names no file; write one, see README, and give it as in "
             "`snakemake my_matrix --config matrix=people.toml`"

@@ -75,11 +75,11 @@ rule learning_set:
         " --out $(dirname {output.arrays}) 2>&1 | tee {log}"
 
 
-rule own_matrix:
+rule my_records:
     """A matrix of one's own, scaled by its public bounds."""
     input:
         file=lambda wildcards: local(config["matrix"]["file"]),
-        code=lambda wildcards: code("cli.own"),
+        code=lambda wildcards: code("cli.my_matrix"),
     output:
         matrix="<results>/data/my_matrix/matrix.npy",
         provenance="<results>/data/my_matrix/provenance.json",
@@ -95,8 +95,8 @@ rule own_matrix:
     message:
         "Data: a matrix of one's own"
     shell:
-        "python -m matrixdp own --settings {params.settings:q} --out $(dirname {output.matrix})"
-        " > {log} 2>&1"
+        "python -m matrixdp my_matrix --settings {params.settings:q}"
+        " --out $(dirname {output.matrix}) > {log} 2>&1"
 
 
 rule features:

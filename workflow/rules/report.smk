@@ -117,7 +117,7 @@ rule report:
         expand("<results>/summary/{run}.csv", run=RUNS),
         table_files(*TABLES),
         figure_files(*FIGURES),
-        [] if OWN else rules.judge.output,
+        [] if MY_MATRIX else rules.judge.output,
         settings="<results>/settings.yaml",
         code=code("cli.report", *sorted({imports.module(made.source) for made in EXHIBITS})),
     output:

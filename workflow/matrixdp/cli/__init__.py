@@ -22,9 +22,9 @@ from typing import NoReturn
 from matrixdp.version import VERSION
 
 #: Verbs for a person's own matrix, in the order of use.
-_OWN = ("recommend", "release", "account")
+_LIBRARY = ("recommend", "release", "account")
 _FILES = sorted(
-    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
+    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _LIBRARY, file.stem)
 )
 
 #: The help text of every verb, from the first line of its module.
