@@ -15,8 +15,7 @@ from matrixdp import discovery, files
 from matrixdp.checks import InputError, as_input_error, choice, nearest, short
 from matrixdp.data import datasets as sets
 from matrixdp.experiments import readings
-from matrixdp.trials import MEAN, OF_COMPONENTS, OF_REGRESSION, OF_RELEASES, OF_TRAINING, ZERO
-from matrixdp.trials import MY_MATRIX as MY_MATRIX
+from matrixdp.trials import MEAN, MY_MATRIX, OF_COMPONENTS, OF_REGRESSION, OF_TRAINING, ZERO
 
 if TYPE_CHECKING:
     import jsonschema
@@ -113,23 +112,15 @@ def _check_experiment(
     matrices = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
     choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
     choice(matrices, **{f"{where}.dataset": experiment["dataset"]})
-    _check_names(
-        f"{where}.mechanisms",
-        experiment["mechanisms"],
-        (*OF_RELEASES, MEAN),
-        discovery.mechanisms(),
-    )
-    needs = discovery.tasks()[experiment["task"]].words.get("needs", ())
+    task = experiment["task"]
+    needs = discovery.tasks()[task].words.get("needs", ())
     for key in needs:
         if key not in experiment:
-            task = experiment["task"]
             raise InputError(f"{where} lacks the key {key!r}, which the task {task} needs")
-    of_task = (*OF_REGRESSION, MEAN) if "target" in needs else OF_COMPONENTS
-    of_task = (*OF_COMPONENTS, ZERO) if experiment["task"] == "moments_error" else of_task
-    for name in experiment["mechanisms"]:
-        if name in (*OF_RELEASES, MEAN) and name not in of_task:
-            task = experiment["task"]
-            raise InputError(f"{where}.mechanisms has {name}, no baseline of {task}; leave it out")
+    baselines = (*OF_REGRESSION, MEAN) if "target" in needs else OF_COMPONENTS
+    baselines += (ZERO,) if task == "moments_error" else ()
+    names = [*baselines, *discovery.mechanisms()]
+    _check_names(f"{where}.mechanisms", experiment["mechanisms"], names)
     dataset = matrices[experiment["dataset"]]
     records = dataset["scalings"]["default"].get("rows", dataset["shape"][0])
     if "train" in needs and experiment["train"] >= records:
@@ -147,10 +138,10 @@ def _check_experiment(
         raise InputError(f"{where}.directions is empty and {name} needs one; name one or drop it")
     if "target" in experiment:
         choice(features, **{f"{where}.target": experiment["target"]})
-    taus, epsilons = settings["taus"], experiment["epsilons"]
-    _check_member(f"{where}.epsilons", epsilons, table_epsilon=settings["table_epsilon"])
+    shown = {f"table_epsilon, one of {where}.epsilons,": settings["table_epsilon"]}
+    choice(experiment["epsilons"], **shown)
     if _run_over("tau", experiment):
-        _check_member("taus.grid", taus["grid"], **{"taus.public": taus["public"]})
+        choice(settings["taus"]["grid"], **{"taus.public": settings["taus"]["public"]})
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
@@ -160,7 +151,8 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
     learning = {name: entry for name, entry in sets.entries().items() if "scalings" not in entry}
     choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
     choice(learning, **{f"{where}.dataset": training["dataset"]})
-    _check_names(f"{where}.schemes", training["schemes"], OF_TRAINING, discovery.schemes(name))
+    schemes = [*OF_TRAINING, *discovery.schemes(name)]
+    _check_names(f"{where}.schemes", training["schemes"], schemes)
     total = learning[training["dataset"]]["shape"][0]
     for part, meaning, most in (
         ("lot", "the number of records", min(training["records"] or total, total)),
@@ -172,21 +164,10 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
             )
 
 
-def _check_names(where: str, names: Sequence[str], *valid: Iterable[str]) -> None:
-    """Raise InputError if a name of a list is in no list of valid names."""
-    allowed = [name for group in valid for name in group]
+def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> None:
+    """Raise InputError if a name of a list is not allowed."""
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
-
-
-def _check_member(where: str, values: Sequence[str], **settings: str) -> None:
-    """Raise InputError if a setting of the tables is none of the values to run."""
-    for name, value in settings.items():
-        if value not in values:
-            raise InputError(
-                f"{name} is {value}, which {where} ({short(', '.join(values))}) lacks; add it "
-                "there or choose one of them"
-            )
 
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from matrixdp import catalogue, discovery, parts
-from matrixdp.experiments.readings import DEFAULT
 from matrixdp.places import place
 
 RELEASES, TRAINING = "releases", "training"
@@ -83,9 +82,9 @@ class Recipe(NamedTuple):
     source: Path
     inputs: tuple[str, ...]
 
-    def files(self, reading: str = DEFAULT, results: str = "results") -> list[str]:
-        """Return the files of the inputs under a reading."""
-        return [str(place(name, results, reading)) for name in self.inputs]
+    def files(self, results: str = "results") -> list[str]:
+        """Return the files of the inputs."""
+        return [str(place(name, results)) for name in self.inputs]
 
 
 def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:

@@ -1,7 +1,8 @@
 """The files of this package that a module needs, from its import statements.
 
-What is imported by name while a program runs (mechanisms, tasks, figures, ...) is in no import
-statement: whoever asks adds the module of the entry (see :mod:`matrixdp.discovery`).
+What is imported by name while a program runs is in no import statement: a collection stands for
+all of its modules, and whoever asks for a data set, a mechanism or a computation of theory adds its
+module (see :mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,17 @@ PACKAGE = Path(__file__).parent
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
+    "data.simulate": ["matrixdp/data/standins/*.yaml"],
+    "report.article.build": ["article/*"],
     "report.claims.ledger": ["claims.yaml"],
     "report.page": ["matrixdp/report/page/*.*", "matrixdp/report/page/texts/*"],
 }
+
+#: Packages that import all of their modules to look an entry up.
+COLLECTIONS = (
+    *("experiments.schemes", "experiments.tasks", "experiments.training"),
+    *("report.figures", "report.tables"),
+)
 
 #: The versions of the packages that everything runs on.
 LOCK = "requirements.lock"
@@ -50,13 +59,15 @@ def module(file: Path) -> str:
 
 @functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module, what it imports, the packages around these, and what they import."""
+    """Return a module, what it imports, the packages around these, and all modules of collections."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()
         needed.add(name)
         above = {name.rpartition(".")[0]} - {""}
-        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
+        collection = name.partition(".")[2] in COLLECTIONS
+        below = graph.find_children(name) if collection else set()
+        pending |= (graph.find_modules_directly_imported_by(name) | above | below) - needed
     return frozenset(needed)
 
 

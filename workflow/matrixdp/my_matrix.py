@@ -18,14 +18,14 @@ import numpy as np
 
 from matrixdp import discovery
 from matrixdp.checks import InputError, choice, plural
-from matrixdp.config import MY_MATRIX, resolve
+from matrixdp.config import complete, resolve
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
 from matrixdp.practice import choices, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
-from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
+from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 #: The task that judges each kind of release, and its baseline.
 TASKS = {
@@ -50,8 +50,8 @@ def folder(file: str | os.PathLike) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", Path(file).stem) or "matrix"
 
 
-def configuration(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a run on the matrix that a resolved one names, resolved too.
+def configuration(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the resolved configuration of a run on the matrix that config.yaml names.
 
     Its data set is described under ``matrix``, its one experiment has every mechanism, and which of
     them is ``recommended``. Epsilon, delta and neighbours are those of the specification;
@@ -60,6 +60,7 @@ def configuration(config: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: the specification cannot be used, or asks for what no task can judge.
     """
+    config = complete(config)
     path = Path(config["matrix"])
     spec = specification.read(path)
     try:

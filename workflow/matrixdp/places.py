@@ -20,14 +20,8 @@ ERRATA = PUBLISHED.with_name("errata.yaml")
 SETTINGS = "settings.yaml"
 
 
-def place(name: str, results: str | Path = "results", reading: str = "default") -> Path:
-    """Return the file that a name stands for.
-
-    Args:
-        name: see above.
-        results: a run's folder.
-        reading: summaries and tables of another reading than the default one lie apart.
-    """
+def place(name: str, results: str | Path = "results") -> Path:
+    """Return the file that a name stands for, where ``results`` is the run's folder."""
     folder, _, stem = name.partition("/")
     if folder == "published":
         return PUBLISHED / f"{stem}.csv"
@@ -38,6 +32,4 @@ def place(name: str, results: str | Path = "results", reading: str = "default") 
         return root / SETTINGS
     if folder == "data":
         return root / "data" / stem / "provenance.json"
-    if reading != "default" and folder in ("summary", "comparisons", "tables"):
-        root = root / "readings" / reading
     return root / f"{name}.csv"

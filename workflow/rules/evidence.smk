@@ -5,17 +5,14 @@ rule sweep:
     """An experiment under all its readings, at the tables' epsilon."""
     input:
         data=matrix_of,
-        provenance=provenance_of,
-        code=lambda wildcards: code_on_release(
-            "cli.sweep", *parts.rows(config, wildcards.experiment)
+        code=lambda wildcards: code_of(
+            "cli.sweep", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
         rows="<results>/readings/{experiment}.csv",
         trials="<results>/readings/{experiment}_trials.csv.gz",
     log:
         "<results>/logs/readings/{experiment}.log",
-    benchmark:
-        "<results>/benchmarks/readings/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -23,7 +20,7 @@ rule sweep:
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data}"
+        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.rows} --trials {output.trials} > {log} 2>&1"
 
 
@@ -31,17 +28,14 @@ rule audit_releases:
     """The privacy that an experiment's mechanisms really give, and attacks on sensitivities."""
     input:
         data=matrix_of,
-        provenance=provenance_of,
-        code=lambda wildcards: code_on_release(
-            "cli.audit", *parts.rows(config, wildcards.experiment)
+        code=lambda wildcards: code_of(
+            "cli.audit", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
         releases="<results>/audit/{experiment}.csv",
         sensitivities="<results>/audit/{experiment}_sensitivities.csv",
     log:
         "<results>/logs/audit/{experiment}.log",
-    benchmark:
-        "<results>/benchmarks/audit/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -49,7 +43,7 @@ rule audit_releases:
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit --settings {params.settings:q} --data {input.data}"
+        "python -m matrixdp audit --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
 
 
@@ -61,8 +55,6 @@ rule known_bugs:
         "<results>/audit/known_bugs.csv",
     log:
         "<results>/logs/audit/known_bugs.log",
-    benchmark:
-        "<results>/benchmarks/audit/known_bugs.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -76,13 +68,13 @@ rule known_bugs:
 rule held_out:
     """Rules that were made on the papers' data, on three other data sets."""
     input:
-        code=lambda wildcards: code_on_release("cli.held_out", *discovery.mechanisms()),
+        code=lambda wildcards: code_of(
+            "cli.held_out", discovery.mechanisms(), *discovery.mechanisms()
+        ),
     output:
         "<results>/held_out.csv",
     log:
         "<results>/logs/held_out.log",
-    benchmark:
-        "<results>/benchmarks/held_out.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -103,8 +95,6 @@ rule theory:
         "<results>/theory/{theory}.csv",
     log:
         "<results>/logs/theory/{theory}.log",
-    benchmark:
-        "<results>/benchmarks/theory/{theory}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -130,8 +120,6 @@ rule judge:
         "<results>/tables/claims_comparisons.csv",
     log:
         "<results>/logs/claims.log",
-    benchmark:
-        "<results>/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../../environment.yml"

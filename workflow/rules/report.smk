@@ -10,7 +10,7 @@ rule table:
     input:
         lambda wildcards: made_from(TABLES[wildcards.table]),
         settings="<results>/settings.yaml",
-        code=code("cli.table", *modules("report/tables")),
+        code=code("cli.table"),
     output:
         csv=report(
             "<results>/tables/{table}.csv",
@@ -19,11 +19,10 @@ rule table:
             labels={"table": "{table}"},
         ),
         md="<results>/tables/{table}.md",
+        tex="<results>/tables/{table}.tex",
         json="<results>/tables/{table}.json",
     log:
         "<results>/logs/tables/{table}.log",
-    benchmark:
-        "<results>/benchmarks/tables/{table}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -34,59 +33,12 @@ rule table:
         " --out $(dirname {output.csv}) > {log} 2>&1"
 
 
-rule table_of_reading:
-    """A table of results under another reading than the default one."""
-    input:
-        lambda wildcards: made_from(TABLES[wildcards.table], wildcards.reading),
-        settings="<results>/settings.yaml",
-        code=code("cli.table", *modules("report/tables")),
-    output:
-        csv="<results>/readings/{reading}/tables/{table}.csv",
-        md="<results>/readings/{reading}/tables/{table}.md",
-        json="<results>/readings/{reading}/tables/{table}.json",
-    log:
-        "<results>/logs/tables/{reading}/{table}.log",
-    benchmark:
-        "<results>/benchmarks/tables/{reading}/{table}.tsv"
-    wildcard_constraints:
-        reading="[a-z0-9_]+=[a-z0-9_=+]+",
-        table="|".join(OF_RESULTS),
-    localrule: True
-    conda:
-        "../../environment.yml"
-    message:
-        "Table: {wildcards.table}, {wildcards.reading}"
-    shell:
-        "python -m matrixdp table {wildcards.table} --reading {wildcards.reading}"
-        " --results $(dirname {input.settings}) --out $(dirname {output.csv}) > {log} 2>&1"
-
-
-rule latex:
-    """A table of the papers in LaTeX."""
-    input:
-        table="<results>/tables/{table}.json",
-        code=code("cli.latex"),
-    output:
-        "<results>/tables/{table}.tex",
-    log:
-        "<results>/logs/tables/{table}_latex.log",
-    wildcard_constraints:
-        table="table[1-5]",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    message:
-        "LaTeX: {wildcards.table}"
-    shell:
-        "python -m matrixdp latex {input.table} > {log} 2>&1"
-
-
 rule figure:
     """One figure, and the data that it shows."""
     input:
         lambda wildcards: made_from(FIGURES[wildcards.figure]),
         settings="<results>/settings.yaml",
-        code=code("cli.figure", *modules("report/figures")),
+        code=code("cli.figure"),
     output:
         svg=report(
             "<results>/figures/{figure}.svg",
@@ -98,8 +50,6 @@ rule figure:
         data="<results>/figures/data/{figure}.csv",
     log:
         "<results>/logs/figures/{figure}.log",
-    benchmark:
-        "<results>/benchmarks/figures/{figure}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -115,17 +65,15 @@ rule report:
     input:
         expand("<results>/data/{name}/provenance.json", name=DATASETS),
         expand("<results>/summary/{run}.csv", run=RUNS),
-        table_files(*TABLES),
-        figure_files(*FIGURES),
-        [] if MY_MATRIX else rules.judge.output,
+        tables("*"),
+        figures("*"),
+        rules.judge.output if ON_PAPERS else [],
         settings="<results>/settings.yaml",
-        code=code("cli.report", *sorted({imports.module(made.source) for made in EXHIBITS})),
+        code=code("cli.report"),
     output:
         report("<results>/report.html", caption="../report/page.rst", category="Report"),
     log:
         "<results>/logs/report.log",
-    benchmark:
-        "<results>/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -142,11 +90,10 @@ rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         "<results>/claims.csv",
-        table_files(*TABLES),
-        figure_files(*FIGURES),
+        tables("*"),
+        figures("*"),
         expand("<results>/summary/{run}.csv", run=RUNS),
         expand("<results>/data/{name}/provenance.json", name=DATASETS),
-        source=article_sources(),
         settings="<results>/settings.yaml",
         code=code("cli.article"),
     output:
