@@ -8,7 +8,7 @@ import sys
 PACKAGE_ROOT = os.path.dirname(str(workflow.current_basedir))
 sys.path.insert(0, PACKAGE_ROOT)
 
-from matrixdp import config as configuration, discovery, exhibits, imports, parts
+from matrixdp import config as configuration, discovery, exhibits, imports, parts, places
 from matrixdp.checks import InputError
 from matrixdp.experiments import readings
 
@@ -120,9 +120,9 @@ def digests_of(wildcards):
     return ",".join(parts.digest(settings_of(run, row)) for row in parts.rows(config, run))
 
 
-def made_from(exhibit):
-    """Return the files of a run and of the project that a table or figure is made from."""
-    files = exhibit.files("<results>")
+def made_from(inputs):
+    """Return the files of a run and of the project that the inputs of a table or figure are."""
+    files = [str(places.place(name, "<results>")) for name in inputs]
     project = [within(file) for file in files if os.path.isfile(file)]
     return [*project, *(file for file in files if file.startswith("<results>"))]
 
@@ -146,8 +146,8 @@ def results_files():
     files = expand("<results>/data/{name}/provenance.json", name=DATASETS)
     files += expand("<results>/{kind}/{run}.csv", kind=["summary", "comparisons"], run=RUNS)
     files += [file for run in RUNS for file in trials_of(run)]
-    for exhibit in [*TABLES.values(), *FIGURES.values()]:
-        files += exhibit.files("<results>")
+    for inputs in [*TABLES.values(), *FIGURES.values()]:
+        files += made_from(inputs)
     files += tables("*") + figures("*")
     if ON_PAPERS:
         files += ["<results>/claims.csv"]

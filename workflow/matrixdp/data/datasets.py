@@ -16,17 +16,12 @@ FILE = Path(__file__).parents[2] / "datasets.yaml"
 
 @dataclass(frozen=True)
 class File:
-    """A file, its checksum and addresses.
-
-    ``repacked`` are checksums of copies in a mirror. ``variants`` are those of files that differ in
-    the end of the last line alone, where the publisher states none.
-    """
+    """A file, its checksum and addresses; ``copies`` are as good: from checksum to file name."""
 
     name: str
     sha256: str
     urls: tuple[str, ...]
-    repacked: Mapping[str, str] = field(default_factory=dict)
-    variants: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -107,28 +107,32 @@ def _matching(entry: str, patterns: Sequence[str]) -> str | None:
 
 
 def _search(file: File, mirror: Path) -> Original | None:
-    """Return a file of a mirror, or a repacked file with the same content, or None.
+    """Return a file of a mirror, or a copy of it, or None.
 
     Raises:
-        Mismatch: it has files of that name, and none has the right checksum.
+        Mismatch: it has files of these names, and none has a right checksum.
     """
     import pooch
 
-    for name, sha256 in {file.name: file.sha256, **file.repacked}.items():
-        pattern = f"**/{glob.escape(name)}"
-        paths = [mirror / path for path in glob.glob(pattern, root_dir=mirror, recursive=True)]
-        # Reading a pipe or a device might never end.
-        paths = sorted(path for path in paths if path.is_file())
-        for path in paths:
-            sentence = f"{path} in data.mirror cannot be read ({{why}}); make it readable"
-            with as_input_error(sentence):
-                if (actual := pooch.file_hash(path)) in (sha256, *file.variants):
-                    return Original(path, "mirror", actual)
-        if paths:
-            raise Mismatch(
-                f"{paths[0]} has the sha256 {pooch.file_hash(paths[0])} where {sha256} is "
-                "expected; replace it in data.mirror, or take it away to download it"
-            )
+    checksums = {file.sha256: file.name, **file.copies}
+    paths = (
+        mirror / path
+        for name in dict.fromkeys(checksums.values())
+        for path in sorted(glob.glob(f"**/{glob.escape(name)}", root_dir=mirror, recursive=True))
+    )
+    wrong = ""
+    # Reading a pipe or a device might never end.
+    for path in filter(Path.is_file, paths):
+        with as_input_error(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
+            actual = pooch.file_hash(path)
+        if checksums.get(actual) == path.name:
+            return Original(path, "mirror", actual)
+        wrong = wrong or f"{path} has the sha256 {actual}"
+    if wrong:
+        raise Mismatch(
+            f"{wrong} where {' or '.join(checksums)} is expected; replace it in data.mirror, or take "
+            "it away to download it"
+        )
     return None
 
 
@@ -140,7 +144,8 @@ def _retrieve(file: File, url: str, folder: Path, downloader: Any) -> Original:
     """
     import pooch
 
-    for sha256 in file.variants:
+    checksums = [sha256 for sha256, name in file.copies.items() if name == file.name]
+    for sha256 in checksums:
         # Requesting a small file again is simpler than checking it here.
         with contextlib.suppress(ValueError):
             pooch.retrieve(url, f"sha256:{sha256}", file.name, folder, downloader=downloader)
