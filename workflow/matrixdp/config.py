@@ -1,4 +1,4 @@
-"""config.yaml: its checks against the schema before anything runs, and its canonical form."""
+"""Configuration: checks of config.yaml before anything runs, and its canonical form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOVED = {
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }
-#: Keys of lists of numbers, which are sorted, and of single numbers; all become canonical text.
+#: Keys of lists of numbers, which are sorted, and of numbers. All become canonical text.
 _LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
@@ -73,13 +73,13 @@ def complete(config: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the configuration with the defaults of the schema.
 
     Raises:
-        InputError: a key is unknown or missing, or a value is not allowed; the message names the
-            key, the value, what is allowed and, for a misspelt name, the nearest valid one.
+        InputError: a key is unknown or missing, or a value is not allowed. The message names the
+            key, the value, the allowed values and, for a misspelt name, the nearest valid one.
     """
     completed: dict[str, Any] = copy.deepcopy(config)
     with as_input_error("config.yaml cannot be used ({why}); correct it"):
         errors = [*_validator().iter_errors(completed)]
-    # A misspelt name may be why a key is missing.
+    # Report unknown keys first: a misspelt key is also missing under its right name.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
     return completed
@@ -95,7 +95,7 @@ def datasets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without the machine's mirror of original data."""
+    """Return a resolved configuration as YAML, without ``data.mirror``, a path of this machine."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
@@ -108,7 +108,11 @@ def _token(value: object) -> str:
 def _check_experiment(
     where: str, experiment: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Raise InputError unless all names are valid and the task has its settings."""
+    """Check that all names of an experiment are valid and the task has the keys that it needs.
+
+    Raises:
+        InputError: a name is unknown, or a key is missing or out of range.
+    """
     matrices = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
     choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
     choice(matrices, **{f"{where}.dataset": experiment["dataset"]})
@@ -145,7 +149,11 @@ def _check_experiment(
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
-    """Raise InputError unless all names are valid and lots and batches are small enough."""
+    """Check that all names of a training are valid, and its lots and batches small enough.
+
+    Raises:
+        InputError: a name is unknown, or a lot or batch is too large.
+    """
     choice(discovery.trainings(), training=name)
     where = f"training.{name}"
     learning = {name: entry for name, entry in sets.entries().items() if "scalings" not in entry}
@@ -165,13 +173,17 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
 
 
 def _check_names(where: str, names: Sequence[str], allowed: Iterable[str]) -> None:
-    """Raise InputError if a name of a list is not allowed."""
+    """Check that all names are among the allowed ones.
+
+    Raises:
+        InputError: a name is not; the message names the nearest allowed one.
+    """
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
 
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
-    """Return the mechanisms of an experiment that have an axis."""
+    """Return the mechanisms of an experiment that have a grid along an axis."""
     table = discovery.mechanisms()
     return [name for name in experiment["mechanisms"] if name in table and axis in table[name].axes]
 

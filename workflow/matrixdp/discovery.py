@@ -1,7 +1,7 @@
-"""Tables of entries, merged from the files of a folder: one new file adds an entry.
+"""Registries, merged from the files of a folder: one new file adds an entry.
 
-While the workflow plans, it needs names and inputs only. ``entries`` reads these from the text of
-the files: literal keys, and the literal values of keywords. ``collect`` and ``find`` import files.
+``entries`` reads the files as text, without imports: literal keys, and the literal values of
+keywords. The workflow's planning needs no more. ``collect`` and ``find`` import the files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def collect(package: ModuleType, table: str) -> dict[str, Any]:
 
 
 def find(package: ModuleType, table: str, **argument: str) -> Any:
-    """Return one entry of the dictionaries called ``table``: only its file is imported.
+    """Return one entry of the dictionaries called ``table``, importing only its file.
 
     Args:
         package: the package whose modules are searched.
@@ -83,7 +83,7 @@ extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 def kind(training: str) -> str:
     """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
 
-    Training and schemes of a kind are in files of that name.
+    The training and the schemes of a kind are in files with this name.
     """
     return trainings()[training].file.stem
 

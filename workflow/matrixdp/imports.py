@@ -1,8 +1,8 @@
 """The files of this package that a module needs, from its import statements.
 
-What is imported by name while a program runs is in no import statement: a collection stands for
-all of its modules, and whoever asks for a data set, a mechanism or a computation of theory adds its
-module (see :mod:`matrixdp.discovery`).
+Entries of registries are imported by name and appear in no import statement. ``COLLECTIONS`` stand
+for all of their modules. The caller adds the module of a data set, a mechanism or a computation of
+theory (see :mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import grimp
 
 PACKAGE = Path(__file__).parent
 
-#: Files beside the code that a module reads, below the folder of the package's own.
+#: Files other than code that a module reads, in the folder above the package.
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
@@ -30,13 +30,13 @@ COLLECTIONS = (
     *("report.figures", "report.tables"),
 )
 
-#: The versions of the packages that everything runs on.
+#: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
 
 
 @functools.cache
 def files(*modules: str) -> tuple[Path, ...]:
-    """Return the files that modules need, and those that these read, in alphabetical order.
+    """Return the files of modules, of all modules that they import, and the texts that these read.
 
     Args:
         modules: names without ``matrixdp.``, such as ``cli.trials``.
@@ -59,7 +59,7 @@ def module(file: Path) -> str:
 
 @functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module, what it imports, the packages around these, and all modules of collections."""
+    """Return a module with all its imports, the packages around them, and collections as wholes."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()

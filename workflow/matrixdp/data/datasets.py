@@ -23,6 +23,11 @@ class File:
     urls: tuple[str, ...]
     copies: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """From every right checksum to the name of the file that has it."""
+        return {self.sha256: self.name, **self.copies}
+
 
 @dataclass(frozen=True)
 class Spec:
