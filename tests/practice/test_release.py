@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tinyproject import ROOT, TINY
 
-from matrixdp import catalogue, config, discovery, exhibits, my_matrix
+from matrixdp import catalogue, discovery, exhibits, my_matrix
 from matrixdp.checks import InputError
 from matrixdp.data import load
 
@@ -45,8 +45,7 @@ def described(tmp_path):
         for old, new in changes.items():
             text = re.sub(rf"^{old} =.*", new, text, flags=re.M)
         (tmp_path / "people.toml").write_text(text)
-        papers = config.resolve({**TINY, "matrix": str(tmp_path / "people.toml")})
-        return my_matrix.configuration(papers)
+        return my_matrix.configuration({**TINY, "matrix": str(tmp_path / "people.toml")})
 
     return write
 

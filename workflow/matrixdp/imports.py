@@ -1,8 +1,8 @@
 """The files of this package that a module needs, from its import statements.
 
 Entries of registries are imported by name and appear in no import statement. ``COLLECTIONS`` stand
-for all of their modules. The caller adds the module of a data set, a mechanism or a computation of
-theory (see :mod:`matrixdp.discovery`).
+for all of their modules. The caller adds the modules of other entries (see
+:mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ TEXTS = {
 }
 
 #: Packages that import all of their modules to look an entry up.
-COLLECTIONS = (
-    *("experiments.schemes", "experiments.tasks", "experiments.training"),
-    *("report.figures", "report.tables"),
-)
+COLLECTIONS = ("experiments.schemes", "experiments.tasks", "report.figures", "report.tables")
 
 #: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"

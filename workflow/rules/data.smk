@@ -80,7 +80,7 @@ rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=arrays_of,
-        code=code("cli.extract"),
+        code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
     output:
         "<results>/features/{training}.npz",
     log:

@@ -29,7 +29,7 @@ rule train:
     """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
-        code=code("cli.train"),
+        code=code_of("cli.train", discovery.trainings(), *discovery.trainings()),
     output:
         "<results>/trials/{training}/{scheme}.csv.gz",
     log:

@@ -10,7 +10,6 @@ from trialrows import around, reason, trials
 
 from matrixdp import catalogue, places
 from matrixdp.checks import InputError
-from matrixdp.cli import latex
 from matrixdp.report import comparisons, summary, tables
 
 EXPERIMENTS = {3: "regression", 4: "first_pc", 5: "covariance"}
@@ -31,18 +30,17 @@ COLUMNS = [
 def make(saved, tmp_path):
     """Return a function from trial rows to the table as CSV, Markdown and LaTeX."""
 
-    def run(number, *parts, reading="default", **settings):
-        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path, reading)
+    def run(number, *parts, **settings):
+        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path)
         summary.write([saved(*parts)], file)
-        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path, reading)
+        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path)
         known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
         comparisons.write([saved(*known, name="compared")], file, against)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
-        tables.write([f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading)
+        tables.write([f"table{number}"], results=tmp_path)
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)
-        latex.run([f"{stem}.json"])
         return table, *((stem.with_suffix(end).read_text()) for end in (".md", ".tex"))
 
     return run
@@ -386,7 +384,7 @@ def test_unknown_tables_are_refused_and_missing_inputs_told(tmp_path):
         tables.write(["tabel3"], results=tmp_path)
     tables.write(["table3"], results=tmp_path)
     said = "summary/regression has not been made yet"
-    for end in ("csv", "md", "json"):
+    for end in ("csv", "md", "tex", "json"):
         assert said in (tmp_path / f"tables/table3.{end}").read_text()
 
 
