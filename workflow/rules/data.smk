@@ -3,8 +3,6 @@
 
 rule settings:
     """The checked configuration of the run, for whoever shows it."""
-    input:
-        code=code("config"),
     output:
         "<results>/settings.yaml",
     log:
