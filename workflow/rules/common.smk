@@ -46,7 +46,7 @@ SWEPT = exhibits.swept(config)
 TABLES, FIGURES = exhibits.plan(config)
 if OTHER_READING:
     OF_RESULTS = {exhibits.catalogue.experiment(name).results for name in EXPERIMENTS}
-    TABLES, FIGURES = {name: TABLES[name] for name in OF_RESULTS & TABLES.keys()}, {}
+    TABLES, FIGURES = {name: TABLES[name] for name in TABLES if name in OF_RESULTS}, {}
 # Whether the run has claims and theory: they are on the papers, in the default reading.
 ON_PAPERS = not (MATRIX or OTHER_READING)
 
