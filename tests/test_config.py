@@ -5,6 +5,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+
 from matrixdp import config, parts
 from matrixdp.checks import InputError
 

@@ -1,6 +1,5 @@
 """Learning sets in the store: what is written, read again, refused and replaced."""
 
-import json
 import time
 from types import SimpleNamespace
 

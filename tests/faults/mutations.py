@@ -137,7 +137,10 @@ BY_HAND: dict[str, tuple[dict[str, Any], str]] = {
         {**SHIPPED, "sketch_sizes": [100000]},
         "is 100000; .*memory of a job",
     ),
-    "1e12 sketches": ({**SHIPPED, "sketch_sizes": [1e12]}, r"sketch_sizes\[0\] is 1000000000000.0; "),
+    "1e12 sketches": (
+        {**SHIPPED, "sketch_sizes": [1e12]},
+        r"sketch_sizes\[0\] is 1000000000000.0; ",
+    ),
     "many epsilons": (_defaults(epsilons=list(range(1, 200))), "at most 100 claimed"),
     "epsilon 1e400": (_defaults(epsilons=[1, "1e400"]), r"epsilons\[1\] is '1e400'"),
     "epsilon 1e-400": (_defaults(epsilons=[1, 1e-400]), r"epsilons\[1\] is 0.0; "),

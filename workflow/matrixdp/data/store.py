@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from matrixdp import checks, seeds
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.data import datasets, download, learning, matrices, prepared, simulate
 from matrixdp.data.datasets import Spec
 from matrixdp.data.download import Mismatch, Unreachable
