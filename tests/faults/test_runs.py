@@ -31,7 +31,7 @@ def small_files():
 def test_a_full_disk_is_one_sentence_and_leaves_no_half_file(again):
     targets = [
         "results/data/liver/matrix.npy",
-        "results/trials/regression/mvg_binary.csv.gz",
+        "results/trials/regression/default/mvg_binary.csv.gz",
         "results/summary/regression.csv",
     ]
     planned = again.plan("--force", *targets).output

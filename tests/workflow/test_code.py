@@ -33,9 +33,9 @@ sys.exit(status)
 TARGETS = [
     "results/data/adult/provenance.json",
     "results/data/ctg/provenance.json",
-    "results/trials/regression/mvg_binary.csv.gz",
-    "results/trials/regression/jl_exact.csv.gz",
-    "results/trials/adult/imgm.csv.gz",
+    "results/trials/regression/default/mvg_binary.csv.gz",
+    "results/trials/regression/default/jl_exact.csv.gz",
+    "results/trials/adult/default/imgm.csv.gz",
     "results/summary/regression.csv",
     "results/tables/table3.csv",
     "results/audit/first_pc.csv",
@@ -83,7 +83,7 @@ def test_what_a_job_imports_is_among_its_inputs(noted):
 
 def test_the_entry_that_a_job_uses_is_among_its_inputs(noted):
     inputs, _ = noted
-    name = "results/trials/regression/{}.csv.gz"
+    name = "results/trials/regression/default/{}.csv.gz"
     for row, file in (("mvg_binary", "mvg.py"), ("jl_exact", "jl.py")):
         assert f"workflow/matrixdp/mechanisms/{file}" in inputs[name.format(row)]
         assert "workflow/matrixdp/experiments/tasks/regression.py" in inputs[name.format(row)]

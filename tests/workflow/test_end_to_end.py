@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tinyproject import TINY, jobs_of
+from tinyproject import TINY, jobs_of, jobs_of_table
 
 from matrixdp.data import liver
 from matrixdp.data.matrices import content_sha256
@@ -44,7 +44,7 @@ def test_tables_from_simulated_data_say_so(finished):
 
 
 def test_a_printed_command_by_hand_writes_the_same_bytes(again, finished):
-    name = "results/trials/regression/jl_exact.csv.gz"
+    name = "results/trials/regression/default/jl_exact.csv.gz"
     (again.folder / name).unlink()
     (command,) = re.findall(r"^Shell command: (.*jl_exact.*)$", again.plan(name).output, re.M)
     variables = {"PYTHONPATH": "workflow", "OMP_NUM_THREADS": "1"}
@@ -54,8 +54,8 @@ def test_a_printed_command_by_hand_writes_the_same_bytes(again, finished):
 
 
 def test_a_file_of_other_settings_is_refused(again):
-    trials = again.folder / "results" / "trials" / "regression"
-    other = again.folder / "results" / "trials" / "first_pc" / "random.csv.gz"
+    trials = again.folder / "results" / "trials" / "regression" / "default"
+    other = again.folder / "results" / "trials" / "first_pc" / "default" / "random.csv.gz"
     (trials / "jl_exact.csv.gz").write_bytes(other.read_bytes())
     outcome = again.snakemake("table3", "-c1")
     assert outcome.code != 0
@@ -97,7 +97,7 @@ def test_original_data_replace_simulated_ones(again, mirror):
     setting = ["--config", "data={source: original}"]
     outcome = again.make("table2", "table4", *setting, DATA_MIRROR=mirror)
     datasets = {f"data/{name}" for name in ("liver", "movement", "ctg")}
-    assert outcome.jobs == jobs_of("first_pc") | {"tables/table2", "settings"} | datasets
+    assert outcome.jobs == jobs_of("first_pc") | jobs_of_table("table2") | datasets | {"settings"}
     assert_status(again, "original", 2, 4)
     # And back.
     assert again.plan("table4").jobs == jobs_of("first_pc") | {"data/movement", "settings"}
@@ -141,7 +141,7 @@ def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
     small(fresh, source="auto", mirror=folder)
     second = fresh.run_make(name, "--printshellcmds")
     assert second.code == 0, second.output
-    assert second.jobs >= {"trials/regression/zero", "summary/regression"}
+    assert second.jobs >= {"trials/regression/default/zero", "summary/regression"}
     assert {*pd.read_csv(fresh.folder / name)["data_status"]} == {"original"}
 
 

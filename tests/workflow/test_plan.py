@@ -10,7 +10,7 @@ import re
 
 import pytest
 import yaml
-from tinyproject import ROOT, TINY, jobs_of, overlay
+from tinyproject import ROOT, TINY, jobs_of, jobs_of_table, overlay
 
 pytestmark = pytest.mark.slow
 
@@ -18,11 +18,10 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 SHIPPED, TRAINING = CONFIG["experiments"], CONFIG["training"]
 TABLES = {"table3": "regression", "table4": "first_pc", "table5": "covariance"}
 AUDITS = {f"audit/{name}" for name in TABLES.values()}
-OF_RESULTS = {f"tables/{name}" for name in TABLES}
-SHOWN = {"settings", "tables/table2", *OF_RESULTS}
+SHOWN = {"settings", *jobs_of_table("table2", *TABLES)}
 MATRICES = len({experiment["dataset"] for experiment in SHIPPED.values()})
 #: What an edit of a mechanism that the audit replays reruns, whatever mechanisms are run.
-AUDITED = AUDITS | OF_RESULTS
+AUDITED = AUDITS | jobs_of_table(*TABLES)
 QUICK = ["--configfile", "config.yaml", "workflow/config/quick.yaml"]
 
 
@@ -39,7 +38,7 @@ def counted(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1}),
+        ("table4", {**counted("first_pc"), "audit_releases": 1, "table": 1, "latex": 1}),
         ("readings", {"matrix": MATRICES, "sweep": 3, "figure": 1, "settings": 1}),
     ],
 )
@@ -93,7 +92,7 @@ def test_every_named_target_can_be_planned(shipped):
 
 def test_a_target_asks_for_all_of_its_files(again):
     (again.folder / "results" / "tables" / "table4.md").unlink()
-    assert again.plan("table4").jobs == {"tables/table4"}
+    assert again.plan("table4").jobs == jobs_of_table("table4")
 
 
 def test_all_asks_for_what_is_missing(unrun):
@@ -106,7 +105,7 @@ def test_all_asks_for_what_is_missing(unrun):
         "results/figures/figure4_left.png",
         "results/figures/data/figure4_left.csv",
         "results/summary/regression.csv",
-        "results/trials/regression/jl_exact.csv.gz",
+        "results/trials/regression/default/jl_exact.csv.gz",
     }
 
 
@@ -154,7 +153,7 @@ def test_one_more_mechanism_runs_alone(finished):
     names = [*TINY["experiments"]["regression"]["mechanisms"], "zero"]
     setting = f"experiments={{regression: {{mechanisms: [{', '.join(names)}]}}}}"
     planned = finished.plan("mvg", "--config", setting).jobs
-    rows = {"trials/regression/zero", "summary/regression", "audit/regression"}
+    rows = {"trials/regression/default/zero", "summary/regression", "audit/regression"}
     assert planned == rows | SHOWN
 
 
@@ -185,7 +184,7 @@ def test_touching_reruns_nothing_and_an_edit_its_family(again):
 FLOORS = {
     "mechanisms/allocation.py": AUDITED
     | jobs_of(mechanisms=["mvg_binary", "directional_gaussian"]),
-    "../published/table3.csv": {"tables/table3"},
+    "../published/table3.csv": jobs_of_table("table3"),
 }
 
 

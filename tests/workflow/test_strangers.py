@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 #: Names beside ours, also such as a temporary file or another configuration's might have.
 NAMES = [
     *("tables/my_notes.md", "tables/paper.tex", "tables/.hidden.md", "tables/table4_v2.tex"),
-    *("tables/.table4.csv.swp", "summary/my_fit.csv", "trials/first_pc/.random.csv.gz.old"),
+    *("tables/.table4.csv.swp", "summary/my_fit.csv", "trials/first_pc/default/.random.csv.gz.old"),
     *("data/movement/notes.txt", "audit/mine.csv", "settings.yaml.bak"),
     *("my_matrix/people/keep.csv", "logs/mine.log", "tables/table5.csv"),
 ]

@@ -47,7 +47,7 @@ def test_jobs_of_the_imgm_paper(shipped):
     once_each["features"] = sum("extractor_epochs" in each for each in SHIPPED.values())
     assert once_each.items() <= counts.items()
     assert not {"matrix", "trials"} & counts.keys()
-    table1 = {"learning_set", "settings", "table", "table1", "total"}
+    table1 = {"learning_set", "settings", "table", "latex", "table1", "total"}
     assert set(shipped.plan("table1").counts) == table1
 
 
@@ -66,18 +66,18 @@ def test_a_changed_setting_trains_what_it_changes(trained, tmp_path):
     def planned(**changes):
         return trained.plan(*tables(), *overlay(tmp_path, training={"adult": changes})).jobs
 
-    both = {"trials/adult/nonprivate", "trials/adult/imgm"}
+    both = {"trials/adult/default/nonprivate", "trials/adult/default/imgm"}
     # Tables may show any setting.
     shown = {"settings", "summary/adult", "tables/imgm_adult", "tables/imgm_imdb"}
     assert planned(epochs=3) == both | shown
-    assert planned(delta=1e-6) == {"trials/adult/imgm"} | shown
+    assert planned(delta=1e-6) == {"trials/adult/default/imgm"} | shown
 
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
     edit(project, "experiments/schemes/features.py")
     # A job imports all schemes to find its own; features rest on none of them.
-    names = ["adult/nonprivate", "adult/imgm", "imdb/imgm_amplified"]
+    names = ["adult/default/nonprivate", "adult/default/imgm", "imdb/default/imgm_amplified"]
     runs = {f"{kind}/{name}" for kind in ("summary", "tables/imgm") for name in ("adult", "imdb")}
     runs = {name.replace("imgm/", "imgm_") for name in runs}
     assert project.plan(*tables()).jobs == {f"trials/{name}" for name in names} | runs
@@ -93,7 +93,7 @@ def test_a_scheme_that_fails_takes_no_other_with_it(trained, tmp_path):
     project.configure(training={"adult": {**TINY["adult"], "schemes": ["broken", "nonprivate"]}})
     outcome = project.snakemake("results/summary/adult.csv", "-c1", "--keep-going")
     assert outcome.code != 0
-    made = {file.name for file in (project.folder / "results/trials/adult").iterdir()}
+    made = {file.name for file in (project.folder / "results/trials/adult/default").iterdir()}
     assert made == {"nonprivate.csv.gz"}
 
 

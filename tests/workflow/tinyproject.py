@@ -235,9 +235,14 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
     for experiment in experiments or tables:
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
-                found |= {f"trials/{experiment}/{name}", f"summary/{experiment}"}
-                found |= {f"audit/{experiment}", f"tables/{tables[experiment]}"}
+                found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
+                found |= {f"audit/{experiment}", *jobs_of_table(tables[experiment])}
     return found
+
+
+def jobs_of_table(*names: str) -> set[str]:
+    """Return the jobs that make tables of the papers, in LaTeX too."""
+    return {f"tables/{name}{ending}" for name in names for ending in ("", "_latex")}
 
 
 def overlay(folder: Path, **changes: object) -> list[str]:

@@ -53,6 +53,7 @@ ON_PAPERS = not (MATRIX or OTHER_READING)
 
 pathvars:
     results=RESULTS,
+    reading=config["reading"],
 
 
 wildcard_constraints:
@@ -105,7 +106,7 @@ def learned_from(wildcards):
 
 def trials_of(run):
     """Return the trial files of an experiment, one for each mechanism or scheme."""
-    return [f"<results>/trials/{run}/{row}.csv.gz" for row in parts.rows(config, run)]
+    return [f"<results>/trials/{run}/<reading>/{row}.csv.gz" for row in parts.rows(config, run)]
 
 
 def settings_of(run, row):
@@ -130,8 +131,10 @@ def made_from(inputs):
 def tables(*patterns):
     """Return all files of tables by their names, as far as this configuration has them."""
     names = [name for name in TABLES for pattern in patterns if fnmatch.fnmatch(name, pattern)]
-    endings = ["csv", "md", "tex", "json"]
-    return expand("<results>/tables/{name}.{ending}", name=names, ending=endings)
+    files = expand("<results>/tables/{name}.{ending}", name=names, ending=["csv", "md", "json"])
+    # Those that a paper prints are there in LaTeX too.
+    printed = fnmatch.filter(names, "table[1-5]")
+    return files + expand("<results>/tables/{name}.tex", name=printed)
 
 
 def figures(*patterns):

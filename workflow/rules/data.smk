@@ -27,6 +27,8 @@ rule matrix:
         provenance="<results>/data/{dataset}/provenance.json",
     log:
         "<results>/logs/data/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({each["dataset"] for each in EXPERIMENTS.values()} - {"my_matrix"})
         or "none",
@@ -62,6 +64,8 @@ rule my_records:
         provenance="<results>/data/my_matrix/provenance.json",
     log:
         "<results>/logs/data/my_matrix.log",
+    benchmark:
+        "<results>/benchmarks/data/my_matrix.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -83,6 +87,8 @@ rule features:
         "<results>/features/{training}.npz",
     log:
         "<results>/logs/features/{training}.log",
+    benchmark:
+        "<results>/benchmarks/features/{training}.tsv"
     conda:
         "../../environment.yml"
     resources:

@@ -13,6 +13,8 @@ rule sweep:
         trials="<results>/readings/{experiment}_trials.csv.gz",
     log:
         "<results>/logs/readings/{experiment}.log",
+    benchmark:
+        "<results>/benchmarks/readings/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -36,6 +38,8 @@ rule audit_releases:
         sensitivities="<results>/audit/{experiment}_sensitivities.csv",
     log:
         "<results>/logs/audit/{experiment}.log",
+    benchmark:
+        "<results>/benchmarks/audit/{experiment}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -55,6 +59,8 @@ rule known_bugs:
         "<results>/audit/known_bugs.csv",
     log:
         "<results>/logs/audit/known_bugs.log",
+    benchmark:
+        "<results>/benchmarks/audit/known_bugs.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -75,6 +81,8 @@ rule held_out:
         "<results>/held_out.csv",
     log:
         "<results>/logs/held_out.log",
+    benchmark:
+        "<results>/benchmarks/held_out.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -95,6 +103,8 @@ rule theory:
         "<results>/theory/{theory}.csv",
     log:
         "<results>/logs/theory/{theory}.log",
+    benchmark:
+        "<results>/benchmarks/theory/{theory}.tsv"
     conda:
         "../../environment.yml"
     params:
@@ -120,6 +130,8 @@ rule judge:
         "<results>/tables/claims_comparisons.csv",
     log:
         "<results>/logs/claims.log",
+    benchmark:
+        "<results>/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../../environment.yml"

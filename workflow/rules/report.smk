@@ -19,10 +19,11 @@ rule table:
             labels={"table": "{table}"},
         ),
         md="<results>/tables/{table}.md",
-        tex="<results>/tables/{table}.tex",
         json="<results>/tables/{table}.json",
     log:
         "<results>/logs/tables/{table}.log",
+    benchmark:
+        "<results>/benchmarks/tables/{table}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -31,6 +32,26 @@ rule table:
     shell:
         "python -m matrixdp table {wildcards.table} --results $(dirname {input.settings})"
         " --out $(dirname {output.csv}) > {log} 2>&1"
+
+
+rule latex:
+    """A table of the papers in LaTeX."""
+    input:
+        table="<results>/tables/{table}.json",
+        code=code("cli.latex"),
+    output:
+        "<results>/tables/{table}.tex",
+    log:
+        "<results>/logs/tables/{table}_latex.log",
+    wildcard_constraints:
+        table="table[1-5]",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "LaTeX: {wildcards.table}"
+    shell:
+        "python -m matrixdp latex {input.table} > {log} 2>&1"
 
 
 rule figure:
@@ -50,6 +71,8 @@ rule figure:
         data="<results>/figures/data/{figure}.csv",
     log:
         "<results>/logs/figures/{figure}.log",
+    benchmark:
+        "<results>/benchmarks/figures/{figure}.tsv"
     localrule: True
     conda:
         "../../environment.yml"
@@ -74,6 +97,8 @@ rule report:
         report("<results>/report.html", caption="../report/page.rst", category="Report"),
     log:
         "<results>/logs/report.log",
+    benchmark:
+        "<results>/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../environment.yml"

@@ -8,9 +8,11 @@ rule trials:
         data=matrix_of,
         code=lambda wildcards: code_of("cli.trials", discovery.mechanisms(), wildcards.mechanism),
     output:
-        "<results>/trials/{experiment}/{mechanism}.csv.gz",
+        "<results>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
-        "<results>/logs/trials/{experiment}/{mechanism}.log",
+        "<results>/logs/trials/{experiment}/<reading>/{mechanism}.log",
+    benchmark:
+        "<results>/benchmarks/trials/{experiment}/<reading>/{mechanism}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -31,9 +33,11 @@ rule train:
         data=learned_from,
         code=code_of("cli.train", discovery.trainings(), *discovery.trainings()),
     output:
-        "<results>/trials/{training}/{scheme}.csv.gz",
+        "<results>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
-        "<results>/logs/trials/{training}/{scheme}.log",
+        "<results>/logs/trials/{training}/<reading>/{scheme}.log",
+    benchmark:
+        "<results>/benchmarks/trials/{training}/<reading>/{scheme}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -58,6 +62,8 @@ rule summary:
         comparisons="<results>/comparisons/{run}.csv",
     log:
         "<results>/logs/summary/{run}.log",
+    benchmark:
+        "<results>/benchmarks/summary/{run}.tsv"
     localrule: True
     conda:
         "../../environment.yml"

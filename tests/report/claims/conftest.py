@@ -16,7 +16,7 @@ def run(tmp_path):
     def put(frames, experiment="regression"):
         paths = []
         for name, frame in frames.items():
-            path = tmp_path / "trials" / experiment / f"{name}.csv.gz"
+            path = tmp_path / "trials" / experiment / "default" / f"{name}.csv.gz"
             path.parent.mkdir(parents=True, exist_ok=True)
             frame.to_csv(path, index=False)
             paths.append(path)

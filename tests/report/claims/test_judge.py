@@ -283,7 +283,7 @@ def test_what_was_not_run_is_undecided_with_the_reason(run):
         assert found["verdict"] == "undecided"
         assert why in found["reason"]
         assert np.isnan(found["effect"])
-    (run.folder / "trials/regression/laplace.csv.gz").unlink()
+    (run.folder / "trials/regression/default/laplace.csv.gz").unlink()
     missing = run([entry("laplace beats laplace")])[0].loc["M0"]
     assert "trials of laplace in regression are missing" in missing["reason"]
 

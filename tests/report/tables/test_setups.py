@@ -9,6 +9,7 @@ from samplerun import put, settle
 
 from matrixdp import catalogue
 from matrixdp.checks import InputError
+from matrixdp.cli import latex
 from matrixdp.report import tables
 
 SHARED = {"trials": 50, "epsilons": ["0.1", "1"]}
@@ -64,6 +65,7 @@ def make(tmp_path):
         tables.write([f"table{number}"], results=tmp_path)
         stem = tmp_path / f"tables/table{number}"
         table = pd.read_csv(f"{stem}.csv", index_col="item", keep_default_na=False)
+        latex.run([f"{stem}.json"])
         return table, *(stem.with_suffix(end).read_text() for end in (".md", ".tex"))
 
     return run

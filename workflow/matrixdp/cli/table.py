@@ -9,7 +9,7 @@ def run(names: Sequence[str], *, results: str = "results", out: str = "") -> Non
     """Run the verb.
 
     Args:
-        out: folder for csv, md, tex and json (default: with the run)
+        out: folder for csv, md and json (default: with the run)
     """
     from matrixdp.report import tables
 

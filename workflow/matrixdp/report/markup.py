@@ -113,10 +113,9 @@ def grouped(rows: Mapping[str, Sequence[Mapping[str, str]]], **words: str) -> Gr
 
 
 def write(stem: str | os.PathLike, table: pd.DataFrame, grid: Grid) -> None:
-    """Write ``<stem>.csv`` from the table, ``.md``, ``.tex`` and ``.json`` from the grid."""
+    """Write ``<stem>.csv`` from the table, ``.md`` and ``.json`` from the grid."""
     files.write_text(f"{stem}.csv", table.to_csv(index=False, lineterminator="\n"))
     files.write_text(f"{stem}.md", markdown(grid))
-    files.write_text(f"{stem}.tex", latex(grid))
     text = json.dumps(dataclasses.asdict(grid), ensure_ascii=False, indent=1)
     files.write_text(f"{stem}.json", text + "\n")
 

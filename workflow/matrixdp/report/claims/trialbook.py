@@ -129,7 +129,7 @@ class Trialbook:
         return table[table["reading"] == summary.DEFAULT]
 
     def _read_trials(self, experiment: str, mechanism: str) -> pd.DataFrame:
-        path = self._root / "trials" / experiment / f"{mechanism}.csv.gz"
+        path = self._root / "trials" / experiment / summary.DEFAULT / f"{mechanism}.csv.gz"
         if not path.is_file():
             raise NotRun(f"the trials of {mechanism} in {experiment} are missing")
         table = summary.read_trials(path)

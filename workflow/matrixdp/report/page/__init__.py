@@ -20,7 +20,8 @@ import yaml
 from markupsafe import Markup
 
 from matrixdp import catalogue, exhibits, files
-from matrixdp.report import figures, inputs, markup, summary, tables
+from matrixdp.checks import InputError
+from matrixdp.report import figures, inputs, markup, summary, tables, timing
 from matrixdp.report.claims import findings
 from matrixdp.report.entries import Entry
 from matrixdp.report.figures.base import Figure
@@ -182,6 +183,7 @@ def build(
         matrix=matrix,
         statuses=sorted(statuses),
         marks=[(mark, names) for mark, names in marks if mark.text],
+        timing=_timing(root) if facts else {},
         commit=facts.get("Git commit", ""),
         health=_health(outputs),
         style=_together("style.css", "interaction.css"),
@@ -308,6 +310,24 @@ def _together(*names: str) -> Markup:
 
 def _table_item(table: Grid) -> dict[str, Any]:
     return {"kind": "table", "id": _slug(table.name), "title": table.name, "table": table}
+
+
+def _timing(root: Path) -> dict[str, str]:
+    """Return when the run ended and how long it took; empty if nothing was measured."""
+    try:
+        span = timing.span(root / "benchmarks")
+    except InputError:
+        span = None
+    if span is None:
+        return {}
+    seconds, end = span
+    return {"wall": _duration(seconds), "date": f"{end:%Y-%m-%d %H:%M} UTC"}
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _slug(text: str) -> str:
