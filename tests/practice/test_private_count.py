@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import matrixdp as mdp
-from matrixdp import cli, own, safe
+from matrixdp import cli, my_matrix, safe
 from matrixdp.audit import evidence
 from matrixdp.practice import choices, specification
 from matrixdp.privacy import exact
@@ -27,6 +27,7 @@ age = [20, 120]
 income = [0, 200000]
 """
 QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+EXPERIMENTS = {"of_tomorrow": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
 LOWER, UPPER = np.array([20.0, 0.0]), np.array([120.0, 2e5])
 
 
@@ -165,7 +166,7 @@ def test_an_account_keeps_its_relation(tmp_path, capsys):
 def test_a_comparison_needs_a_public_number(tmp_path):
     path = written(tmp_path, "first_component", people(9))
     with pytest.raises(mdp.InputError, match="a public number of records"):
-        own.configured({"matrix": str(path)})
+        my_matrix.configuration({"matrix": str(path), "experiments": EXPERIMENTS})
 
 
 def proof(monkeypatch, spec, pairs, share=1):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import matrixdp as mdp
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
@@ -602,7 +602,8 @@ def test_an_early_interrupt_is_no_traceback(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("importlib.import_module", interrupt)
-    assert cli.main(["release", "none.toml"]) == 130
+    monkeypatch.setattr(sys, "argv", ["matrixdp", "release", "none.toml"])
+    assert __main__.main() == 130
 
 
 def test_little_is_imported_before_an_interrupt_is_caught():

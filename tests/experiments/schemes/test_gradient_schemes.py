@@ -81,7 +81,9 @@ def test_the_plan():
 @pytest.mark.parametrize("plan", PLANS)
 def test_only_what_is_marked_exceeds_its_nominal_epsilon(noise, plan):
     marked = {name for name in SCHEMES if WORDS[name].status == "not private"}
-    found = ((name, epsilon, noise[plan, name, epsilon]) for name in SCHEMES for epsilon in EPSILONS)
+    found = (
+        (name, epsilon, noise[plan, name, epsilon]) for name in SCHEMES for epsilon in EPSILONS
+    )
     assert marked == {name for name, e, one in found if one.epsilon_actual > e * (1 + 1e-9)}
 
 
