@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,8 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         InputError: the specification cannot be used, or asks for what no task can judge.
     """
     path = Path(config["matrix"])
-    spec = specification.read(path)
+    # All mechanisms are compared, whatever one a release would take.
+    spec = specification.read(path).by(specification.RECOMMENDED)
     try:
         choice(TASKS, query=spec.kind)
         if "radius" in spec.terms or spec.private_count or len(spec.columns) < 2:
@@ -107,7 +107,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def recommended(spec: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
-    best = choices.options(replace(spec, mechanism=specification.RECOMMENDED))[0].mechanism
+    best = choices.options(spec)[0].mechanism
     built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
     return next((name for name, mechanism in built if mechanism == best), "")
 

@@ -8,16 +8,22 @@ over their noise, gives mu.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from matrixdp.audit import composition, real
+from matrixdp.audit import composition, real, sensitivities
 from matrixdp.audit.base import Finding, Scale
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
-from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
+from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
+from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+
+#: Measures of a regression, from which parts of their own are made, see :mod:`sensitivities`.
+_MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
 
 #: Replayed pairs of data sets that are far apart, and replayed pairs of neighbours; and the sizes,
 #: in turns, of the records that neighbours share.
@@ -61,7 +67,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     for _ in range(PAIRS):
         first, second = (composition._records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
-    mus = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
+    mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
     identity = IdentityQuery(query.domain, query.records, query.adjacency)
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
     pairs = [
@@ -105,16 +111,20 @@ def _apart(release: Composed, first: Array, second: Array, seed: int) -> float |
     return float(np.linalg.norm([np.linalg.norm(before - after) for before, after in pairs]))
 
 
-def _same(first: Outcome, second: Outcome) -> bool:
+def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     flat, other = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
     return bool(np.array_equal(flat, other))
 
 
-def _worst(part: Part, stream: np.random.Generator) -> float:
+def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float:
     """Return the largest change of a part's answer on neighbours, over its noise."""
 
     def white(release: GaussianRelease) -> float:
         query, whiten = release.query, release.noise.whiten
+        if measure := _MEASURES.get(type(query)):
+            _, norm = sensitivities.measures(composed.query)[measure]
+            unit = whiten(np.eye(query.features)[:, :1])
+            return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
         if isinstance(query, ShellQuery):
             # The record moves from one shell to another.
             indicators = np.eye(query.features)[:, :2] / query.records

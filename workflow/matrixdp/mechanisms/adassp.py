@@ -60,8 +60,12 @@ class RidgedEquations(Release):
     def ridge_of(self, exact: Array, normal: Array) -> Array:
         """Return the ridge of each trial for exact second moments of x and a standard normal."""
         smallest = np.linalg.eigvalsh(exact)[..., 0]
-        noisy = smallest + self.eigenvalue_std * (normal - self.margin)
-        return np.maximum(0, self.needed - np.maximum(0, noisy))
+        return self.ridge_for(smallest + self.eigenvalue_std * normal)
+
+    def ridge_for(self, noisy: Array) -> Array:
+        """Return the ridge for noisy smallest eigenvalues."""
+        lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
+        return np.maximum(0, self.needed - lower)
 
     def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
         x, y = np.array(self.query.others), self.query.target

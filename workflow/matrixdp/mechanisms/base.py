@@ -267,6 +267,11 @@ class Additive(Release):
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)
         moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        if self.query.rounding:
+            # Each of two neighbours may be off by so much.
+            moved += 2 * float(
+                np.linalg.norm(law.whiten(np.full(self.noise.shape, self.query.rounding)))
+            )
         if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "

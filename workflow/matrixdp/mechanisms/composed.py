@@ -1,18 +1,22 @@
 """Real releases in several parts, each part with noise that is safe on a real computer.
 
-Each part is a Gaussian release: the mean, the shares of records by length, and the second moments
-of records clipped to the radius that the shares select. Later parts may depend on the answers of
-earlier ones: mu^2 adds up nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter
-through the answers alone, so that all other steps are post-processing.
+Each part is a Gaussian release. Later parts may depend on the answers of earlier ones: mu^2 adds up
+nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter through the answers alone,
+so that all other steps are post-processing.
+
+The parts of :class:`ComposedMoments` are the mean, the shares of records by length, and the second
+moments of records clipped to the radius that the shares select. Those of a regression are in
+:mod:`matrixdp.mechanisms.equations`.
 """
 
 from __future__ import annotations
 
+import abc
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +27,10 @@ from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.base import (
     Budget,
     GaussianRelease,
+    Mechanism,
     NoGuarantee,
     PrivacyStatement,
+    Release,
     delta_for_noise,
 )
 from matrixdp.mechanisms.centred import Centred, CentredMoments
@@ -77,27 +83,8 @@ class Part(NamedTuple):
         return max(release.numbers for release in self.releases)
 
 
-class Outcome(NamedTuple):
-    """The result of a composition: second moments (m, m) of clipped records about a centre (m,).
-
-    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
-    where records are clipped about zero. All values are in the unit of the records.
-    """
-
-    moments: Array
-    moments_std: float
-    radius: float
-    centre: Array
-    centre_std: float
-
-    @property
-    def estimate(self) -> Estimate:
-        """Mean and covariance, projected to positive semi-definite."""
-        return Estimate(self.centre, positive(self.moments), np.ones(()))
-
-
 @dataclass(frozen=True)
-class Composed:
+class Composed(abc.ABC):
     """A release in several parts.
 
     Attributes:
@@ -109,12 +96,30 @@ class Composed:
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: CentredMoments | ChosenByHistogram
+    simulated: Release
 
     def __post_init__(self) -> None:
         together = float(np.linalg.norm([part.mu for part in self.parts]))
         if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
+
+    @property
+    @abc.abstractmethod
+    def parts(self) -> list[Part]:
+        """The parts in their order."""
+
+    @abc.abstractmethod
+    def run(self, rows: Rows, answer: Answer | None = None) -> tuple[Any, ...]:
+        """Return the outcome of one release, in the order of the parts.
+
+        Args:
+            rows: the records, which are clipped to the public bounds.
+            answer: adds a part's noise. By default its bits are those of the operating system; an
+                audit replays other noise.
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
+        """
 
     @property
     def mu(self) -> float:
@@ -127,22 +132,6 @@ class Composed:
         """The epsilon that is delivered at ``delta``."""
         return self.simulated.epsilon_actual
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The parts in their order."""
-        inner, parts = self.simulated, []
-        budget = Budget(inner.epsilon, inner.delta)
-        if isinstance(inner, CentredMoments):
-            mean = MeanQuery(inner.query.domain, inner.query.records, inner.query.adjacency)
-            parts.append(Part("mean", (_part(mean, inner.centre_std, budget),)))
-        chosen = self._chosen
-        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
-        shares = ShellQuery(box, self.query.records, self.query.adjacency)
-        std = chosen.count_std / self.query.records
-        parts.append(Part("lengths", (_part(shares, std, budget),)))
-        parts.append(Part("moments", chosen.candidates))
-        return parts
-
     @property
     def costs(self) -> list[dict[str, Any]]:
         """What each part spends, as receipts and accounts state it."""
@@ -150,33 +139,6 @@ class Composed:
             {"part": part.name, "mu": part.mu, "share": (part.mu / self.mu) ** 2}
             for part in self.parts
         ]
-
-    @property
-    def _chosen(self) -> ChosenByHistogram:
-        inner = self.simulated
-        about = inner.about if isinstance(inner, CentredMoments) else inner
-        assert isinstance(about, ChosenByHistogram)
-        return about
-
-    @property
-    def radii(self) -> tuple[GaussianRelease, ...]:
-        """The second moments at each radius, the largest first."""
-        return self._chosen.candidates
-
-    @property
-    def widest(self) -> GaussianRelease:
-        """The second moments at the largest radius, which have the largest noise."""
-        return self.radii[0]
-
-    def at(self, radius: float) -> GaussianRelease:
-        """Return the second moments at a radius, one of those of ``radii``."""
-        (part,) = (part for part in self.radii if part.query.domain.radius == radius)
-        return part
-
-    @property
-    def noise_std(self) -> float:
-        """Noise of an entry of the second moments at the largest radius."""
-        return self.widest.noise_std
 
     @property
     def numbers(self) -> int:
@@ -205,7 +167,7 @@ class Composed:
             for release in part.releases:
                 _ = release.stretch
 
-    def sample_once(self, records: ArrayLike) -> Outcome:
+    def sample_once(self, records: ArrayLike) -> tuple[Any, ...]:
         """Return one release for real use of records, one per row (n, m).
 
         Raises:
@@ -215,18 +177,95 @@ class Composed:
         rows = exact.value(identity, [records]).T
         return self.run(lambda: (rows[k : k + _ROWS] for k in range(0, len(rows), _ROWS)))
 
-    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
-        """Return one release, in the order of the parts.
-
-        Args:
-            rows: the records, which are clipped to the public bounds.
-            answer: adds a part's noise. By default its bits are those of the operating system; an
-                audit replays other noise.
+    @classmethod
+    def calibrated(
+        cls, mechanism: Mechanism, query: SecondMomentQuery, *, epsilon: float, delta: float
+    ) -> Self:
+        """Return the release of a mechanism that leaves the sampler its part of delta.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
+            InputError: a number is out of range, or there is no safe noise at this guarantee.
         """
-        answer = answer or _answer
+        whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        numbers = cls(query, epsilon, delta, whole).numbers
+        left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
+        release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
+        composed = cls(query, epsilon, delta, release)
+        composed.check()
+        return composed
+
+
+class Outcome(NamedTuple):
+    """Second moments (m, m) of clipped records about a centre (m,), as they were released.
+
+    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
+    where records are clipped about zero. All values are in the unit of the records.
+    """
+
+    moments: Array
+    moments_std: float
+    radius: float
+    centre: Array
+    centre_std: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean and covariance, projected to positive semi-definite."""
+        return Estimate(self.centre, positive(self.moments), np.ones(()))
+
+
+@dataclass(frozen=True)
+class ComposedMoments(Composed):
+    """Second moments of records clipped to a private radius, about a private mean or about zero."""
+
+    simulated: CentredMoments | ChosenByHistogram
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The mean, where it is subtracted, the shares by length, and the second moments."""
+        inner, parts = self.simulated, []
+        budget = Budget(inner.epsilon, inner.delta)
+        if isinstance(inner, CentredMoments):
+            mean = MeanQuery(inner.query.domain, inner.query.records, inner.query.adjacency)
+            parts.append(Part("mean", (mean_release(mean, inner.centre_std, budget),)))
+        chosen = self._chosen
+        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
+        shares = ShellQuery(box, self.query.records, self.query.adjacency)
+        std = chosen.count_std / self.query.records
+        parts.append(Part("lengths", (mean_release(shares, std, budget),)))
+        parts.append(Part("moments", chosen.candidates))
+        return parts
+
+    @property
+    def _chosen(self) -> ChosenByHistogram:
+        inner = self.simulated
+        about = inner.about if isinstance(inner, CentredMoments) else inner
+        assert isinstance(about, ChosenByHistogram)
+        return about
+
+    @property
+    def radii(self) -> tuple[GaussianRelease, ...]:
+        """The second moments at each radius, the largest first."""
+        return self._chosen.candidates
+
+    @property
+    def widest(self) -> GaussianRelease:
+        """The second moments at the largest radius, which have the largest noise."""
+        return self.radii[0]
+
+    def at(self, radius: float) -> GaussianRelease:
+        """Return the second moments at a radius, one of those of ``radii``."""
+        (part,) = (part for part in self.radii if part.query.domain.radius == radius)
+        return part
+
+    @property
+    def noise_std(self) -> float:
+        """Noise of an entry of the second moments at the largest radius."""
+        return self.widest.noise_std
+
+    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
+        """Return the outcome of one release, as :meth:`Composed.run`."""
+        answer = answer or safe_answer
         *first, lengths, moments = self.parts
         centre, centre_std = np.zeros(self.query.features), 0.0
         if first:
@@ -256,7 +295,7 @@ class Composed:
 
 def clipped_moments(
     query: SecondMomentQuery, *, epsilon: float, delta: float, about_mean: bool
-) -> Composed:
+) -> ComposedMoments:
     """Return the release of second moments of records clipped to a private radius.
 
     Args:
@@ -265,25 +304,18 @@ def clipped_moments(
         about_mean: whether a private mean, for half of mu^2, is first subtracted from the records.
 
     Raises:
-        InputError: a number is out of range, or there is no safe noise at this guarantee.
+        InputError: as :meth:`Composed.calibrated`.
     """
     mechanism = Centred() if about_mean else PrivatelyClipped()
-    whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    assert isinstance(whole, CentredMoments | ChosenByHistogram)
-    numbers = Composed(query, epsilon, delta, whole).numbers
-    left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
-    release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
-    assert isinstance(release, CentredMoments | ChosenByHistogram)
-    composed = Composed(query, epsilon, delta, release)
-    composed.check()
-    return composed
+    return ComposedMoments.calibrated(mechanism, query, epsilon=epsilon, delta=delta)
 
 
-def _part(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
+def mean_release(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
     """Return a mean with independent noise of a standard deviation."""
     noise = MatrixNormal(query.shape, std)
     return GaussianRelease.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
 
 
-def _answer(part: GaussianRelease, value: Array) -> Array:
+def safe_answer(part: GaussianRelease, value: Array) -> Array:
+    """Return the answer of a part, with noise from the bits of the operating system."""
     return part._noisy(value, os.urandom)

@@ -34,7 +34,7 @@ def options(spec: Specification) -> list[recommend.Option]:
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(spec.total))
-    if spec.mechanism == specification.CLIPPED:
+    if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(
         spec.query,
@@ -91,7 +91,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return what would fit, in words."""
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
-    free = replace(spec, mechanism=specification.RECOMMENDED)
+    free = spec.by(specification.RECOMMENDED)
     if spec.mechanism != free.mechanism and _rooms(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):

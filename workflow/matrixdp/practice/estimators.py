@@ -1,7 +1,7 @@
 """Private estimators that scikit-learn's users know: covariance, PCA and ridge regression.
 
-Each call of ``fit`` spends epsilon and delta anew. All of them release the second moments of
-records once, in the unit of their public bounds, and compute the rest from the release.
+Each call of ``fit`` spends epsilon and delta anew. All of them release second moments of records
+once, in the unit of their public bounds, and compute the rest from the release.
 scikit-learn itself must be installed.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -27,14 +27,16 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed, clipped_moments
+from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
+from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
+from matrixdp.practice.answers import Output
 from matrixdp.practice.recommend import options
-from matrixdp.practice.specification import CLIPPED, RECOMMENDED
+from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
 #: How messages of scikit-learn begin that show shapes and names of columns, but no value.
 _HARMLESS = (
@@ -139,6 +141,8 @@ class _Private(BaseEstimator):
     fits: int = 1
     account: Account | None = None
 
+    _mechanisms = (RECOMMENDED, CLIPPED)
+
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
         clone._fits = self._counted()
@@ -163,8 +167,8 @@ class _Private(BaseEstimator):
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta
-        release: Additive | Composed
-        if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
+        release: Additive | ComposedMoments
+        if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
             query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
@@ -174,7 +178,7 @@ class _Private(BaseEstimator):
             release = best.release
         self._spend(release)
         self.release_ = release
-        if isinstance(release, Composed):
+        if isinstance(release, ComposedMoments):
             outcome = release.sample_once(records)
             part = release.at(outcome.radius)
             noise = uncertainty.Noise(part, outcome.centre_std)
@@ -182,7 +186,7 @@ class _Private(BaseEstimator):
         estimate = centred(release.sample_once(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
 
-    def _spend(self, release: Additive | Composed) -> None:
+    def _spend(self, release: Additive | InParts) -> None:
         """Charge a fit that can be drawn to the account, or count it."""
         ledger.check(release)
         if self.account is not None:
@@ -290,10 +294,16 @@ class PrivateRidge(RegressorMixin, _Private):
     ``alpha`` it has the ridge that its own noise asks for, which goes to 0 for a large epsilon: the
     limit is scikit-learn's ``Ridge``.
 
+    ``mechanism="adassp"`` is AdaSSP (Wang, UAI 2018): a third of mu^2 each for the smallest
+    eigenvalue of the columns' second moments, for these, and for their products with y. The ridge
+    follows from the noisy eigenvalue. It is 0 where columns vary enough in all directions, and
+    otherwise shrinks the intercept too, towards the middle of ``target_bounds``.
+
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
         alpha: of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
-        fit_intercept: whether there is an intercept, which no ridge shrinks.
+        fit_intercept: whether there is an intercept, which neither ``alpha`` nor the ridge of
+            ``recommend`` and ``clipped`` shrinks.
 
     Attributes:
         coef_, intercept_: of the regression, in the units of X and y.
@@ -305,27 +315,58 @@ class PrivateRidge(RegressorMixin, _Private):
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
     >>> ridge.fit(X, X.sum(axis=1)).coef_.shape
     (3,)
+    >>> mdp.PrivateRidge(
+    ...     epsilon=1, bounds=(0, 1), target_bounds=(0, 3), mechanism="adassp"
+    ... ).fit(X, X.sum(axis=1)).release_.costs[0]["part"]
+    'smallest eigenvalue'
     """
 
     target_bounds: tuple[float, float] | None = None
     alpha: float = 0.0
     fit_intercept: bool = True
 
+    _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
-        box = _box(self.bounds, records.shape[1])
-        side = _box(self.target_bounds, 1, "target_bounds")
+        x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
+        box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
         penalty = checks.not_negative(alpha=self.alpha) / len(records)
-        line: dict[str, Any] = {"penalty": penalty, "intercept": bool(self.fit_intercept)}
-        scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate, std, noise = self._release(np.hstack(scaled))
-        middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        self.coef_, self.intercept_ = answers.line(estimate, std, middle, half, **line)
-        errors = uncertainty.standard_errors(noise, estimate, std, middle, half, **line)
+        output = Output(
+            "regression",
+            box.middle,
+            box.widths / 2,
+            penalty=penalty,
+            intercept=bool(self.fit_intercept),
+        )
+        rows = np.column_stack([records, target])
+        if self.mechanism == ADASSP:
+            errors = self._fit_adaptively(box, rows, output)
+        else:
+            estimate, std, noise = self._release(_scaled(box, rows))
+            self.coef_, self.intercept_ = answers.line(output, estimate, std)
+            errors = uncertainty.standard_errors(noise, output, estimate, std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
+
+    def _fit_adaptively(self, box: Box, rows: Array, output: Output) -> Array:
+        """Release normal equations with a private ridge; return the standard errors."""
+        if output.intercept:
+            scaled = with_constant(_scaled(box, rows))
+            domain = Box.cube(scaled.shape[1], -1.0, 1.0)
+        else:
+            output = replace(output, middle=0 * box.middle, half=box.magnitudes)
+            domain = about_zero(box)
+            scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
+        query = NormalEquations(domain, len(rows), target=domain.features - 1)
+        release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
+        self._spend(release)
+        self.release_ = release
+        outcome = release.sample_once(scaled)
+        self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
+        return uncertainty.adaptive_errors(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

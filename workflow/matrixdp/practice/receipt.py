@@ -13,7 +13,9 @@ import numpy as np
 
 from matrixdp import safe
 from matrixdp.checks import plural
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.equations import ComposedEquations
 from matrixdp.practice import answers, compositions, specification, uncertainty
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
@@ -97,19 +99,25 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
 
 
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return what a receipt states of the noise; of a release in parts, at most."""
-    release, deviations = best.release, _by_column(spec, best)
-    if not isinstance(release, Composed):
+    """Return what a receipt states of the noise; of clipped moments, at most."""
+    release = best.release
+    if isinstance(release, ComposedEquations):
         return {
-            "noise_over_half_range": best.error,
-            "noise_std": deviations,
-            **uncertainty.receipt(spec, release),
+            "parts": release.costs,
+            "noise_of_parts_in_half_ranges": compositions.deviations(release),
+            "ridge": compositions.RIDGE,
+        }
+    if isinstance(release, ComposedMoments):
+        return {
+            "parts": release.costs,
+            "noise_over_filled_radius": best.error,
+            "noise_std_at_the_largest_radius": _by_column(spec, best, release.widest),
+            "clipping": compositions.CLIPPING,
         }
     return {
-        "parts": release.costs,
-        "noise_over_filled_radius": best.error,
-        "noise_std_at_the_largest_radius": deviations,
-        "clipping": compositions.CLIPPING,
+        "noise_over_half_range": best.error,
+        "noise_std": _by_column(spec, best, release),
+        **uncertainty.receipt(spec, release),
     }
 
 
@@ -118,8 +126,9 @@ def in_words(spec: Specification, best: Option) -> list[str]:
 
     Noise of moments says little of a regression: there is none for it.
     """
-    if isinstance(best.release, Composed):
-        return compositions.in_words(best.release)
+    release = best.release
+    if not isinstance(release, Additive):
+        return compositions.in_words(release)
     if spec.kind == "regression":
         return []
     what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
@@ -129,7 +138,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
         f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
         + ": do not release this" * bool(noise >= (high - low) / 2)
         for (name, noise), low, high in zip(
-            _by_column(spec, best).items(), lower, upper, strict=True
+            _by_column(spec, best, release).items(), lower, upper, strict=True
         )
     ]
 
@@ -164,35 +173,36 @@ def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
     Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
-    a release in parts: whether noise exceeds what records that fill the radius allow.
+    clipped moments: whether noise exceeds what records that fill the radius allow.
     """
-    if isinstance(best.release, Composed):
-        return best.error >= 1
-    if spec.kind == "regression" and isinstance(spec.query.domain, Box):
-        return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
+    release = best.release
+    if spec.kind == "regression" and not isinstance(release, ComposedMoments):
+        if isinstance(spec.query.domain, Box):
+            fit = answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept)
+            return fit <= 0
     return best.error >= 1
 
 
 def says(spec: Specification, best: Option) -> str:
     """Return what the noise means, in plain words."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    if isinstance(best.release, Composed):
+    release = best.release
+    if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
     if spec.kind == "regression":
-        return f"{answers.regression_outlook(best.release)}{hides}"
+        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = "the largest deviation that the public bounds allow"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"
 
 
-def _by_column(spec: Specification, best: Option) -> dict[str, float]:
+def _by_column(spec: Specification, best: Option, release: Additive) -> dict[str, float]:
     """Return the noise of each column, or of its mean square, in its own unit."""
     covers = isinstance(spec.query, SecondMomentQuery)
     variances = np.diag(best.variances) if covers else best.variances[:, 0]
     if spec.constant:  # it has no unit
         variances = np.delete(variances, -2)
-    release = best.release.widest if isinstance(best.release, Composed) else best.release
     noise = release.stretch * np.sqrt(variances) * spec.half ** (2 if covers else 1)
     return dict(zip(spec.columns, noise.tolist(), strict=True))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.practice import (
     answers,
@@ -28,6 +28,7 @@ from matrixdp.practice import (
     tables,
     uncertainty,
 )
+from matrixdp.practice.answers import Output
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
@@ -189,10 +190,10 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.kind}.details.json"
-    if isinstance(option.release, Composed) or _has_intervals(spec):
+    if isinstance(option.release, InParts) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        draw = _prepare(spec, option.release)
+        draw = _prepare(spec, option.release, spec.output)
         ledger.mark(spec.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
@@ -246,7 +247,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     """
     true, errors = _true(spec), {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, in_half_ranges=True)
+        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.kind in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
@@ -263,23 +264,19 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
+    spec: Specification, release: Additive | InParts, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Return what draws a release: its answer, and what computes its details.
 
-    The whole file is read, and refused, before it returns. The answer is in the columns' own units,
-    or in half ranges about the middle.
+    The whole file is read, and refused, before it returns.
     """
-    middle, half = spec.middle, spec.half
-    if in_half_ranges:
-        middle, half = 0 * middle, 0 * half + 1
-    if isinstance(release, Composed):
+    if isinstance(release, InParts):
         for _ in _records(spec):
             pass
 
         def compose() -> tuple[Array, Details]:
             outcome = release.run(lambda: _records(spec))
-            answer = compositions.answer(spec, outcome, middle, half)
+            answer = compositions.answer(spec, output, outcome)
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
@@ -287,7 +284,7 @@ def _prepare(
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
-        answer = _answer(spec, release.noise_std, private, middle, half)
+        answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
     return draw
@@ -323,13 +320,11 @@ def _true(spec: Specification) -> Array:
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
     value = exact.value(query, rows, public_count=not spec.private_count)
-    middle, half = 0 * spec.middle, 0 * spec.half + 1
+    output = spec.output.in_half_ranges
     private = value.T if query.yields == "matrix" else value
     if spec.constant:
-        return _answer(spec, 0.0, private, middle, half)
-    return answers.answer(
-        spec.kind, private, 0.0, middle, half, number=spec.number, **spec.line_options
-    )
+        return _answer(spec, output, private, 0.0)
+    return answers.answer(output, private, 0.0)
 
 
 def _records(spec: Specification) -> Iterator[Array]:
@@ -349,24 +344,13 @@ def _records(spec: Specification) -> Iterator[Array]:
         )
 
 
-def _answer(
-    spec: Specification, noise_std: float, private: Array, middle: Array, half: Array
-) -> Array:
-    """Return what a noisy value says, (rows, columns), in the units of ``half``."""
+def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
+    """Return what a noisy value says, (rows, columns), in the units of the output."""
     weighted = _is_weighted(spec)
     if spec.kind == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)
         private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
-    return answers.answer(
-        spec.kind,
-        private,
-        noise_std,
-        middle,
-        half,
-        weighted=weighted,
-        number=spec.number,
-        **spec.line_options,
-    )
+    return answers.answer(output, private, noise_std, weighted=weighted)
 
 
 def _written(spec: Specification, answer: Array) -> str:

@@ -18,13 +18,14 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
-from matrixdp.practice.answers import WITH_CONSTANT
+from matrixdp.practice.answers import WITH_CONSTANT, Output
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
     ADJACENCIES,
     IdentityQuery,
     MeanQuery,
+    NormalEquations,
     Query,
     SecondMomentQuery,
 )
@@ -66,8 +67,11 @@ _BELOW = 1 - 1e-9
 #: Answer second moments alone.
 _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius, about a private mean where the
-#: query is, see :mod:`matrixdp.mechanisms.composed`.
-CLIPPED = "clipped"
+#: query is, see :mod:`matrixdp.mechanisms.composed`; and normal equations of a regression with a
+#: private ridge, see :mod:`matrixdp.mechanisms.equations`.
+CLIPPED, ADASSP = "clipped", "adassp"
+#: Release in parts.
+IN_PARTS = (CLIPPED, ADASSP)
 #: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
 #: tells something of one record, as it does where a cell is no number.
 MIDDLE, REFUSE = "middle", "refuse"
@@ -94,7 +98,7 @@ class Specification:
     #: Of this release; delta 0 asks for a pure guarantee.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
+    #: A key of ``MECHANISMS``, one of ``IN_PARTS`` or ``recommend``.
     mechanism: str
     #: Of each part of a record that the query has, or None.
     importance: tuple[float, ...] | None
@@ -136,14 +140,25 @@ class Specification:
         return self.label or self.kind
 
     @property
-    def line_options(self) -> dict[str, Any]:
-        """Options of :func:`matrixdp.practice.answers.line`."""
-        return {"penalty": self.alpha / self.query.records, "intercept": self.intercept}
+    def output(self) -> Output:
+        """What is read from the release, in the columns' own units."""
+        penalty = self.alpha / self.query.records
+        return Output(self.kind, self.middle, self.half, self.number, penalty, self.intercept)
 
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
+        return self.query.features > len(self.columns)
+
+    def by(self, mechanism: str) -> Specification:
+        """Return the same release by another mechanism, with the query that this one answers."""
+        query, middle, half = _query(
+            *(self.kind, mechanism, self.box, self.query.records, self.query.adjacency),
+            private_count=self.private_count,
+            intercept=self.intercept,
+            radius=self.terms.get("radius"),
+        )
+        return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
     @property
     def neighbours(self) -> str:
@@ -270,29 +285,33 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     if target:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
-    middle, half = box.middle, box.widths / 2
     mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
+        (RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=table.get("mechanism", RECOMMENDED)
     )
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
     private_count = adjacency == ADD_OR_REMOVE
-    if private_count and (kind not in _COUNTED or mechanism == CLIPPED):
+    if private_count and (kind not in _COUNTED or mechanism in IN_PARTS):
         raise InputError(
             f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
             "mechanisms of one part; take replace or zero_out"
         )
-    constant = mechanism != CLIPPED and (kind in WITH_CONSTANT or private_count)
-    domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
-    if "radius" in table:
-        middle = np.zeros(box.features)
-        half = np.full(box.features, checks.positive(radius=table["radius"]))
-        domain = Ball(np.sqrt(2) if constant else 1, domain.features)
-    elif kind == "second_moments":
-        middle, half = np.zeros(box.features), box.magnitudes
-        domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    query = QUERIES[kind](domain, table["records"], "zero_out" if private_count else adjacency)
+    public, intercept = table.get("public", False), table.get("intercept", True)
+    for name, value in (("public", public), ("intercept", intercept)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be true or false")
+    if mechanism == ADASSP and kind != "regression":
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
+            f"query {kind!r}"
+        )
+    query, middle, half = _query(
+        *(kind, mechanism, box, table["records"], "zero_out" if private_count else adjacency),
+        private_count=private_count,
+        intercept=intercept,
+        radius=table.get("radius"),
+    )
     delta = table.get("delta", 0)
     epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
@@ -303,12 +322,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
         weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
         # The constant weighs as the mean column.
-        weights[-1:-1] = [float(np.mean(weights))] if constant else []
+        weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
         importance = tuple(weights)
-    public, intercept = table.get("public", False), table.get("intercept", True)
-    for name, value in (("public", public), ("intercept", intercept)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be true or false")
     for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
         raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
@@ -318,10 +333,10 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
-    if mechanism == CLIPPED and importance is not None:
+    if mechanism in IN_PARTS and importance is not None:
         raise InputError(
-            "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
-            "directions; leave it out, or take another mechanism"
+            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
+            "in all directions; leave it out, or take another mechanism"
         )
     number = checks.count(number=table.get("number", len(names) if kind == "components" else 1))
     if number > len(names) or ("number" in table and kind != "components"):
@@ -355,6 +370,40 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         label=table.get("label", ""),
         public=public,
     )
+
+
+def _query(
+    kind: str,
+    mechanism: str,
+    box: Box,
+    records: int,
+    adjacency: str,
+    *,
+    private_count: bool,
+    intercept: bool,
+    radius: object,
+) -> tuple[Query, Array, Array]:
+    """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
+    constant = kind in WITH_CONSTANT or private_count
+    if mechanism in IN_PARTS:
+        constant = mechanism == ADASSP and intercept
+    features = box.features + constant
+    domain: Box | Ball = Box.cube(features, -1.0, 1.0)
+    middle, half = box.middle, box.widths / 2
+    if radius is not None:
+        middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
+        domain = Ball(np.sqrt(2) if constant else 1, features)
+    elif kind == "second_moments" or (mechanism == ADASSP and not intercept):
+        middle, half = np.zeros(box.features), box.magnitudes
+        domain = about_zero(box)
+    if mechanism == ADASSP:
+        return NormalEquations(domain, records, adjacency, features - 1), middle, half
+    return QUERIES[kind](domain, records, adjacency), middle, half
+
+
+def about_zero(box: Box) -> Box:
+    """Return the bounds of records of a box in units of its largest sizes."""
+    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
 
 
 def _fill(box: Box, names: list[str], missing: object) -> Array:

@@ -61,6 +61,7 @@ class _Query:
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
       variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
       standard basis;
+    - ``rounding``: largest error of a computed value beyond the roundings of exact sums, 0 for most;
     - ``check(value)``: the value as an array; InputError if it is outside the public bounds;
     - ``value(records)``: the exact value on a data matrix (..., m, n). A ball is enforced: longer
       records are first clipped to it. A box is declared: ``check`` refuses values outside.
@@ -74,6 +75,11 @@ class _Query:
     domain: Box | Ball
     records: int
     adjacency: str = "replace"
+
+    @property
+    def rounding(self) -> float:
+        """Largest error of a computed value beyond the roundings of exact sums."""
+        return 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", checks.count(records=self.records))
