@@ -70,7 +70,7 @@ def in_words(release: Composed) -> list[str]:
 def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
     """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
     if spec.kind == "second_moments":
-        return outcome.moments * np.outer(half, half)
+        return outcome.moments / outcome.weight * np.outer(half, half)
     return answers.about_mean(
         spec.kind,
         outcome.estimate,
@@ -83,14 +83,20 @@ def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) ->
 
 
 def details(spec: Specification, release: Composed, outcome: Outcome) -> dict[str, Any]:
-    """Return what the parts answered, and intervals; both are as private as the release."""
+    """Return what the parts answered, and intervals; both are as private as the release.
+
+    There are no intervals where a private number of records is divided by.
+    """
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
-        "noise_of_moments_in_half_ranges": outcome.moments_std,
+        "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+    if spec.query.private_count:
+        return {**content, "records": outcome.weight * spec.query.records}
+    if outcome.centre_std:
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
     part = release.at(outcome.radius)

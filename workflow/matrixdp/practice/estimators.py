@@ -31,6 +31,7 @@ from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
+from matrixdp.practice.people import first_records
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import CLIPPED, RECOMMENDED
 from matrixdp.privacy.domain import Box
@@ -126,10 +127,13 @@ class _Private(BaseEstimator):
         account: that each fit is charged to, in place of ``fits``: an
             :class:`~matrixdp.practice.account.Account`, which clones share. One with a path also
             counts the fits of other processes.
+        per_person: how many records of each person count, the first ones, for a guarantee of
+            replacing all records of one person; who has how many is public. ``fit`` then takes
+            ``people``, a text or number per record that names its person.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
-            or the account are spent.
+        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, ``fits`` or
+            the account are spent, or ``people`` does not fit the records and ``per_person``.
     """
 
     epsilon: float = 1.0
@@ -138,6 +142,7 @@ class _Private(BaseEstimator):
     mechanism: str = RECOMMENDED
     fits: int = 1
     account: Account | None = None
+    per_person: int | None = None
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -165,10 +170,12 @@ class _Private(BaseEstimator):
         epsilon, delta = self.epsilon, self.delta
         release: Additive | Composed
         if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
-            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+            box = Box.cube(features, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
-            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            box = Box.cube(features + 1, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
             release = best.release
@@ -181,6 +188,21 @@ class _Private(BaseEstimator):
             return outcome.estimate, outcome.moments_std, noise
         estimate = centred(release.sample_once(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
+
+    def _counting(self, records: Array, people: ArrayLike | None) -> Array:
+        """Return the records that count, (k, m)."""
+        if (people is None) != (self.per_person is None):
+            raise InputError(
+                f"per_person is {self.per_person} and people are "
+                f"{'missing' if people is None else 'given'}; give both, or neither"
+            )
+        if people is None:
+            return records
+        assert self.per_person is not None
+        first = first_records(people, self.per_person)
+        check_consistent_length(records, first)
+        counting: Array = records[first]
+        return counting
 
     def _spend(self, release: Additive | Composed) -> None:
         """Charge a fit that can be drawn to the account, or count it."""
@@ -217,9 +239,9 @@ class Covariance(_Private):
     ((3, 3), True)
     """
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         box = _box(self.bounds, records.shape[1])
         estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
@@ -256,9 +278,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 
     n_components: int = field(default=1, kw_only=False)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         if not 1 <= self.n_components <= records.shape[1]:
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
@@ -311,10 +333,12 @@ class PrivateRidge(RegressorMixin, _Private):
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
+        rows = self._counting(np.column_stack([records, target]), people)
+        records, target = rows[:, :-1], rows[:, -1]
         box = _box(self.bounds, records.shape[1])
         side = _box(self.target_bounds, 1, "target_bounds")
         penalty = checks.not_negative(alpha=self.alpha) / len(records)

@@ -154,7 +154,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.records,
-        "neighbours": spec.neighbours,
+        "neighbours": spec.query.adjacency,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
@@ -163,6 +163,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "importance": spec.importance,
         "label": spec.label,
         **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
@@ -283,7 +284,7 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec), public_count=not spec.private_count)
+    value = exact.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
@@ -310,7 +311,7 @@ def _has_intervals(spec: Specification) -> bool:
 
 def _is_weighted(spec: Specification) -> bool:
     """Return whether the entry of the constant is read from a release, as it is not 1."""
-    return spec.private_count or isinstance(spec.query.domain, Ball)
+    return spec.query.private_count or isinstance(spec.query.domain, Ball)
 
 
 def _true(spec: Specification) -> Array:
@@ -322,7 +323,7 @@ def _true(spec: Specification) -> Array:
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows, public_count=not spec.private_count)
+    value = exact.value(query, rows)
     middle, half = 0 * spec.middle, 0 * spec.half + 1
     private = value.T if query.yields == "matrix" else value
     if spec.constant:
@@ -333,18 +334,19 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield the records of the file as the query has them, if there are as many as stated.
+    """Yield the records that count, as the query has them, if there are as many as stated.
 
     Where their number is private, nothing depends on it.
     """
-    count, expected = 0, spec.query.records
-    for block in tables.blocks(spec.file, spec.columns, spec.fill):
+    count, expected, people = 0, spec.query.records, spec.people
+    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
         count += len(block)
-        if count <= expected or spec.private_count:
+        if count <= expected or spec.query.private_count:
             yield spec.scaled(block)
-    if count != expected and not spec.private_count:
+    if count != expected and not spec.query.private_count:
+        which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
-            f"{spec.file} has {plural(count, 'record')}, and the specification says "
+            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
 

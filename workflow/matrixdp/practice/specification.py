@@ -19,9 +19,11 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
 from matrixdp.practice.answers import WITH_CONSTANT
+from matrixdp.practice.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
     ADJACENCIES,
     IdentityQuery,
     MeanQuery,
@@ -39,9 +41,7 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
-#: Neighbours that have one record more or less, of which the number is private; and the queries
-#: that have it in the constant of their records. What a record adds, zeroing it out takes away.
-ADD_OR_REMOVE = "add_or_remove"
+#: Queries that have a private number of records in the constant of these.
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
@@ -54,7 +54,8 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
+    *("missing", "public"),
 )
 #: Of each release, where there are several.
 _EACH = (
@@ -114,8 +115,8 @@ class Specification:
     #: intercept.
     alpha: float = 0.0
     intercept: bool = True
-    #: Whether the number of records is private, so that ``query.records`` only sets a scale.
-    private_count: bool = False
+    #: Whose records count, where whole people are protected.
+    people: People | None = None
     #: The most that the release may spend, where releases share a total by weights.
     mu: float | None = None
     #: Tells requests apart that are the same otherwise.
@@ -143,12 +144,13 @@ class Specification:
     @property
     def constant(self) -> bool:
         """Whether the query's records have a constant, before their last column."""
-        return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
+        counted = self.kind in WITH_CONSTANT or self.query.private_count
+        return self.mechanism != CLIPPED and counted
 
     @property
-    def neighbours(self) -> str:
-        """The relation that a release protects under."""
-        return ADD_OR_REMOVE if self.private_count else self.query.adjacency
+    def relation(self) -> ledger.Relation:
+        """What neighbours differ in."""
+        return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
 
 
 def read(path: Path) -> Specification:
@@ -236,7 +238,7 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
     for key in _NEEDED:
         if key not in table:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label", "target"):
+    for key in ("file", "account", "label", "target", "person"):
         value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
@@ -274,14 +276,15 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     mechanism = checks.choice(
         (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
     )
+    people = _people(table, names)
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
     private_count = adjacency == ADD_OR_REMOVE
-    if private_count and (kind not in _COUNTED or mechanism == CLIPPED):
+    if private_count and kind not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
-            "mechanisms of one part; take replace or zero_out"
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            "second_moments by the mechanism 'clipped'; take replace or zero_out"
         )
     constant = mechanism != CLIPPED and (kind in WITH_CONSTANT or private_count)
     domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
@@ -292,7 +295,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     elif kind == "second_moments":
         middle, half = np.zeros(box.features), box.magnitudes
         domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    query = QUERIES[kind](domain, table["records"], "zero_out" if private_count else adjacency)
+    most = people.most if people else None
+    query = QUERIES[kind](domain, table["records"], adjacency, per_person=most)
     delta = table.get("delta", 0)
     epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
@@ -349,12 +353,36 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
-        private_count=private_count,
+        people=people,
         alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
         intercept=intercept,
         label=table.get("label", ""),
         public=public,
     )
+
+
+def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
+    """Return whose records count, where the specification of the columns ``names`` says it."""
+    if "person" not in table and "per_person" not in table:
+        return None
+    for key in ("person", "per_person"):
+        if key not in table:
+            raise InputError(
+                f"{key} is missing; person names the column of people, and per_person how many "
+                "records of each count"
+            )
+    person, most = table["person"], checks.count(per_person=table["per_person"])
+    if person in names:
+        raise InputError(
+            f"person is {person!r}, which is among the bounds; a column that names people is not "
+            "released, so leave it out of them"
+        )
+    if "adjacency" not in table:
+        raise InputError(
+            "adjacency is missing beside person; add_or_remove hides who is in the file and with "
+            "how many records, replace and zero_out hide their values alone, so state one"
+        )
+    return People(person, most)
 
 
 def _fill(box: Box, names: list[str], missing: object) -> Array:
