@@ -19,7 +19,10 @@ from matrixdp.mechanisms.equations import (
 )
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, NormalEquations
+from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, NormalEquations
+
+RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
 
 DOMAINS = {
     "cube": Box.cube(5, -1.0, 1.0),
@@ -35,10 +38,11 @@ def posed(domain="cube", adjacency="replace", records=60):
     return NormalEquations(DOMAINS[domain], records, adjacency, features - 1)
 
 
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("per_person", [None, 3])
+@pytest.mark.parametrize("adjacency", RELATIONS)
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_parts_have_the_sensitivities_of_the_whole_query(domain, adjacency):
-    query = posed(domain, adjacency)
+def test_parts_have_the_sensitivities_of_the_whole_query(domain, adjacency, per_person):
+    query = replace(posed(domain, adjacency), per_person=per_person)
     assert eigenvalue_query(query).l2 == pytest.approx(query.l2_eigenvalue, rel=1e-12)
     assert product_query(query).l2 == pytest.approx(query.l2_target, rel=1e-12)
     release = adaptive_equations(query, **BUDGET)
@@ -160,7 +164,25 @@ def test_rounding_of_the_eigenvalue_is_paid_for(monkeypatch):
     moved = part.statement.mu - part.mu / part.stretch
     monkeypatch.setattr(type(part.query), "rounding", 0.0)
     assert moved == pytest.approx(part.statement.mu - part.mu / part.stretch + paid, rel=1e-6)
-    assert moved > 1.5 * paid / 2 > 0
+    assert moved > paid > 0
+
+
+def test_a_private_number_of_records_of_any_size_bounds_the_rounding():
+    """Beyond the reach the value is 0 without rounding; up to it a record moves it by its bound."""
+    query = replace(posed(records=10), adjacency=ADD_OR_REMOVE)
+    part = eigenvalue_query(query)
+    assert part.rounding > 100 * eigenvalue_query(posed(records=10)).rounding
+    rows = linalg.hadamard(4).astype(float)
+    step = rows.T @ rows / 10
+    assert part.of(0 * step) == 0
+    assert part.of(10 * step)[0, 0] == pytest.approx(10 * np.linalg.eigvalsh(step)[0])
+    counts = np.arange(0, 6000)
+    values = np.array([part.of(count * step)[0, 0] for count in counts])
+    # Four records come at a time.
+    assert np.abs(np.diff(values)).max() <= 4 * part.l2 * (1 + 1e-9)
+    beyond = counts * np.trace(step) >= part.reach
+    assert 0 < beyond.sum() < len(counts)
+    assert (values[beyond] == 0).all()
 
 
 @pytest.mark.parametrize("domain", ["cube", "anywhere", "ball"])

@@ -64,10 +64,11 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     spec = specification.read(path).by(specification.RECOMMENDED)
     try:
         choice(TASKS, query=spec.kind)
-        if "radius" in spec.terms or spec.private_count or len(spec.columns) < 2:
+        single = not spec.people and not spec.query.private_count
+        if "radius" in spec.terms or not single or len(spec.columns) < 2:
             raise InputError(
-                "a comparison needs the bounds of two columns or more, a public number of records "
-                "and no radius"
+                "a comparison needs the bounds of two columns or more, a public number of records, "
+                "no person and no radius"
             )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None

@@ -20,7 +20,7 @@ from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
 from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery
 
 #: Measures of a regression, from which parts of their own are made, see :mod:`sensitivities`.
 _MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
@@ -60,7 +60,8 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     """Return the finding of replays: the share of other releases, and mu over the declared mu.
 
     mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours. A
-    null record can be replayed as one of zeros, where these lie within the bounds.
+    null record can be replayed as one of zeros, where these lie within the bounds; one that is
+    removed is left out.
     """
     query = release.query
     other = []
@@ -68,19 +69,22 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
         first, second = (composition._records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
     mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
-    identity = IdentityQuery(query.domain, query.records, query.adjacency)
-    moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
+    mean = MeanQuery(query.domain, query.records, query.adjacency, per_person=query.per_person)
     pairs = [
         worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
-        for target in (identity, moments)
+        for target in (mean, query)
     ]
     # A part that reads norms alone changes most between a full record and a record of zeros.
-    pairs.append((pairs[1][0], np.zeros(query.features)))
+    pairs.append((pairs[1][0], np.zeros_like(pairs[1][0])))
     within = isinstance(query.domain, Ball) or query.domain.contains_zero
-    for number in range(NEIGHBOURS if within or query.adjacency == "replace" else 0):
+    for number in range(NEIGHBOURS if within or query.adjacency != "zero_out" else 0):
         first = SIZES[number % len(SIZES)] * composition._records(query, stream)
         second = first.copy()
-        first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]
+        record, other = pairs[number // len(SIZES) % len(pairs)]
+        first[:, : query.group] = np.reshape(record, (-1, query.features)).T
+        second[:, : query.group] = np.reshape(other, (-1, query.features)).T
+        if query.private_count:
+            second = second[:, query.group :]
         apart = _apart(release, first, second, int(stream.integers(2**32)))
         mus.append(np.inf if apart is None else apart)
     return Finding(float(np.mean(other)), max(mus) / release.mu, composition.SHORTFALL)
@@ -126,9 +130,9 @@ def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float
             unit = whiten(np.eye(query.features)[:, :1])
             return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
         if isinstance(query, ShellQuery):
-            # The record moves from one shell to another.
-            indicators = np.eye(query.features)[:, :2] / query.records
-            change = indicators[:, :1] - indicators[:, 1:]
+            # All records of a person move from one shell to another, or come to one.
+            indicators = query.group * np.eye(query.features)[:, :2] / query.records
+            change = indicators[:, :1] - (0 if query.private_count else indicators[:, 1:])
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

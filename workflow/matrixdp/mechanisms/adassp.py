@@ -95,6 +95,7 @@ class AdaSSP(Mechanism):
     share: float = 1.0
     failure: float = 0.05
     queries = frozenset({NormalEquations})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
         checks.open_unit(failure=self.failure)

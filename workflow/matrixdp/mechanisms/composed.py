@@ -7,6 +7,10 @@ so that all other steps are post-processing.
 The parts of :class:`ComposedMoments` are the mean, the shares of records by length, and the second
 moments of records clipped to the radius that the shares select. Those of a regression are in
 :mod:`matrixdp.mechanisms.equations`.
+
+Where the number of records is private, all parts are sums over the stated number. The mean is that
+of (x, 1): its last entry says by what the sums are to be divided. Without a mean the shares say it,
+whose sum is 1 for the stated number.
 """
 
 from __future__ import annotations
@@ -33,17 +37,14 @@ from matrixdp.mechanisms.base import (
     Release,
     delta_for_noise,
 )
-from matrixdp.mechanisms.centred import Centred, CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells, squared_move
+from matrixdp.mechanisms.moments import LEAST, positive
 from matrixdp.mechanisms.moments import Centred as Estimate
-from matrixdp.mechanisms.moments import positive
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
-
-#: Records per block, where all records are in memory.
-_ROWS = 1 << 14
+from matrixdp.privacy.sensitivity import MeanQuery, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -55,15 +56,16 @@ Answer = Callable[[GaussianRelease, Array], Array]
 class ShellQuery(MeanQuery):
     """Shares of records by length: the mean of indicators of shells, one per record.
 
-    A changed record moves from one shell to another: sqrt(2) / n for both relations.
+    A changed record moves from one shell to another. One that is added or removed changes the
+    share of its own shell.
     """
 
     name = "shells"
 
     @property
     def l2(self) -> float:
-        """L2 sensitivity, sqrt(2) / n."""
-        return float(np.sqrt(2)) / self.records
+        """L2 sensitivity: sqrt(2) / n, or 1 / n where the number of records is private."""
+        return float(np.sqrt(squared_move(self))) / self.people
 
 
 class Part(NamedTuple):
@@ -154,7 +156,12 @@ class Composed(abc.ABC):
     def statement(self) -> PrivacyStatement:
         """The privacy statement of a release."""
         return PrivacyStatement(
-            self.epsilon_actual, self.delta, self.mu, self.extra_delta, self.query.adjacency
+            self.epsilon_actual,
+            self.delta,
+            self.mu,
+            self.extra_delta,
+            self.query.adjacency,
+            self.query.per_person,
         )
 
     def check(self) -> None:
@@ -173,9 +180,8 @@ class Composed(abc.ABC):
         Raises:
             InputError: as :func:`matrixdp.privacy.exact.value`.
         """
-        identity = IdentityQuery(self.query.domain, self.query.records)
-        rows = exact.value(identity, [records]).T
-        return self.run(lambda: (rows[k : k + _ROWS] for k in range(0, len(rows), _ROWS)))
+        blocks = list(exact.clipped(self.query, [records]))
+        return self.run(lambda: blocks)
 
     @classmethod
     def calibrated(
@@ -199,7 +205,9 @@ class Outcome(NamedTuple):
     """Second moments (m, m) of clipped records about a centre (m,), as they were released.
 
     ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
-    where records are clipped about zero. All values are in the unit of the records.
+    where records are clipped about zero. All values are in the unit of the records. The moments are
+    still to be divided by ``weight``: the noisy number of records over the stated one, if it is
+    private.
     """
 
     moments: Array
@@ -207,11 +215,12 @@ class Outcome(NamedTuple):
     radius: float
     centre: Array
     centre_std: float
+    weight: float = 1.0
 
     @property
     def estimate(self) -> Estimate:
         """Mean and covariance, projected to positive semi-definite."""
-        return Estimate(self.centre, positive(self.moments), np.ones(()))
+        return Estimate(self.centre, positive(self.moments / self.weight), np.array(self.weight))
 
 
 @dataclass(frozen=True)
@@ -226,11 +235,12 @@ class ComposedMoments(Composed):
         inner, parts = self.simulated, []
         budget = Budget(inner.epsilon, inner.delta)
         if isinstance(inner, CentredMoments):
-            mean = MeanQuery(inner.query.domain, inner.query.records, inner.query.adjacency)
-            parts.append(Part("mean", (mean_release(mean, inner.centre_std, budget),)))
+            mean = mean_release(mean_query(self.query), inner.centre_std, budget)
+            parts.append(Part("mean", (mean,)))
         chosen = self._chosen
         box = Box.cube(len(chosen.candidates), 0.0, 1.0)
-        shares = ShellQuery(box, self.query.records, self.query.adjacency)
+        query = self.query
+        shares = ShellQuery(box, query.records, query.adjacency, per_person=query.per_person)
         std = chosen.count_std / self.query.records
         parts.append(Part("lengths", (mean_release(shares, std, budget),)))
         parts.append(Part("moments", chosen.candidates))
@@ -267,12 +277,11 @@ class ComposedMoments(Composed):
         """Return the outcome of one release, as :meth:`Composed.run`."""
         answer = answer or safe_answer
         *first, lengths, moments = self.parts
-        centre, centre_std = np.zeros(self.query.features), 0.0
+        centre, centre_std, weight = np.zeros(self.query.features), 0.0, 1.0
         if first:
             (mean,) = first[0].releases
-            assert isinstance(self.simulated, CentredMoments)
-            noisy = answer(mean, exact.value(mean.query, map(self._within, rows())))
-            centre, centre_std = self.simulated._inside(noisy.T)[0], mean.noise_std
+            centre, weight = self._centre(mean, rows, answer)
+            centre_std = mean.noise_std
         chosen, (counting,) = self._chosen, lengths.releases
         radius, count = chosen.query.domain.radius, len(chosen.candidates)
 
@@ -281,9 +290,27 @@ class ComposedMoments(Composed):
 
         indicators = (shells(block[:, :, None], radius, count) for block in moved())
         shares = answer(counting, exact.value(counting.query, indicators))
-        release = moments.releases[int(chosen._best(self.query.records * shares.T)[0])]
+        divisor = None
+        if self.query.private_count:
+            weight, divisor = weight if first else _positive(shares.sum()), self.query.records
+        number = chosen._best(self.query.records * shares.T, divisor)
+        release = moments.releases[int(number[0])]
         released = answer(release, exact.value(release.query, moved()))
-        return Outcome(released, release.noise_std, release.query.domain.radius, centre, centre_std)
+        radius = release.query.domain.radius
+        return Outcome(released, release.noise_std, radius, centre, centre_std, weight)
+
+    def _centre(self, mean: GaussianRelease, rows: Rows, answer: Answer) -> tuple[Array, float]:
+        """Return the noisy mean (m,), in the public domain, and the weight of an outcome."""
+        assert isinstance(self.simulated, CentredMoments)
+        within: Iterable[Array] = map(self._within, rows())
+        if not self.query.private_count:
+            noisy, weight = answer(mean, exact.value(mean.query, within)), 1.0
+        else:
+            within = (np.column_stack([block, np.ones(len(block))]) for block in within)
+            sums = answer(mean, exact.value(mean.query, within))
+            weight = _positive(sums[-1, 0])
+            noisy = sums[:-1] / weight
+        return self.simulated._inside(noisy.T)[0], weight
 
     def _within(self, block: Array) -> Array:
         """Return records (k, m) within the public bounds."""
@@ -314,6 +341,11 @@ def mean_release(query: MeanQuery, std: float, budget: Budget) -> GaussianReleas
     """Return a mean with independent noise of a standard deviation."""
     noise = MatrixNormal(query.shape, std)
     return GaussianRelease.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
+
+
+def _positive(weight: float) -> float:
+    """Return a noisy weight that can divide."""
+    return max(float(weight), LEAST)
 
 
 def safe_answer(part: GaussianRelease, value: Array) -> Array:

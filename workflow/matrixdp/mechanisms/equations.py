@@ -34,6 +34,8 @@ from matrixdp.privacy.sensitivity import MeanQuery, NormalEquations
 #: covers the sums of products and the reduction to a tridiagonal matrix (Higham, Accuracy and
 #: Stability of Numerical Algorithms, 2002, chapter 19).
 _EIGENVALUE_ROUNDINGS = 64
+#: How many times R^2 the trace of X X^T / n may be where n is a guess of the number of records.
+_FARTHEST = 2.0**10
 
 
 @dataclass(frozen=True)
@@ -43,18 +45,31 @@ class EigenvalueQuery(MeanQuery):
     A record moves it by R^2 / n at most. Let v be its unit eigenvector where it is smaller, and let
     x stand in place of x' where it is larger. The larger one is at most the form of v there, which
     exceeds the smaller one by ((v . x)^2 - (v . x')^2) / n <= R^2 / n. A null record has x' = 0. A
-    mean of numbers from 0 to R^2 has the same sensitivity, for both relations.
+    mean of numbers from 0 to R^2 has the same sensitivity, for all relations, also of a person's k
+    records.
 
-    ``order`` is the number of rows of X.
+    Rounding is relative to the trace. Where the number of records is private, nothing bounds this:
+    the value is then the smaller one of the eigenvalue and of what the trace leaves of ``reach``.
+    The trace, too, moves by R^2 / n at most. ``order`` is the number of rows of X.
     """
 
     order: int = 1
     name = "smallest_eigenvalue"
 
     @property
+    def reach(self) -> float:
+        """Largest trace for which the value is not 0; more than all traces of a public number."""
+        return (_FARTHEST if self.private_count else 2.0) * self.domain.radius
+
+    @property
     def rounding(self) -> float:
         """Largest error of the computed eigenvalue."""
-        return _EIGENVALUE_ROUNDINGS * self.order**2 * 2.0**-53 * self.domain.radius
+        return _EIGENVALUE_ROUNDINGS * self.order**2 * 2.0**-53 * self.reach
+
+    def of(self, moments: Array) -> Array:
+        """Return the value for exact X X^T / n (d, d), shape (1, 1)."""
+        least = min(np.linalg.eigvalsh(moments)[0], max(0.0, self.reach - np.trace(moments)))
+        return np.array([[least]])
 
 
 class ProductQuery(MeanQuery):
@@ -67,7 +82,10 @@ def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
     explaining = query.explaining
     range_ = Box((0.0,), (explaining.gamma,))
-    return EigenvalueQuery(range_, query.records, query.adjacency, explaining.features)
+    relation = query.records, query.adjacency
+    return EigenvalueQuery(
+        range_, *relation, order=explaining.features, per_person=query.per_person
+    )
 
 
 def product_query(query: NormalEquations) -> ProductQuery:
@@ -79,7 +97,7 @@ def product_query(query: NormalEquations) -> ProductQuery:
         upper = sides[query.others] * sides[query.target]
         lower = np.zeros_like(upper) if query.domain.nonnegative else -upper
         domain = Box(tuple(lower), tuple(upper))
-    return ProductQuery(domain, query.records, query.adjacency)
+    return ProductQuery(domain, query.records, query.adjacency, per_person=query.per_person)
 
 
 class Equations(NamedTuple):
@@ -128,7 +146,8 @@ class ComposedEquations(Composed):
         x, y = np.array(self.query.others), self.query.target
         value = exact.value(self.query, rows())
         block = value[x[:, None], x]
-        least = float(answer(smallest, np.linalg.eigvalsh(block)[:1, None])[0, 0])
+        assert isinstance(smallest.query, EigenvalueQuery)
+        least = float(answer(smallest, smallest.query.of(block))[0, 0])
         return Equations(
             smallest=least,
             smallest_std=smallest.noise_std,

@@ -65,7 +65,7 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
         InputError: none fits; the message names what would.
     """
     path, account = account_of(spec)
-    spec = replace(spec, total=_total(account))
+    spec = replace(spec, total=ledger.terms(account)[0])
     rooms = _rooms(spec, account)
     if not rooms:
         after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
@@ -106,16 +106,12 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return where the account of a file is, and the account, begun if it is not there."""
-    path, neighbours = ledger.place(spec.file, spec.account), spec.neighbours
+    path = ledger.place(spec.file, spec.account)
     # Until a total is stated, that of this release alone.
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
-    account = ledger.read(path) or ledger.begin(total, neighbours)
-    ledger.check_terms(path, account, spec.total, neighbours)
+    account = ledger.read(path) or ledger.begin(total, spec.relation)
+    ledger.check_terms(path, account, spec.total, spec.relation)
     return path, account
-
-
-def _total(account: ledger.Account) -> dict[str, float]:
-    return {key: value for key, value in account["total"].items() if key != "neighbours"}
 
 
 def proposal(spec: Specification) -> str:

@@ -21,7 +21,7 @@ from matrixdp.mechanisms.equations import (
 from matrixdp.practice import answers, recommend, uncertainty
 from matrixdp.practice.answers import Output
 from matrixdp.practice.specification import Specification
-from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
 #: What a receipt states beside the noise.
@@ -98,23 +98,25 @@ def deviations(release: ComposedEquations) -> dict[str, float]:
 def answer(spec: Specification, output: Output, outcome: Outcome | Equations) -> Array:
     """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
     if isinstance(outcome, Equations):
-        weighted = isinstance(spec.query.domain, Ball)
-        return np.append(*answers.adaptive_line(output, outcome, weighted=weighted))[None]
+        return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
     if spec.kind == "second_moments":
-        return outcome.moments * np.outer(output.half, output.half)
+        return outcome.moments / outcome.weight * np.outer(output.half, output.half)
     return answers.about_mean(output, outcome.estimate, outcome.moments_std)
 
 
 def details(
     spec: Specification, release: InParts, outcome: Outcome | Equations
 ) -> dict[str, Any]:
-    """Return what the parts answered, and intervals; both are as private as the release."""
+    """Return what the parts answered, and intervals; both are as private as the release.
+
+    There are no intervals where a private number of records is divided by, as it is of clipped
+    moments.
+    """
     if isinstance(release, ComposedMoments):
         assert isinstance(outcome, Outcome)
         return _clipped_details(spec, release, outcome)
     assert isinstance(outcome, Equations)
-    weighted = isinstance(spec.query.domain, Ball)
-    errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=weighted)
+    errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
     return {
         "smallest_eigenvalue_in_half_ranges": outcome.smallest,
         "ridge_in_half_ranges": outcome.ridge,
@@ -128,10 +130,13 @@ def _clipped_details(
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
-        "noise_of_moments_in_half_ranges": outcome.moments_std,
+        "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+    if spec.query.private_count:
+        return {**content, "records": outcome.weight * spec.query.records}
+    if outcome.centre_std:
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
     part = release.at(outcome.radius)

@@ -33,6 +33,7 @@ from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
 from matrixdp.practice.answers import Output
+from matrixdp.practice.people import first_records
 from matrixdp.practice.recommend import options
 from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
 from matrixdp.privacy.domain import Box
@@ -128,10 +129,13 @@ class _Private(BaseEstimator):
         account: that each fit is charged to, in place of ``fits``: an
             :class:`~matrixdp.practice.account.Account`, which clones share. One with a path also
             counts the fits of other processes.
+        per_person: how many records of each person count, the first ones, for a guarantee of
+            replacing all records of one person; who has how many is public. ``fit`` then takes
+            ``people``, a text or number per record that names its person.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
-            or the account are spent.
+        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, ``fits`` or
+            the account are spent, or ``people`` does not fit the records and ``per_person``.
     """
 
     epsilon: float = 1.0
@@ -140,6 +144,7 @@ class _Private(BaseEstimator):
     mechanism: str = RECOMMENDED
     fits: int = 1
     account: Account | None = None
+    per_person: int | None = None
 
     _mechanisms = (RECOMMENDED, CLIPPED)
 
@@ -169,10 +174,12 @@ class _Private(BaseEstimator):
         epsilon, delta = self.epsilon, self.delta
         release: Additive | ComposedMoments
         if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
-            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+            box = Box.cube(features, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
-            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            box = Box.cube(features + 1, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
             release = best.release
@@ -185,6 +192,21 @@ class _Private(BaseEstimator):
             return outcome.estimate, outcome.moments_std, noise
         estimate = centred(release.sample_once(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
+
+    def _counting(self, records: Array, people: ArrayLike | None) -> Array:
+        """Return the records that count, (k, m)."""
+        if (people is None) != (self.per_person is None):
+            raise InputError(
+                f"per_person is {self.per_person} and people are "
+                f"{'missing' if people is None else 'given'}; give both, or neither"
+            )
+        if people is None:
+            return records
+        assert self.per_person is not None
+        first = first_records(people, self.per_person)
+        check_consistent_length(records, first)
+        counting: Array = records[first]
+        return counting
 
     def _spend(self, release: Additive | InParts) -> None:
         """Charge a fit that can be drawn to the account, or count it."""
@@ -221,9 +243,9 @@ class Covariance(_Private):
     ((3, 3), True)
     """
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         box = _box(self.bounds, records.shape[1])
         estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
@@ -260,9 +282,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 
     n_components: int = field(default=1, kw_only=False)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         if not 1 <= self.n_components <= records.shape[1]:
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
@@ -327,13 +349,14 @@ class PrivateRidge(RegressorMixin, _Private):
 
     _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
+        rows = self._counting(np.column_stack([records, target]), people)
         x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
         box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
-        penalty = checks.not_negative(alpha=self.alpha) / len(records)
+        penalty = checks.not_negative(alpha=self.alpha) / len(rows)
         output = Output(
             "regression",
             box.middle,
@@ -341,7 +364,6 @@ class PrivateRidge(RegressorMixin, _Private):
             penalty=penalty,
             intercept=bool(self.fit_intercept),
         )
-        rows = np.column_stack([records, target])
         if self.mechanism == ADASSP:
             errors = self._fit_adaptively(box, rows, output)
         else:
@@ -360,7 +382,8 @@ class PrivateRidge(RegressorMixin, _Private):
             output = replace(output, middle=0 * box.middle, half=box.magnitudes)
             domain = about_zero(box)
             scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
-        query = NormalEquations(domain, len(rows), target=domain.features - 1)
+        last = domain.features - 1
+        query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
         release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
         self._spend(release)
         self.release_ = release

@@ -38,6 +38,14 @@ _NEIGHBOURS = {
     "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
     "number of records is public, and none is added or removed",
 }
+_PEOPLE = {
+    "replace": "all records of one person are replaced by any others, in the same places; who has "
+    "how many records is public",
+    "add_or_remove": "one person is added or removed, with all records; the numbers of people and "
+    "of records are private, and the stated one only sets the scale of the noise",
+    "zero_out": "all records of one person are zeroed out, to null records that add nothing to any "
+    "query; who has how many records is public, and none is added or removed",
+}
 
 
 def cautions(spec: Specification) -> list[str]:
@@ -67,7 +75,8 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     terms = {
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else fill,
-        "neighbours": _NEIGHBOURS[spec.neighbours],
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
+        "records_that_count": counted(spec) or None,
         "mechanism": best.name,
         "delta": spec.delta or extra,
     }
@@ -96,6 +105,17 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
+
+
+def counted(spec: Specification) -> str:
+    """Return in words which records count; nothing where all of them do."""
+    if spec.people is None:
+        return ""
+    return (
+        f"the first {spec.people.most} of each person, by the column {spec.people.column!r} and in "
+        "the order of the file; the others are left out, and what this changes is no noise, and "
+        "not stated here"
+    )
 
 
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.records,
-        "neighbours": spec.neighbours,
+        "neighbours": spec.query.adjacency,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
@@ -164,6 +164,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "importance": spec.importance,
         "label": spec.label,
         **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
@@ -280,7 +281,7 @@ def _prepare(
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec), public_count=not spec.private_count)
+    value = exact.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
@@ -302,12 +303,7 @@ def _intervals(spec: Specification, release: Additive, private: Array) -> dict[s
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals beside the receipt's; none where a ball weighs."""
-    return spec.kind in uncertainty.KINDS and not _is_weighted(spec)
-
-
-def _is_weighted(spec: Specification) -> bool:
-    """Return whether the entry of the constant is read from a release, as it is not 1."""
-    return spec.private_count or isinstance(spec.query.domain, Ball)
+    return spec.kind in uncertainty.KINDS and not spec.weighted
 
 
 def _true(spec: Specification) -> Array:
@@ -319,7 +315,7 @@ def _true(spec: Specification) -> Array:
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows, public_count=not spec.private_count)
+    value = exact.value(query, rows)
     output = spec.output.in_half_ranges
     private = value.T if query.yields == "matrix" else value
     if spec.constant:
@@ -328,29 +324,29 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield the records of the file as the query has them, if there are as many as stated.
+    """Yield the records that count, as the query has them, if there are as many as stated.
 
     Where their number is private, nothing depends on it.
     """
-    count, expected = 0, spec.query.records
-    for block in tables.blocks(spec.file, spec.columns, spec.fill):
+    count, expected, people = 0, spec.query.records, spec.people
+    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
         count += len(block)
-        if count <= expected or spec.private_count:
+        if count <= expected or spec.query.private_count:
             yield spec.scaled(block)
-    if count != expected and not spec.private_count:
+    if count != expected and not spec.query.private_count:
+        which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
-            f"{spec.file} has {plural(count, 'record')}, and the specification says "
+            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
 
 
 def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
     """Return what a noisy value says, (rows, columns), in the units of the output."""
-    weighted = _is_weighted(spec)
     if spec.kind == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)
         private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
-    return answers.answer(output, private, noise_std, weighted=weighted)
+    return answers.answer(output, private, noise_std, weighted=spec.weighted)
 
 
 def _written(spec: Specification, answer: Array) -> str:

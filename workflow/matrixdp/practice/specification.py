@@ -19,9 +19,11 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
 from matrixdp.practice.answers import WITH_CONSTANT, Output
+from matrixdp.practice.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
     ADJACENCIES,
     IdentityQuery,
     MeanQuery,
@@ -40,9 +42,7 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
-#: Neighbours that have one record more or less, of which the number is private; and the queries
-#: that have it in the constant of their records. What a record adds, zeroing it out takes away.
-ADD_OR_REMOVE = "add_or_remove"
+#: Queries that have a private number of records in the constant of these.
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
@@ -55,7 +55,8 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
+    *("missing", "public"),
 )
 #: Of each release, where there are several.
 _EACH = (
@@ -118,8 +119,8 @@ class Specification:
     #: intercept.
     alpha: float = 0.0
     intercept: bool = True
-    #: Whether the number of records is private, so that ``query.records`` only sets a scale.
-    private_count: bool = False
+    #: Whose records count, where whole people are protected.
+    people: People | None = None
     #: The most that the release may spend, where releases share a total by weights.
     mu: float | None = None
     #: Tells requests apart that are the same otherwise.
@@ -150,20 +151,25 @@ class Specification:
         """Whether the query's records have a constant, before their last column."""
         return self.query.features > len(self.columns)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether the entry of the constant is read from a release, as it is not 1."""
+        return self.query.private_count or isinstance(self.query.domain, Ball)
+
     def by(self, mechanism: str) -> Specification:
         """Return the same release by another mechanism, with the query that this one answers."""
         query, middle, half = _query(
             *(self.kind, mechanism, self.box, self.query.records, self.query.adjacency),
-            private_count=self.private_count,
+            per_person=self.query.per_person,
             intercept=self.intercept,
             radius=self.terms.get("radius"),
         )
         return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
 
     @property
-    def neighbours(self) -> str:
-        """The relation that a release protects under."""
-        return ADD_OR_REMOVE if self.private_count else self.query.adjacency
+    def relation(self) -> ledger.Relation:
+        """What neighbours differ in."""
+        return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
 
 
 def read(path: Path) -> Specification:
@@ -251,7 +257,7 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
     for key in _NEEDED:
         if key not in table:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label", "target"):
+    for key in ("file", "account", "label", "target", "person"):
         value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
@@ -288,14 +294,15 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     mechanism = checks.choice(
         (RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=table.get("mechanism", RECOMMENDED)
     )
+    people = _people(table, names)
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
     private_count = adjacency == ADD_OR_REMOVE
-    if private_count and (kind not in _COUNTED or mechanism in IN_PARTS):
+    if private_count and kind not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
-            "mechanisms of one part; take replace or zero_out"
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            "second_moments by the mechanism 'clipped'; take replace or zero_out"
         )
     public, intercept = table.get("public", False), table.get("intercept", True)
     for name, value in (("public", public), ("intercept", intercept)):
@@ -307,8 +314,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
             f"query {kind!r}"
         )
     query, middle, half = _query(
-        *(kind, mechanism, box, table["records"], "zero_out" if private_count else adjacency),
-        private_count=private_count,
+        *(kind, mechanism, box, table["records"], adjacency),
+        per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),
     )
@@ -364,7 +371,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
-        private_count=private_count,
+        people=people,
         alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
         intercept=intercept,
         label=table.get("label", ""),
@@ -379,12 +386,12 @@ def _query(
     records: int,
     adjacency: str,
     *,
-    private_count: bool,
+    per_person: int | None,
     intercept: bool,
     radius: object,
 ) -> tuple[Query, Array, Array]:
     """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
-    constant = kind in WITH_CONSTANT or private_count
+    constant = kind in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
     if mechanism in IN_PARTS:
         constant = mechanism == ADASSP and intercept
     features = box.features + constant
@@ -396,14 +403,39 @@ def _query(
     elif kind == "second_moments" or (mechanism == ADASSP and not intercept):
         middle, half = np.zeros(box.features), box.magnitudes
         domain = about_zero(box)
+    relation = domain, records, adjacency
     if mechanism == ADASSP:
-        return NormalEquations(domain, records, adjacency, features - 1), middle, half
-    return QUERIES[kind](domain, records, adjacency), middle, half
+        return NormalEquations(*relation, features - 1, per_person=per_person), middle, half
+    return QUERIES[kind](*relation, per_person=per_person), middle, half
 
 
 def about_zero(box: Box) -> Box:
     """Return the bounds of records of a box in units of its largest sizes."""
     return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
+
+
+def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
+    """Return whose records count, where the specification of the columns ``names`` says it."""
+    if "person" not in table and "per_person" not in table:
+        return None
+    for key in ("person", "per_person"):
+        if key not in table:
+            raise InputError(
+                f"{key} is missing; person names the column of people, and per_person how many "
+                "records of each count"
+            )
+    person, most = table["person"], checks.count(per_person=table["per_person"])
+    if person in names:
+        raise InputError(
+            f"person is {person!r}, which is among the bounds; a column that names people is not "
+            "released, so leave it out of them"
+        )
+    if "adjacency" not in table:
+        raise InputError(
+            "adjacency is missing beside person; add_or_remove hides who is in the file and with "
+            "how many records, replace and zero_out hide their values alone, so state one"
+        )
+    return People(person, most)
 
 
 def _fill(box: Box, names: list[str], missing: object) -> Array:

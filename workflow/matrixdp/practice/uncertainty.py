@@ -2,7 +2,8 @@
 
 An interval contains what the same records, within their bounds, give without noise. Clipping, the
 ridge of a regression and the sample itself are no part of it. All entries of an interval hold at
-once. They are post-processing: noise is simulated from its calibration, with a fixed seed.
+once. They are post-processing: noise is simulated from its calibration, with a fixed seed. Records
+that are left out, as their people have more than count, are no part of it either.
 
 With noisy moments S + N, mean a + n and covariance C = S - a a^T, what is released is off C by
 N - b n^T - n b^T + n n^T for the noisy mean b. So bounds on N and n, which hold together with the
@@ -226,7 +227,7 @@ def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
     Nothing for queries that have intervals of their own, as those depend on what is released, and
     where a private number of records is divided by.
     """
-    if spec.private_count:
+    if spec.query.private_count:
         return {}
     widths = release.interval(LEVEL)
     if spec.kind == "second_moments":
