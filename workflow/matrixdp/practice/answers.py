@@ -213,7 +213,8 @@ def _simulated_lines(
         return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
     inner, exact, products = release.simulated, moments[:-1, :-1], moments[:-1, -1]
     blocks = inner.explaining.sample(exact, [stream] * _DRAWS)
-    blocks[:, features:, features:] = exact[features:, features:]
+    if not release.query.private_count:
+        blocks[:, features:, features:] = exact[features:, features:]
     ridge = inner.ridge_of(exact, stream.standard_normal(_DRAWS))
     noisy = products + inner.target_std * stream.standard_normal((_DRAWS, len(products)))
     inverse = np.linalg.pinv(lifted(blocks, ridge), hermitian=True)
