@@ -126,7 +126,7 @@ def test_no_message_shows_a_value(folder, capsys, text):
 
 
 def account(*releases, **total):
-    books = ledger.begin(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), ledger.Relation("replace"))
     for one in releases:
         books = ledger.add(books, ledger.entry(one))
     return books

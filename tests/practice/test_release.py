@@ -657,7 +657,7 @@ def mean(epsilon=1.0, mechanism=None):
 
 def account(*releases, **total):
     """Return an account of a total, and of these releases."""
-    books = ledger.begin(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), ledger.Relation("replace"))
     for one in releases:
         books = ledger.add(books, ledger.entry(one))
     return books
