@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression
 import matrixdp as mdp
 from matrixdp import cli, own, safe
 from matrixdp.audit import evidence
-from matrixdp.practice import choices, specification
+from matrixdp.mechanisms.clipped import ChosenByHistogram
+from matrixdp.practice import choices, release, specification
 from matrixdp.privacy import exact
 
 SPECIFICATION = """
@@ -104,10 +105,10 @@ def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
 def test_more_records_than_float64_holds_exactly_are_as_close(monkeypatch):
     monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
     query = mdp.SecondMomentQuery(mdp.Box.cube(2, -1.0, 1.0), 10, "add_or_remove")
-    release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
-    law, _, budget = release.whitened
+    calibrated = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    law, _, budget = calibrated.whitened
     for count in (10, 1e6, 1e8, 1e10, 1e15):
-        one, other = (release.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
+        one, other = (calibrated.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
         assert np.linalg.norm(law.whiten(other - one)) <= budget * (1 + 1e-6)
     assert np.isfinite(other).all()
 
@@ -167,6 +168,16 @@ def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch
     assert table == pytest.approx(about.T @ about / count * np.outer(UPPER, UPPER), rel=1e-3)
 
 
+@pytest.mark.parametrize("query", ["covariance", "second_moments"])
+def test_errors_on_the_file_are_those_of_its_true_number(tmp_path, monkeypatch, query):
+    """Without noise and clipping nothing is off, though twice as many records were stated."""
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(ChosenByHistogram, "_best", lambda self, *_: np.zeros(1, int))
+    spec = specification.read(written(tmp_path, query, people(400), 800, CLIPPED))
+    (off,) = release.compare(spec, times=1).values()
+    assert off < 1e-4
+
+
 @pytest.mark.parametrize(
     ("query", "more", "sentence"),
     [
@@ -185,15 +196,15 @@ def test_queries_that_do_not_count_are_refused(tmp_path, query, more, sentence, 
 
 def test_in_python_a_sum_is_over_the_stated_number():
     query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
-    release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
-    assert release.statement.adjacency == "add_or_remove"
-    assert "one record is added or removed" in release.explain()
+    added = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    assert added.statement.adjacency == "add_or_remove"
+    assert "one record is added or removed" in added.explain()
     for count in (0, 100, 1000):
-        (entry,) = release.sample_once(np.ones((count, 1)))[0]
-        assert entry == pytest.approx(count / 400, abs=6 * release.noise_std)
+        (entry,) = added.sample_once(np.ones((count, 1)))[0]
+        assert entry == pytest.approx(count / 400, abs=6 * added.noise_std)
     account = mdp.Account(epsilon=2, delta=1e-5, adjacency="add_or_remove")
-    account.spend(release)
-    assert account.events()["events"][0]["noise_multiplier"] == pytest.approx(1 / release.mu)
+    account.spend(added)
+    assert account.events()["events"][0]["noise_multiplier"] == pytest.approx(1 / added.mu)
     with pytest.raises(mdp.InputError, match="the records themselves show their number"):
         mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
 
