@@ -120,9 +120,9 @@ def _worst(part: Part, stream: np.random.Generator) -> float:
     def white(release: GaussianRelease) -> float:
         query, whiten = release.query, release.noise.whiten
         if isinstance(query, ShellQuery):
-            # All records of a person move from one shell to another, or come to one.
-            indicators = query.group * np.eye(query.features)[:, :2] / query.records
-            change = indicators[:, :1] - (0 if query.private_count else indicators[:, 1:])
+            # All records of a person move from one shell to another, or are added to one.
+            moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
+            change = query.group * np.eye(query.features)[:, :2] @ moves / query.records
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

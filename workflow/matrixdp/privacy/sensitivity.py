@@ -112,12 +112,12 @@ class _Query:
 
     @property
     def group(self) -> int:
-        """The most records in which neighbours differ."""
+        """Largest number of records in which neighbours differ."""
         return self.per_person or 1
 
     @property
     def people(self) -> float:
-        """n over the records of a group, the divisor of what an average changes by."""
+        """n over the size of a group, which divides the change of a sum by one record."""
         return self.records / self.group
 
     @property
@@ -145,7 +145,7 @@ class _ShiftQuery(_Query):
 
     @property
     def _shared(self) -> float:
-        """What the largest change of one record is divided by, to be that of a group in l2."""
+        """Divisor of one record's largest change that gives the group's change in l2."""
         return float(1 / np.sqrt(self.group))
 
     @property
