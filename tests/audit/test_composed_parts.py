@@ -14,7 +14,13 @@ from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.mechanisms.composed import Composed, clipped_moments
 from matrixdp.practice import specification
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    ADJACENCIES,
+    Ball,
+    Box,
+    SecondMomentQuery,
+)
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 DOMAINS = {
@@ -23,11 +29,14 @@ DOMAINS = {
     "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
     "ball": Ball(2.0, 3),
 }
-CASES = [*product(DOMAINS, ADJACENCIES, (True, False))]
+PER_PERSON = 3
+CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), (True, False), (None, PER_PERSON))]
+#: Cases of `make test`.
+FEW = {1, *range(0, len(CASES), 7)}
 
 
-def built(domain="cube", adjacency="replace", about_mean=True, **budget):
-    query = SecondMomentQuery(DOMAINS[domain], 60, adjacency)
+def built(domain="cube", adjacency="replace", about_mean=True, per_person=None, **budget):
+    query = SecondMomentQuery(DOMAINS[domain], 60, adjacency, per_person=per_person)
     return clipped_moments(query, **{**BUDGET, **budget}, about_mean=about_mean)
 
 
@@ -37,10 +46,9 @@ def executed(release):
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_all_cases_are_executed_as_declared_and_tight(case, request):
-    if case % 5 and not request.config.getoption("--long", default=False):
+    if case not in FEW and not request.config.getoption("--long", default=False):
         pytest.skip("make faults runs all cases")
-    domain, adjacency, about_mean = CASES[case]
-    release = built(domain, adjacency, about_mean)
+    release = built(*CASES[case])
     finding = executed(release)
     assert finding.other == 0
     assert 0.99 < finding.mu <= 1 + 1e-9
@@ -81,6 +89,28 @@ def shrunk(release, name, factor):
 @pytest.mark.parametrize("name", ["mean", "lengths", "moments"])
 def test_one_percent_less_noise_of_a_part_is_found(name):
     assert executed(shrunk(built(), name, 0.99)).mu > 1 + 1e-4
+
+
+@pytest.mark.parametrize("adjacency", ["replace", ADD_OR_REMOVE])
+@pytest.mark.parametrize("name", ["mean", "lengths", "moments"])
+def test_noise_for_one_record_of_a_person_is_found(name, adjacency):
+    release = shrunk(built("ball", adjacency, per_person=PER_PERSON), name, 1 / PER_PERSON)
+    assert executed(release).mu > 1.15
+
+
+@pytest.mark.parametrize("about_mean", [True, False])
+def test_noise_that_is_calibrated_to_one_record_serves_no_person(about_mean):
+    one, several = (built(about_mean=about_mean, per_person=k) for k in (None, PER_PERSON))
+    with pytest.raises(NoGuarantee, match="the parts spend"):
+        replace(several, simulated=one.simulated)
+
+
+def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
+    """In a ball sqrt(2) times less on moments about the mean, and as much less on counts."""
+    replaced, added = (built("ball", name) for name in ("replace", ADD_OR_REMOVE))
+    assert replaced.noise_std == pytest.approx(np.sqrt(2) * added.noise_std, rel=1e-6)
+    stds = [release.parts[1].releases[0].noise_std for release in (replaced, added)]
+    assert stds[0] == pytest.approx(np.sqrt(2) * stds[1], rel=1e-6)
 
 
 def test_parts_that_spend_more_than_the_whole_are_refused():

@@ -29,7 +29,8 @@ def mean(epsilon=1.0, mechanism=None, adjacency="replace"):
 
 
 def test_it_adds_up_as_the_command_line_does():
-    account, books = mdp.Account(**TOTAL), ledger.begin(ledger.total(TOTAL), "replace")
+    account = mdp.Account(**TOTAL)
+    books = ledger.begin(ledger.total(TOTAL), ledger.Relation("replace"))
     for release in (mean(0.5), mean(0.3), mean(0.2)):
         account.spend(release)
         books = ledger.add(books, ledger.entry(release))

@@ -17,7 +17,7 @@ def calibrated(query=ONE, mechanism=None, epsilon=1.0, delta=1e-6):
 
 def account(*releases, **total):
     """Return an account of a total, and of these releases."""
-    books = ledger.begin(ledger.total(total), "replace")
+    books = ledger.begin(ledger.total(total), ledger.Relation("replace"))
     for one in releases:
         books = ledger.add(books, ledger.entry(one))
     return books

@@ -1,7 +1,7 @@
 """A search for the neighbouring data sets on which a query changes most.
 
-It uses no declaration of :mod:`matrixdp.privacy.sensitivity`. Changes follow from the definition of
-the query and the public domain alone, so that both can be compared.
+It uses no declared sensitivity of :mod:`matrixdp.privacy.sensitivity`, so that the two can be
+compared. Changes follow from the definition of the query and the public domain alone.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 
-#: The objective: maps changes (searches, m, n') to one number each.
+#: Objective of a search: a function from changes (searches, m, n') to numbers (searches,).
 Size = Callable[[Array], Array]
 
+#: Number of pairs of records at which a search starts.
 STARTS = 48
 
-#: Pairs that continue in small steps, and the number of halvings of the step.
+#: Number of pairs that continue in small steps, and of halvings of the step.
 FINALISTS, HALVINGS = 8, 24
 
-#: How many sides of a pair vary; where a record is zeroed out, or comes, the other one is 0.
+#: Number of sides of a pair that vary; where a record is zeroed out or added, the other one is 0.
 SIDES = {"replace": 2, "zero_out": 1, ADD_OR_REMOVE: 1}
 
-#: Random moves of a search in a ball, for each record of a person.
+#: Number of random moves of a search in a ball, for each record of a person.
 STEPS = 400
 
 
@@ -63,7 +64,7 @@ def changes(query: Query, records: Array, others: Array) -> Array:
 
 
 def contributions(query: Query, records: Array) -> Array:
-    """Return the terms of records in f, without an average's division by n."""
+    """Return the terms of records in f, before an average divides by n."""
     rows = records.reshape(len(records), -1, query.features)
     columns = np.swapaxes(rows, 1, 2)
     if isinstance(query, IdentityQuery):
@@ -76,13 +77,13 @@ def contributions(query: Query, records: Array) -> Array:
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
-    """Return the neighbours of the largest change, by search from many starts.
+    """Return the neighbours with the largest change that a search from many starts reaches.
 
     In a box, one coordinate at a time moves to its lower bound, its upper bound or 0, as long as
-    that helps. The best pairs and the starts then move by smaller and smaller steps. In a ball, the
-    search accepts random moves that help. The result is attained, and so a lower bound on the
-    supremum. ``zero_out`` compares with a record of zeros. The records of one person are moved as
-    one record of as many times the features.
+    that enlarges the change. The best pairs and the starts then move by smaller and smaller steps.
+    In a ball, the search accepts random moves that enlarge the change. The result is attained, and
+    so a lower bound on the supremum. ``zero_out`` compares with a record of zeros. The records of
+    one person move as one record with as many times the features.
     """
     sides = SIDES[query.adjacency]
     pair = _starts(query, stream)
@@ -116,7 +117,7 @@ def _within(domain: Ball, pair: Array) -> Array:
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:
-    """Return pairs of records, shape (2, starts, m): random pairs and the corners of the domain."""
+    """Return pairs of records, shape (2, STARTS, m): random ones, and corners of the domain."""
     domain, m = query.domain, query.features * query.group
     if isinstance(domain, Ball):
         pair = stream.standard_normal((2, STARTS, query.group, query.features))
@@ -156,7 +157,15 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
 def _move(
     pair: Array, values: Array, place: tuple[int, int], levels: Array | float, value: Size
 ) -> None:
-    """Move a coordinate of pairs to other levels, in place, where that helps."""
+    """Change one coordinate of each pair, in place, where that increases its value.
+
+    Args:
+        pair: pairs of records, shape (2, searches, m).
+        values: their objectives, shape (searches,), which are updated too.
+        place: (index of the record in its pair, index of the coordinate).
+        levels: new values of the coordinate, shape (searches,) or one number.
+        value: objective of pairs.
+    """
     side, i = place
     moved = pair.copy()
     moved[side, :, i] = levels

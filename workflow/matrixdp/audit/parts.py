@@ -1,4 +1,4 @@
-"""Real releases in several parts under audit: the noise of each part, and replays of all parts.
+"""The audit of real releases in several parts: the noise of each part, and replays of all parts.
 
 Records may enter such a release through the answers of its parts alone. So a program that receives
 the same noisy answers on other records must give the same release. A program that reads the data
@@ -22,17 +22,17 @@ from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import MeanQuery
 
-#: Measures of a regression, from which parts of their own are made, see :mod:`sensitivities`.
+#: Measures of :mod:`sensitivities` for the parts of a regression, by the parts' queries.
 _MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
 
-#: Replayed pairs of data sets that are far apart, and replayed pairs of neighbours; and the sizes,
-#: in turns, of the records that neighbours share.
+#: Number of replayed pairs of data sets that are far apart, and of replayed pairs of neighbours.
+#: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
 
 
 class Answers:
-    """Answers of parts: with noise from a seed, or the noisy answers of an earlier run."""
+    """Noisy answers of parts, with noise from a seed or repeated from an earlier run."""
 
     def __init__(self, release: Composed, seed: int, noisy: list[Array] | None = None) -> None:
         self._parts = iter(release.parts)
@@ -130,9 +130,9 @@ def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float
             unit = whiten(np.eye(query.features)[:, :1])
             return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
         if isinstance(query, ShellQuery):
-            # All records of a person move from one shell to another, or come to one.
-            indicators = query.group * np.eye(query.features)[:, :2] / query.records
-            change = indicators[:, :1] - (0 if query.private_count else indicators[:, 1:])
+            # All records of a person move from one shell to another, or are added to one.
+            moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
+            change = query.group * np.eye(query.features)[:, :2] @ moves / query.records
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

@@ -16,10 +16,10 @@ The specification is a small TOML file (docs/own_matrix.md explains every key)::
 Several releases that share the total by their weights stand each under [[release]], with a query of
 its own and weight = 2 or any other (default: 1), and without an epsilon.
 
-Where people have several rows, person = "patient" names the column of their names and per_person = 5
-says how many rows of each count, the first ones: all rows of one person are then protected, in the
-sense of adjacency = "add_or_remove" (who is there, and with how many rows), "replace" or "zero_out"
-(values alone).
+Where people have several rows, person = "patient" names the column that identifies them, and
+per_person = 5 how many rows of each count, the first ones. All rows of one person are then
+protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
+values, under "replace" and "zero_out" the values alone.
 
 The account of all releases is beside the file, or where account = "..." says. A missing value gets
 the middle of its bounds, or what missing = {age = 40} says. Under missing = "refuse" it ends the

@@ -1,4 +1,4 @@
-"""What a person reads from a noisy value: post-processing, which costs no privacy."""
+"""Answers from noisy values: post-processing, which costs no privacy."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy.domain import Ball
 
-#: Shares of their bounds that the columns of simulated records fill, and the share of the target's
-#: variance that the other columns explain.
+#: Simulated records: shares of their bounds that the columns fill, and R^2 of the true regression.
 FILLED, EXPLAINED = (1.0, 0.25), 0.5
 
-#: Draws of noise in a simulation, and their seed: nothing private depends on them.
+#: Number of draws of noise in a simulation, and their seed; no private noise depends on them.
 _DRAWS, _SEED = 200, 0
 
-#: Queries on second moments of records with a constant, from which their mean follows.
+#: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
 
 
 def components(covariance: Array) -> Array:
     """Return the eigenvectors (m, m) in rows, the one of the largest eigenvalue first.
 
-    An eigenvector has no sign; here the sum of its entries is not negative.
+    The sign of an eigenvector is free; here the sum of its entries is not negative.
     """
     vectors: Array = np.linalg.eigh(covariance)[1][:, ::-1].T
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
@@ -35,17 +34,17 @@ def components(covariance: Array) -> Array:
 
 @dataclass(frozen=True)
 class Output:
-    """What is read from a noisy value, and in which units.
+    """Query, units and options of an answer.
 
     Attributes:
-        query: what is asked for: records, mean, second_moments, covariance, components,
+        query: name of the query: records, mean, second_moments, covariance, components,
             first_component or regression.
-        middle, half: of the columns, (m,) each, of a regression (x, y); of second moments the
-            middle is 0.
-        number: of components, 1 to m.
-        penalty: of the squares of coefficients, beside the mean squared error: scikit-learn's alpha
-            over the number of records.
-        intercept: whether a regression has one; otherwise it goes through the records' own zero.
+        middle, half: middle and half range of the columns, (m,) each, those of a regression in the
+            order (x, y); the middle is 0 for second moments.
+        number: number of components, 1 to m.
+        penalty: factor of the squared coefficients beside the mean squared error, that is,
+            scikit-learn's alpha over the number of records.
+        intercept: whether the line has an intercept; otherwise it goes through the unscaled origin.
     """
 
     query: str
@@ -67,7 +66,7 @@ class Output:
         return sizes
 
     def ridge(self, noise_std: float) -> Array:
-        """Return the ridge on each column x in half ranges (m - 1,): the noise's, and a penalty."""
+        """Return the ridge on each column x in half ranges (m - 1,), with that of the noise."""
         return self.penalties + moments_ridge(noise_std, len(self.half) - 1)
 
     def in_units(self, slopes: Array, shift: Array) -> tuple[Array, Array]:
@@ -81,9 +80,9 @@ def line(output: Output, estimate: Centred, noise_std: float) -> tuple[Array, fl
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:
-        output: of the regression.
+        output: units and options of the regression.
         estimate: mean and covariance of (x, y), in half ranges around the middle.
-        noise_std: of the noise in them, which asks for a ridge on x.
+        noise_std: standard deviation of their noise, which sets a ridge on x.
     """
     if not output.intercept:
         mean = estimate.mean + output.middle / output.half
@@ -104,16 +103,16 @@ def spectrum(covariance: Array) -> tuple[Array, Array]:
 def answer(
     output: Output, private: Array, noise_std: float, *, weighted: bool = False
 ) -> Array:
-    """Return what a noisy value says, (rows, columns), in the columns' own units.
+    """Return the answer that a noisy value gives, (rows, columns), in the columns' own units.
 
-    A covariance (m, 1 + m) has the mean before it. Components (``number``, 2 + m) are those of
-    columns in half ranges, each after its eigenvalue and the share of this in the total.
+    A covariance (m, 1 + m) starts with the column of means. Components (``number``, 2 + m) are of
+    columns in half ranges. Each row starts with the eigenvalue and its share of the total variance.
 
     Args:
-        output: what is asked for.
-        private: the noisy value on records in half ranges around the middle, (n, m) for records,
+        output: query, units and options of the answer.
+        private: noisy value on records in half ranges around the middle, (n, m) for records,
             (1, m) for a mean, otherwise second moments.
-        noise_std: of its noise.
+        noise_std: standard deviation of its noise.
         weighted: whether a ball, and no box, bounds the records.
     """
     if output.query in ("records", "mean"):
@@ -124,7 +123,7 @@ def answer(
 
 
 def about_mean(output: Output, estimate: Centred, noise_std: float) -> Array:
-    """Return what a mean and covariance in half ranges say; see :func:`answer`."""
+    """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
     half = output.half
     if output.query == "covariance":
         mean = np.clip(estimate.mean, -1, 1) * half + output.middle
@@ -145,8 +144,8 @@ def solve(
     They are those of x, or of (x, 1) where there is an intercept, which the ridge then shrinks too.
 
     Args:
-        output: of the regression.
-        equations: as they were released, in half ranges about the middle.
+        output: units and options of the regression.
+        equations: noisy normal equations in half ranges about the middle.
         weighted: whether a ball, and no box, bounds the records; otherwise the entry of the
             constant is 1.
     """
@@ -186,9 +185,10 @@ def simulated_fit(
     They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
 
     Args:
-        release: of second moments of (x, 1, y) in half ranges, in a box; or of normal equations.
-        share: of the bounds that columns fill, above 0 and at most 1.
-        intercept: whether normal equations have the constant.
+        release: calibrated mechanism for second moments of (x, 1, y) in half ranges, in a box; or
+            for normal equations.
+        share: share of the bounds that columns fill, above 0 and at most 1.
+        intercept: whether the normal equations hold the constant 1.
     """
     constant = intercept or isinstance(release, Additive)
     features, variance = release.query.features - 1 - constant, share**2 / 3
@@ -223,7 +223,7 @@ def _simulated_lines(
 
 
 def regression_outlook(release: Additive | ComposedEquations, *, intercept: bool = True) -> str:
-    """Return in a sentence what noise means for the predictions of a regression.
+    """Return a sentence on how well a regression predicts in spite of the noise.
 
     The arguments are those of :func:`simulated_fit`.
     """

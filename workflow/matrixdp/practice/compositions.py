@@ -1,4 +1,4 @@
-"""Releases in several parts: how they stand beside the others, and what they answer."""
+"""Composed releases, which have several parts, as options with answers and receipts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from matrixdp.practice.specification import Specification
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
-#: What a receipt states beside the noise.
+#: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
     "from long records is no noise, and not stated here"
@@ -36,12 +36,12 @@ RIDGE = (
 
 
 def options(spec: Specification, delta: float) -> list[recommend.Option]:
-    """Return the release in parts that is asked for, as the only option.
+    """Return the release in parts for a specification, as the only option.
 
-    The error of clipped moments is the worst of all radii, each filled by the records.
+    The error of clipped moments is the largest over all radii, with records that fill the radius.
 
     Raises:
-        InputError: there is no safe noise at this guarantee.
+        InputError: no safe noise gives this guarantee.
     """
     query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
     if isinstance(query, NormalEquations):
@@ -67,7 +67,7 @@ def _filled(release: GaussianRelease) -> float:
 
 
 def says(spec: Specification, best: recommend.Option) -> str:
-    """Return what the noise of clipped moments means, in plain words."""
+    """Return the size of the noise of clipped moments, in plain words."""
     if spec.kind == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
@@ -79,7 +79,7 @@ def says(spec: Specification, best: recommend.Option) -> str:
 
 
 def in_words(release: Composed) -> list[str]:
-    """Return what each part spends, a sentence each."""
+    """Return a line on the budget of each part."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in release.costs
@@ -96,7 +96,7 @@ def deviations(release: ComposedEquations) -> dict[str, float]:
 
 
 def answer(spec: Specification, output: Output, outcome: Outcome | Equations) -> Array:
-    """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
+    """Return the answer of a release, as :func:`matrixdp.practice.answers.answer` does."""
     if isinstance(outcome, Equations):
         return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
     if spec.kind == "second_moments":
@@ -107,10 +107,9 @@ def answer(spec: Specification, output: Output, outcome: Outcome | Equations) ->
 def details(
     spec: Specification, release: InParts, outcome: Outcome | Equations
 ) -> dict[str, Any]:
-    """Return what the parts answered, and intervals; both are as private as the release.
+    """Return the answers of the parts and intervals; the guarantee covers both.
 
-    There are no intervals where a private number of records is divided by, as it is of clipped
-    moments.
+    Answers that are divided by a private number of records have no intervals.
     """
     if isinstance(release, ComposedMoments):
         assert isinstance(outcome, Outcome)

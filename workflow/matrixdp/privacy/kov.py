@@ -1,8 +1,8 @@
 """Composition of (epsilon, delta)-DP releases (Kairouz, Oh & Viswanath, IEEE Trans. IT 63, 2017).
 
-The guarantee of k releases together by Theorem 3.4, or exactly for the worst such releases by
-Theorem 3.3; and the guarantee that each of them may have. Results are rounded to the side that
-promises less privacy.
+Theorem 3.4 bounds the guarantee of k releases together, and Theorem 3.3 states it exactly for the
+worst such releases. Here both are inverted, to the guarantee of each release. Results are rounded
+to the side that promises less privacy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matrixdp.checks import Array
 
 Mask = NDArray[np.bool_]
 
-#: Shares of delta that KOV's slack may take; 0 is basic composition.
+#: Shares of delta that the slack of the theorems may take; 0 is basic composition.
 SHARES = np.linspace(0, 0.99, 100)
 THEOREMS = ("3.3", "3.4")
 
@@ -52,11 +52,11 @@ def _kov_terms(epsilon: Array, releases: int, slack: Array) -> list[Array]:
 def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
     """Return delta of the composition of pure releases (KOV, Theorem 3.3).
 
-    It is exact for the worst such releases, randomised response with odds e^epsilon for the truth.
-    The theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
-    Each release lies with probability 1 / (1 + e^epsilon), and l lies of k make a privacy loss of
-    (k - 2 l) epsilon. If the loss exceeds the total for l <= m, delta is
-    P(l <= m) - e^total Q(l <= m), where Q has the opposite odds.
+    It is exact for the worst such releases: randomised response, which is false with probability
+    1 / (1 + e^epsilon). If l of k responses are false, the privacy loss is (k - 2 l) epsilon. Let m
+    be the largest l whose loss exceeds the total. Then delta is P(l <= m) - e^total Q(l <= m),
+    where Q has the opposite odds. The theorem states this at total = (k - 2 i) epsilon; in between,
+    the same sum is the exact curve.
     """
     most = np.ceil((releases - total / epsilon) / 2) - 1
     m = np.clip(most, 0, releases - 1)
@@ -71,10 +71,10 @@ def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
 def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4") -> Guarantee:
     """Return guarantees for each of k releases that are together (epsilon, delta)-DP.
 
-    The slack of KOV's theorem takes one of ``SHARES`` of delta, and the releases share the rest.
-    The theorem is ``3.4``, or ``3.3`` for the exact composition. More slack gives the releases a
-    larger epsilon and a smaller delta. The best split depends on the mechanism; all splits are
-    returned, as arrays of the shape of ``SHARES``.
+    The slack of the theorem takes one of ``SHARES`` of delta, and the releases share the rest.
+    ``theorem`` is ``3.4``, or ``3.3`` for the exact composition. More slack gives each release a
+    larger epsilon and a smaller delta. The best split depends on the mechanism, so that all splits
+    are returned, as arrays of the shape of ``SHARES``.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)
@@ -94,7 +94,7 @@ def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4")
 
 
 def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
-    """Return the largest epsilon of one release: the largest root of the three terms."""
+    """Return the largest epsilon of each release by Theorem 3.4: the largest root of its terms."""
     none = np.zeros_like(slack)
     roots = [np.full_like(slack, epsilon / releases)]
     for index in range(2):

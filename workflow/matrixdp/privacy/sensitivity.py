@@ -1,4 +1,4 @@
-"""The largest change of a query's value by one record, from public bounds alone.
+"""Queries and their sensitivities: the largest change of a value by one record.
 
 A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
@@ -9,21 +9,22 @@ under ``replace`` by any other record, under ``zero_out`` by a null record, and 
 
 The null record is abstract. It need not lie in the domain, and every query maps it to zeros: it
 adds nothing to a mean or to second moments, and its column of the identity query is 0. So
-``zero_out`` means one relation for all queries, even if their units have different zeros. Let M_1
-and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2)
-is then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'),
-M_2's for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
-too. Nothing follows for data sets of n - 1 records: that is ``add_or_remove``.
+``zero_out`` is the same relation for all queries, even if their units have different zeros. Let M_1
+and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2) is
+then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'). M_2's
+holds for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
+included. Nothing follows for data sets of n - 1 records: that relation is ``add_or_remove``.
 
-Under ``add_or_remove`` a query is a sum over any number of records, divided by the public number
-``records``. A record adds to the sum what zeroing it out takes away: sensitivities are those of
-``zero_out``. The identity query has no such relation: its shape is the number of records.
+Under ``add_or_remove`` the value is a sum over any number of records, divided by the public number
+``records``. Adding a record changes the sum as much as zeroing it out does, so that sensitivities
+are those of ``zero_out``. The identity query has no such relation: its shape shows n.
 
-With ``per_person`` = k neighbours differ in all records of one person, who has k at most. They stay
-in their places under ``replace`` and ``zero_out``, where it is public who has how many. A sum then
-changes by k changes of one record at most. By the triangle inequality its sensitivity is k times
-that of one record in every norm; k equal records attain it wherever one does. The identity query
-changes in k columns: k times in the l1 norm and sqrt(k) times in the l2 norm.
+With ``per_person`` = k, neighbours differ in all records of one person, who has k at most. Under
+``replace`` and ``zero_out`` these stay in their places, and it is public who has how many. A sum
+changes by k changes of one record. By the triangle inequality its sensitivity is at most k times
+that of one record, in every norm; k equal records attain it wherever one record does. The identity
+query changes in k columns: its sensitivity is k times as large in the l1 norm, and sqrt(k) times in
+the l2 norm.
 
 For Gaussian noise the guarantee depends on ``mu``, the supremum over neighbours of the whitened
 shift (Dong, Roth & Su 2022). The supremum is over the *structured* set of shifts that neighbours
@@ -47,7 +48,7 @@ from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 ADJACENCIES = ("replace", "zero_out")
 ADD_OR_REMOVE = "add_or_remove"
 
-#: Factor by which computed norms and moments may exceed their bounds; bounds of entries are exact.
+#: Tolerance factor for rounding in computed norms and moments; bounds of entries have none.
 ROUNDING = 1 + 1e-9
 
 
@@ -65,28 +66,28 @@ class _Query:
     Each query has a ``name``, the kind of output that it ``yields`` (as ``Release.yields``), the
     ``shape`` of its value, and:
 
-    - ``sides``: half-widths (m,) of the box over which the privacy of directional noise is decided;
-      for the identity query it holds the shift of the record that differs, for second moments the
-      record itself;
+    - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
+      identity query and the mean it bounds the shift of the column that changes, for second moments
+      the record itself;
     - ``l1`` and ``l2``: largest change of the value in the entrywise l1 and the Frobenius norm;
     - ``paper_l2``: the l2 sensitivity as the MVG paper states it (section 8);
     - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
-    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
-      variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
+    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
+      variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
     - ``rounding``: largest error of a computed value beyond the roundings of exact sums, 0 for most;
     - ``check(value)``: the value as an array; InputError if it is outside the public bounds, which
       a sum over a private number of records does not have;
-    - ``value(records)``: the exact value on a data matrix (..., m, n). A ball is enforced: longer
-      records are first clipped to it. A box is declared: ``check`` refuses values outside.
+    - ``value(records)``: the exact value on a data matrix (..., m, n). Records longer than a ball's
+      radius are first clipped. A box does not clip: ``check`` refuses values outside.
 
     Args:
         domain: public bounds of one record.
-        records: public number of records, n; under ``add_or_remove`` a public guess of it, by which
-            sums are divided.
-        adjacency: ``replace``, ``zero_out`` or ``add_or_remove``, see the head of this file.
-        per_person: the most records of one person, where neighbours differ in all of these; None
-            where they differ in one record.
+        records: public number of records, n; under ``add_or_remove`` a public guess of it, which
+            divides sums.
+        adjacency: ``replace``, ``zero_out`` or ``add_or_remove``, see the docstring of this module.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
     """
 
     domain: Box | Ball
@@ -117,12 +118,12 @@ class _Query:
 
     @property
     def group(self) -> int:
-        """The most records in which neighbours differ."""
+        """Largest number of records in which neighbours differ."""
         return self.per_person or 1
 
     @property
     def people(self) -> float:
-        """n over the records of a group, the divisor of what an average changes by."""
+        """n over the size of a group, which divides the change of a sum by one record."""
         return self.records / self.group
 
     @property
@@ -139,18 +140,18 @@ class _Query:
 
 
 class _ShiftQuery(_Query):
-    """A query in which one record shifts a column by its values over ``divisor``."""
+    """A query in which one record shifts one column, by its values over ``divisor``."""
 
     yields = "matrix"
 
     @property
     def divisor(self) -> int:
-        """The number of records for a mean, 1 otherwise."""
+        """Number of records for a mean, 1 for the identity query."""
         return 1
 
     @property
     def _shared(self) -> float:
-        """What the largest change of one record is divided by, to be that of a group in l2."""
+        """Divisor of one record's largest change that gives the group's change in l2."""
         return float(1 / np.sqrt(self.group))
 
     @property
@@ -160,10 +161,10 @@ class _ShiftQuery(_Query):
 
     @property
     def sides(self) -> Array:
-        """Largest change of each feature of the column that changes, shape (m,).
+        """Largest change of each feature in the column that one record shifts, shape (m,).
 
-        Of k columns that change, each by y_i, the largest sum_i |y_i|^2 in any norm is that of one
-        column in a box sqrt(k) times as wide.
+        Of k columns that a person shifts, the sum of squared norms is largest where all are alike:
+        that of one column in a box sqrt(k) times as wide.
         """
         if isinstance(self.domain, Ball):
             return np.full(self.features, self.l2)
@@ -172,21 +173,24 @@ class _ShiftQuery(_Query):
 
     @property
     def l1(self) -> float:
-        """Sum of the largest changes; for a ball sqrt(m) times l2."""
+        """L1 sensitivity: the sum of ``sides``, for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
             return float(np.sqrt(self.features) * self.l2)
         return float(self.sides.sum())
 
     @property
     def l2(self) -> float:
-        """Norm of the largest changes; for a ball its diameter (``replace``) or radius, over n."""
+        """L2 sensitivity: the norm of ``sides``, for a ball its diameter (``replace``) or radius.
+
+        For a mean these are divided by n.
+        """
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
         return float(np.linalg.norm(self.sides))
 
     @property
     def paper_l2(self) -> float:
-        """The paper's value is tight for the identity query, and so for the mean."""
+        """The paper's l2 sensitivity, which is tight for the identity query and the mean."""
         return self.l2
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
@@ -246,7 +250,7 @@ class IdentityQuery(_ShiftQuery):
 
     @property
     def gamma(self) -> float:
-        """sqrt(n) times the largest norm of a record."""
+        """Largest Frobenius norm of X: sqrt(n) times the largest norm of a record."""
         return float(np.sqrt(self.records) * self.domain.radius)
 
     def value(self, records: Array) -> Array:
@@ -444,6 +448,7 @@ class SecondMomentQuery(_Query):
 class NormalEquations(SecondMomentQuery):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
+    The parts are the second moments of x, their smallest eigenvalue, and the products of x and y.
     ``target`` is the index of y among at least two features.
     """
 

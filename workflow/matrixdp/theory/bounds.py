@@ -1,4 +1,4 @@
-"""Which of MVG's Theorems 2 and 3 allows less noise (MVG, Theorem 4)."""
+"""A comparison of MVG's Theorems 2 and 3: which one allows less noise (MVG, Theorem 4)."""
 
 from __future__ import annotations
 

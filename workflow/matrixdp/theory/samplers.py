@@ -35,8 +35,8 @@ REPEATS, PATIENCE = 9, 0.15
 def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
     """Return the deviations of samples from their distribution, or from the ``exchanged`` one.
 
-    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``, the
-    second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
+    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``. The last is
+    the second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
 
     Returns:
         Numbers of these kinds:
@@ -140,10 +140,13 @@ def _cholesky(size: float) -> float:
 def sampler_times(seed: int) -> pd.DataFrame:
     """Return the time of one draw with its factorisations, on one thread of this machine.
 
-    A measurement: every run gives other ``seconds`` (median). The methods are ``affine`` (Lemma 7,
-    with Cholesky factors of Sigma and Psi), ``unimodal`` (the same with Psi = I, as Algorithm 1 has
-    it), ``kronecker`` (Lemma 6, with the factor of the mn x mn covariance) and ``scipy``
-    (``scipy.stats.matrix_normal``); ``slope`` is the power of n fitted to the largest sizes.
+    The ``seconds`` (median) differ from run to run; ``slope`` is the power of n that fits the
+    largest sizes. The methods are:
+
+    - ``affine``: Lemma 7, with Cholesky factors of Sigma and Psi;
+    - ``unimodal``: the same with Psi = I, as in Algorithm 1;
+    - ``kronecker``: Lemma 6, with the factor of the mn x mn covariance;
+    - ``scipy``: ``scipy.stats.matrix_normal``.
     """
     (stream,) = seeds.streams(seed, "theory", "sampler_times", trials=[0])
     rows = []
