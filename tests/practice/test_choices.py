@@ -75,6 +75,15 @@ def test_a_refusal_names_what_would_fit(folder, capsys):
     assert release(folder, **given, epsilon=epsilon) == 0
 
 
+def test_a_refusal_of_a_regression_in_parts_names_one_that_would_fit(folder, capsys):
+    more = f'target = "income"\nmechanism = "adassp"\n{TOTAL}'
+    assert release(folder, epsilon="3.0", more=TOTAL) == 0
+    given = {"query": "regression", "out": "second", "epsilon": "3.9", "more": more}
+    assert release(folder, **given) == 2
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", capsys.readouterr().err)
+    assert release(folder, **{**given, "epsilon": epsilon}) == 0
+
+
 def test_of_pure_releases_beyond_what_is_reserved_the_message_says_so(folder, capsys):
     more = 'total = {epsilon = 4, delta = 1e-5, pure = 1}\nmechanism = "laplace"'
     assert release(folder, epsilon="0.9", more=more) == 0

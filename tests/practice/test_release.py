@@ -24,6 +24,9 @@ from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
 
 
+ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
+
+
 @pytest.mark.parametrize(
     ("query", "shape", "more"),
     [
@@ -38,6 +41,13 @@ from matrixdp.privacy import gaussian
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"\nradius = 1e5'),
+        (
+            "regression",
+            (1, 2),
+            'target = "income"\nmechanism = "adassp"\nadjacency = "add_or_remove"',
+        ),
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
         ("covariance", (2, 4), 'mechanism = "clipped"\nadjacency = "zero_out"'),
         ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
@@ -77,10 +87,38 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     assert len(json.loads((folder / "people.csv.privacy.json").read_text())["releases"]) == 1
 
 
+def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys):
+    assert cli.main(["recommend", str(written(folder, **ADASSP))]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("AdaSSP  R^2 of about 0.")
+    for part in ("smallest eigenvalue", "moments", "products"):
+        assert f"{part}: 33% of the budget, mu 0.2" in told
+    assert release(folder, **ADASSP) == 0
+    receipt = json.loads((folder / "out/regression.receipt.json").read_text())
+    (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
+    assert charge["parts"] == receipt["parts"]
+    assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
+    # Both columns fill half ranges: one of 400 records moves the parts by 2 and 2 sqrt(2) / 400.
+    unit = np.sqrt(3) / 400 / receipt["mu"]
+    noise = receipt["noise_of_parts_in_half_ranges"]
+    expected = [2 * unit, 2 * unit, 2 * np.sqrt(2) * unit]
+    assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
+    assert "a ridge that is chosen in private" in receipt["ridge"]
+    details = json.loads((folder / "out/regression.details.json").read_text())
+    assert {*details["standard_errors"]} == {"age", "intercept"}
+    assert details["ridge_in_half_ranges"] == 0
+    (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
+    rows = np.clip(ROWS, 0, [120, 200_000])
+    expected = np.polyfit(*rows.T, 1)
+    off = np.array([float(age), float(intercept)]) - expected
+    assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
+
+
+@pytest.mark.parametrize("given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, ADASSP])
 @pytest.mark.parametrize("bad", ["text", "too few"])
-def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad):
+def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad, given):
     (folder / "people.csv").write_text(BAD_FILES[bad][0])
-    assert release(folder, query="covariance", more='mechanism = "clipped"') == 2
+    assert release(folder, **given) == 2
     assert BAD_FILES[bad][1] in capsys.readouterr().err
     assert not (folder / "people.csv.privacy.json").exists()
 
@@ -221,6 +259,12 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
             {"more": 'mechanism = "clipped"\nimportance = {age = 2}', "query": "covariance"},
             "importance has no meaning for the mechanism 'clipped'",
         ),
+        (
+            {"more": 'mechanism = "adassp"', "query": "covariance"},
+            "mechanism is 'adassp', which answers a regression alone",
+        ),
+        ({**ADASSP, "delta": "0"}, "delta is 0, and adassp needs one"),
+        ({**ADASSP, "epsilon": "-1", "delta": "2"}, "epsilon is -1"),
         ({"more": 'mechanism = "gaussian"', "delta": "0"}, "delta is 0, and gaussian needs one"),
         ({"more": "target = 3"}, "target is 3; it must be a text"),
         ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
@@ -337,10 +381,12 @@ def test_a_regression_that_a_constant_predicts_as_well_as_costs_nothing(folder, 
     assert release(folder, **given, options=["--even-if-useless"]) == 0
 
 
-def test_a_useless_regression_on_clipped_records_says_so_and_costs_nothing(folder, capsys):
-    more = 'target = "income"\nmechanism = "clipped"'
+@pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
+def test_a_useless_regression_in_parts_says_so_and_costs_nothing(folder, capsys, mechanism):
+    more = f'target = "income"\nmechanism = "{mechanism}"'
     assert release(folder, query="regression", more=more, epsilon="0.001") == 2
-    assert "it hides everything, do not release this" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "it hides everything, do not release this; give a larger epsilon, " in told
     assert not (folder / "people.csv.privacy.json").exists()
 
 
