@@ -266,3 +266,19 @@ def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, 
         found = np.mean(looks, axis=0)
         scale = 100 if query == "records" else 1
         assert np.array(found) / scale == pytest.approx(predicted, rel=0.5)
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
+@pytest.mark.parametrize("intercept", ["true", "false"])
+def test_errors_of_a_regression_on_the_file_itself_are_marked(
+    folder, capsys, mechanism, intercept
+):
+    age = np.random.default_rng(1).uniform(0, 120, 20_000)
+    rows = np.column_stack([age, 1000 * age + 5000])
+    np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")
+    given = {"query": '"regression"', "records": 20_000, "options": ["--look-at-the-data"]}
+    given["more"] = f'target = "income"\nmechanism = "{mechanism}"\nintercept = {intercept}'
+    assert run(folder, "recommend", **given) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "NOT PRIVATE" in line][1:]
+    assert lines
+    assert all(float(line.split()[-1].strip("%")) < 10 for line in lines)
