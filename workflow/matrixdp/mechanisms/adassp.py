@@ -39,7 +39,8 @@ from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
 class RidgedEquations(Release):
     """The normal equations of a regression with their ridge, as second moments of z = (x, y).
 
-    The entry of y with itself is not released: it is 0.
+    The entry of y with itself is not released: its public bound stands there, which leaves a
+    positive semi-definite matrix as it is.
 
     Attributes:
         eigenvalue_std: standard deviation of the noise on the smallest eigenvalue.
@@ -76,6 +77,7 @@ class RidgedEquations(Release):
         released[:, x[:, None], x] = moments
         cross = value[..., x, y] + self.target_std * normals(streams, (len(x),))
         released[:, x, y] = released[:, y, x] = cross
+        released[:, y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 
