@@ -174,8 +174,8 @@ class Composed(abc.ABC):
             for release in part.releases:
                 _ = release.stretch
 
-    def sample_once(self, records: ArrayLike) -> tuple[Any, ...]:
-        """Return one release for real use of records, one per row (n, m).
+    def sample_once(self, records: ArrayLike) -> Any:
+        """Return the outcome of one release for real use of records, one per row (n, m).
 
         Raises:
             InputError: as :func:`matrixdp.privacy.exact.value`.

@@ -42,15 +42,17 @@ _FARTHEST = 2.0**10
 class EigenvalueQuery(MeanQuery):
     """The smallest eigenvalue of X X^T / n, a number from 0 to R^2 for |x| <= R.
 
-    A record moves it by R^2 / n at most. Let v be its unit eigenvector where it is smaller, and let
-    x stand in place of x' where it is larger. The larger one is at most the form of v there, which
-    exceeds the smaller one by ((v . x)^2 - (v . x')^2) / n <= R^2 / n. A null record has x' = 0. A
-    mean of numbers from 0 to R^2 has the same sensitivity, for all relations, also of a person's k
-    records.
+    A record moves it by R^2 / n at most. Take two neighbours, and the unit eigenvector v of the
+    smaller eigenvalue. The larger one is at most the quadratic form of v on its own data. This form
+    exceeds the smaller one by ((v . x)^2 - (v . x')^2) / n <= R^2 / n, where x is the record of its
+    own data, and x' that of the other data or 0. So a mean of numbers from 0 to R^2 has the same
+    sensitivity, for all relations and for the k records of a person.
 
-    Rounding is relative to the trace. Where the number of records is private, nothing bounds this:
-    the value is then the smaller one of the eigenvalue and of what the trace leaves of ``reach``.
-    The trace, too, moves by R^2 / n at most. ``order`` is the number of rows of X.
+    Rounding errors are relative to the trace, which a private number of records leaves unbounded.
+    The value is therefore the minimum of the eigenvalue and of ``reach`` minus the trace, at
+    least 0. The trace, too, moves by R^2 / n at most.
+
+    ``order`` is the number of rows of X.
     """
 
     order: int = 1
@@ -81,11 +83,9 @@ class ProductQuery(MeanQuery):
 def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
     explaining = query.explaining
-    range_ = Box((0.0,), (explaining.gamma,))
-    relation = query.records, query.adjacency
-    return EigenvalueQuery(
-        range_, *relation, order=explaining.features, per_person=query.per_person
-    )
+    values = Box((0.0,), (explaining.gamma,))
+    relation = query.records, query.adjacency, explaining.features
+    return EigenvalueQuery(values, *relation, per_person=query.per_person)
 
 
 def product_query(query: NormalEquations) -> ProductQuery:
@@ -101,20 +101,21 @@ def product_query(query: NormalEquations) -> ProductQuery:
 
 
 class Equations(NamedTuple):
-    """Normal equations as they were released, in the unit of the records, and their ridge.
+    """Noisy normal equations in the unit of the records, and their ridge.
 
     Attributes:
-        smallest: the noisy smallest eigenvalue of X X^T / n, and ``smallest_std`` its noise.
-        moments: noisy X X^T / n, (d, d), and ``moments_std`` the noise of each entry.
-        products: noisy sum_j x_j y_j / n, (d,), and ``products_std`` the noise of each entry.
-        ridge: what is to be added to the diagonal of the moments.
+        smallest: noisy smallest eigenvalue of X X^T / n.
+        moments: noisy X X^T / n, (d, d).
+        products: noisy sum_j x_j y_j / n, (d,).
+        smallest_std, moments_std, products_std: standard deviation of the noise of an entry.
+        ridge: number to add to the diagonal of the moments.
     """
 
     smallest: float
-    smallest_std: float
     moments: Array
-    moments_std: float
     products: Array
+    smallest_std: float
+    moments_std: float
     products_std: float
     ridge: float
 
