@@ -123,6 +123,16 @@ class Composed(abc.ABC):
             InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
         """
 
+    def prepare(self, rows: Rows) -> Callable[[], Any]:
+        """Read the records once, and return a function that makes one release of them.
+
+        Raises:
+            InputError: as :meth:`run`; the function raises none unless the records change.
+        """
+        for _ in exact.clipped(self.query, rows()):
+            pass
+        return lambda: self.run(rows)
+
     @property
     def mu(self) -> float:
         """The mu of all parts together."""

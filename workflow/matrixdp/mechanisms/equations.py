@@ -8,6 +8,7 @@ z = (x, y). A record moves them at most by the sensitivities of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -142,10 +143,17 @@ class ComposedEquations(Composed):
 
     def run(self, rows: Rows, answer: Answer | None = None) -> Equations:
         """Return the outcome of one release, as :meth:`Composed.run`."""
-        answer = answer or safe_answer
+        return self._draw(exact.value(self.query, rows()), answer or safe_answer)
+
+    def prepare(self, rows: Rows) -> Callable[[], Equations]:
+        """Read the records once for all parts, as :meth:`Composed.prepare`."""
+        value = exact.value(self.query, rows())
+        return lambda: self._draw(value, safe_answer)
+
+    def _draw(self, value: Array, answer: Answer) -> Equations:
+        """Return noisy answers on exact second moments of z (m, m)."""
         smallest, moments, products = (part.releases[0] for part in self.parts)
         x, y = np.array(self.query.others), self.query.target
-        value = exact.value(self.query, rows())
         block = value[x[:, None], x]
         assert isinstance(smallest.query, EigenvalueQuery)
         least = float(answer(smallest, smallest.query.of(block))[0, 0])

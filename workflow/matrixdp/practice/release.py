@@ -277,11 +277,10 @@ def _prepare(
     A bad file is refused here, before any noise is drawn.
     """
     if isinstance(release, InParts):
-        for _ in _records(spec):
-            pass
+        run = release.prepare(lambda: _records(spec))
 
         def compose() -> tuple[Array, Details]:
-            outcome = release.run(lambda: _records(spec))
+            outcome = run()
             answer = compositions.answer(spec, output, outcome)
             return answer, lambda: compositions.details(spec, release, outcome)
 

@@ -39,7 +39,7 @@ KINDS = ("covariance", "components", "regression")
 #: private noise depends on them.
 _DRAWS, _FEW, _SEED = 2000, 100, 0
 #: Limits on draws x m^3 operations, and on the entries that are held in memory at once.
-_WORK, _ENTRIES = 4e9, 1 << 22
+_WORK, _ENTRIES = 4e9, 1 << 19
 
 
 class Noise:
