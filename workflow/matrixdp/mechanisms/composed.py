@@ -124,12 +124,8 @@ class Composed(abc.ABC):
         """
 
     def prepare(self, rows: Rows) -> Callable[[], Any]:
-        """Read the records once, and return a function that makes one release of them.
-
-        Raises:
-            InputError: as :meth:`run`; the function raises none unless the records change.
-        """
-        for _ in exact.clipped(self.query, rows()):
+        """Read the records once, so that bad ones end it; return a function that runs a release."""
+        for _ in rows():
             pass
         return lambda: self.run(rows)
 
