@@ -461,8 +461,10 @@ def fitted(kind, **given):
 ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "fit")]
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
-@pytest.mark.parametrize("kind", ESTIMATORS)
+FITS = [*product(ESTIMATORS, ["recommend", "clipped"]), (mdp.PrivateRidge, "adassp")]
+
+
+@pytest.mark.parametrize(("kind", "mechanism"), FITS)
 def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     seen = []
     monkeypatch.setattr(Additive, "add_once", lambda _, value: (seen.append(value), value)[1])

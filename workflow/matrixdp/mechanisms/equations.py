@@ -141,6 +141,11 @@ class ComposedEquations(Composed):
             Part("products", (products,)),
         ]
 
+    @property
+    def noise_std(self) -> float:
+        """Noise of an entry of the moments."""
+        return self.simulated.explaining.noise_std
+
     def run(self, rows: Rows, answer: Answer | None = None) -> Equations:
         """Return the outcome of one release, as :meth:`Composed.run`."""
         return self._draw(exact.value(self.query, rows()), answer or safe_answer)
