@@ -1,4 +1,4 @@
-"""Real normal equations with a private ridge: sensitivities, rounding, budget, and their answers."""
+"""Real normal equations with a private ridge: sensitivities, rounding, budget and answers."""
 
 from dataclasses import replace
 from fractions import Fraction

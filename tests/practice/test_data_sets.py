@@ -140,7 +140,9 @@ def private_number_of_records(case):
     numbers, receipt, _ = case.release("mean", adjacency="add_or_remove")
     assert "their number is private" in receipt["neighbours"]
     assert (np.abs(numbers[0] - case.X.mean(axis=0)) < case.half).all()
-    numbers, _, _ = case.release("regression", "line", mechanism="adassp", adjacency="add_or_remove")
+    numbers, _, _ = case.release(
+        "regression", "line", mechanism="adassp", adjacency="add_or_remove"
+    )
     assert np.isfinite(numbers).all()
     box = mdp.Box(tuple(case.low), tuple(case.high))
     query = mdp.MeanQuery(box, len(case.X), "add_or_remove")

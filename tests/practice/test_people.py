@@ -436,9 +436,7 @@ def test_intervals_are_those_of_noise_for_a_whole_person():
 def test_rounding_is_paid_for_in_all_columns_of_a_person():
     box = mdp.Box.cube(50, 0.0, 1.0)
     one, several = (
-        mdp.Gaussian().calibrate(
-            mdp.IdentityQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6
-        )
+        mdp.Gaussian().calibrate(mdp.IdentityQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6)
         for k in (None, 4)
     )
     moved = [release._limit - release.whitened[2] / release.stretch for release in (one, several)]

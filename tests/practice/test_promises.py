@@ -270,9 +270,7 @@ def test_errors_on_the_file_itself_are_marked_and_leave_nothing(folder, capsys, 
 
 @pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
 @pytest.mark.parametrize("intercept", ["true", "false"])
-def test_errors_of_a_regression_on_the_file_itself_are_marked(
-    folder, capsys, mechanism, intercept
-):
+def test_errors_of_a_regression_on_the_file_itself_are_marked(folder, capsys, mechanism, intercept):
     age = np.random.default_rng(1).uniform(0, 120, 20_000)
     rows = np.column_stack([age, 1000 * age + 5000])
     np.savetxt(folder / "people.csv", rows, delimiter=",", header="age,income", comments="")

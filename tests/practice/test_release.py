@@ -23,7 +23,6 @@ from matrixdp.practice.choices import options
 from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
 
-
 ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
 
 
@@ -114,7 +113,9 @@ def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys)
     assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
 
 
-@pytest.mark.parametrize("given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, ADASSP])
+@pytest.mark.parametrize(
+    "given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, ADASSP]
+)
 @pytest.mark.parametrize("bad", ["text", "too few"])
 def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad, given):
     (folder / "people.csv").write_text(BAD_FILES[bad][0])

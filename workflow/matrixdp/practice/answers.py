@@ -100,9 +100,7 @@ def spectrum(covariance: Array) -> tuple[Array, Array]:
     return values, values / (values.sum() or 1)
 
 
-def answer(
-    output: Output, private: Array, noise_std: float, *, weighted: bool = False
-) -> Array:
+def answer(output: Output, private: Array, noise_std: float, *, weighted: bool = False) -> Array:
     """Return the answer that a noisy value gives, (rows, columns), in the columns' own units.
 
     A covariance (m, 1 + m) starts with the column of means. Components (``number``, 2 + m) are of
@@ -136,9 +134,7 @@ def about_mean(output: Output, estimate: Centred, noise_std: float) -> Array:
     return np.append(*line(output, estimate, noise_std))[None]
 
 
-def solve(
-    output: Output, equations: Equations, *, weighted: bool = False
-) -> tuple[Array, Array]:
+def solve(output: Output, equations: Equations, *, weighted: bool = False) -> tuple[Array, Array]:
     """Return the inverse (d, d) and the solution (d,) of noisy normal equations in half ranges.
 
     They are those of x, or of (x, 1) where there is an intercept, which the ridge then shrinks too.
@@ -152,9 +148,9 @@ def solve(
     matrix, size = equations.moments.copy(), len(equations.products)
     if output.intercept and not weighted:
         matrix[-1, -1] = 1.0
-    added = equations.ridge + np.append(output.penalties, 0.0)[:size]
+    matrix += np.diag(equations.ridge + np.append(output.penalties, 0.0)[:size])
     # A pseudo-inverse, since columns may depend on each other linearly.
-    inverse: Array = np.linalg.pinv(matrix + np.diag(added), hermitian=True)
+    inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
     return inverse, inverse @ equations.products
 
 

@@ -104,9 +104,7 @@ def answer(spec: Specification, output: Output, outcome: Outcome | Equations) ->
     return answers.about_mean(output, outcome.estimate, outcome.moments_std)
 
 
-def details(
-    spec: Specification, release: InParts, outcome: Outcome | Equations
-) -> dict[str, Any]:
+def details(spec: Specification, release: InParts, outcome: Outcome | Equations) -> dict[str, Any]:
     """Return the answers of the parts and intervals; the guarantee covers both.
 
     Answers that are divided by a private number of records have no intervals.

@@ -11,7 +11,7 @@ import math
 import threading
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -146,7 +146,7 @@ class _Private(BaseEstimator):
     account: Account | None = None
     per_person: int | None = None
 
-    _mechanisms = (RECOMMENDED, CLIPPED)
+    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -183,9 +183,10 @@ class _Private(BaseEstimator):
             query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
+            assert isinstance(best.release, Additive)
             release = best.release
         self._spend(release)
-        self.release_ = release
+        self.release_: Additive | InParts = release
         if isinstance(release, ComposedMoments):
             outcome = release.sample_once(records)
             part = release.at(outcome.radius)

@@ -200,10 +200,9 @@ def useless(spec: Specification, best: Option) -> bool:
     Clipped moments are useless if their noise exceeds what records that fill the radius allow.
     """
     release = best.release
-    if spec.kind == "regression" and not isinstance(release, ComposedMoments):
-        if isinstance(spec.query.domain, Box):
-            fit = answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept)
-            return fit <= 0
+    in_box = spec.kind == "regression" and isinstance(spec.query.domain, Box)
+    if in_box and not isinstance(release, ComposedMoments):
+        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
     return best.error >= 1
 
 

@@ -75,7 +75,7 @@ class _Query:
     - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
       variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
-    - ``rounding``: largest error of a computed value beyond the roundings of exact sums, 0 for most;
+    - ``rounding``: largest error of a computed value, beyond the roundings of exact sums;
     - ``check(value)``: the value as an array; InputError if it is outside the public bounds, which
       a sum over a private number of records does not have;
     - ``value(records)``: the exact value on a data matrix (..., m, n). Records longer than a ball's
