@@ -93,10 +93,7 @@ def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, qu
 
 def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
     query = mdp.MeanQuery(mdp.Box((5.0,), (6.0,)), 10, "add_or_remove")
-    values = [
-        exact.value(query, [np.full((count, 1), 6.0)])[0, 0]
-        for count in range(4)
-    ]
+    values = [exact.value(query, [np.full((count, 1), 6.0)])[0, 0] for count in range(4)]
     assert np.diff(values) == pytest.approx(0.6, rel=1e-9)
     assert exact.value(query, []).shape == (1, 1)
     assert query.l2 == 0.6
