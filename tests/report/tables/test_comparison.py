@@ -31,14 +31,14 @@ COLUMNS = [
 def make(saved, tmp_path):
     """Return a function from trial rows to the table as CSV, Markdown and LaTeX."""
 
-    def run(number, *parts, reading="default", **settings):
-        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path, reading)
+    def run(number, *parts, **settings):
+        file = places.place(f"summary/{EXPERIMENTS[number]}", tmp_path)
         summary.write([saved(*parts)], file)
-        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path, reading)
+        against = places.place(f"comparisons/{EXPERIMENTS[number]}", tmp_path)
         known = [part for part in parts if part["metric"].iloc[0] in catalogue.metrics()]
         comparisons.write([saved(*known, name="compared")], file, against)
         settle(tmp_path, experiments={EXPERIMENTS[number]: {}}, **settings)
-        tables.write([f"table{number}"], results=tmp_path, out=tmp_path / "tables", reading=reading)
+        tables.write([f"table{number}"], results=tmp_path)
         stem = tmp_path / "tables" / f"table{number}"
         text = {"published": str, "published_ci": str, "epsilon": str}
         table = pd.read_csv(f"{stem}.csv", dtype=text)

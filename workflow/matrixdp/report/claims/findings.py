@@ -10,7 +10,7 @@ from collections.abc import Collection
 import pandas as pd
 
 from matrixdp.report import summary
-from matrixdp.report.claims.judge import (
+from matrixdp.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
     NOT_REPRODUCED,
