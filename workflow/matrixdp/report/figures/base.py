@@ -1,7 +1,7 @@
-"""The shape of a figure: tables in, one tidy frame, and a drawing of nothing but that frame.
+"""The interface of figures: named inputs, one tidy frame, and a drawing made from that frame alone.
 
-A file of this package offers its figures in a dictionary with literal keys and literal inputs,
-which the workflow reads without importing anything::
+A file of this package has its figures in a dictionary with literal keys and literal inputs, which
+the workflow reads without importing anything::
 
     FIGURES = {
         "sampler_times": Figure(
@@ -35,7 +35,7 @@ from matrixdp.report.figures import style
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Figure(Entry):
-    """How a figure is made (see :class:`matrixdp.report.entries.Entry`).
+    """The recipe of a figure (see :class:`matrixdp.report.entries.Entry`).
 
     Its caption also serves as alternative text.
 
