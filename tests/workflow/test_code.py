@@ -44,7 +44,7 @@ def noted(unrun, tmp_path_factory):
         "results/audit/first_pc.csv",
         "results/readings/first_pc.csv",
     ]
-    targets += ["results/figures/curves_first_pc.svg", "results/theory/bounds.csv"]
+    targets += ["results/figures/curves_first_pc.svg", "results/theory/dimension.csv"]
     project.make(*targets, "-c2")
     listed = project.snakemake("--detailed-summary", "--quiet", "all", "--", *targets).output
     rows = [line.split("\t") for line in listed.splitlines() if line.startswith("results/")]

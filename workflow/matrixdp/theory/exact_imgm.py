@@ -1,4 +1,4 @@
-"""Exact claims of the IMGM paper (Yang et al., arXiv 2104.14808) and of the note on vectors.
+"""Exact claims of the IMGM paper (Yang et al., arXiv 2104.14808), each as numbers that decide it.
 
 The keyword parameters of a check are the parts of the statement that its controls alter.
 """
@@ -23,7 +23,6 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER
 from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
-from matrixdp.theory import radii
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
@@ -327,43 +326,3 @@ def noise_along_directions(
         ratio = smallest_last(directional)[-1] / plain.noise_std
         what = f"noise of important directions over i.i.d., experiment {name}"
         yield Number(what, ratio, ">=", 1, 1e-9)
-
-
-@check("B1", {"an exponential radius": {"degrees": 1}, "lambda without the root": {"root": 1.0}})
-def vector_noise_is_private(
-    stream: Stream, *, degrees: int | None = None, root: float = 0.5
-) -> Numbers:
-    """The note: density exp(-lambda |z|) with lambda = n epsilon / sqrt(d) is epsilon-DP.
-
-    ``degrees`` are those of the radius' gamma distribution, d if None; ``root`` is the power of d
-    in lambda.
-    """
-    draws = 2000
-    for d in radii.DIMENSIONS:
-        radius = np.linalg.norm(radii.vectors(d, draws, stream), axis=0)
-        # Lambda for a sum, from draws: the mean radius is d / lambda.
-        rate = d / radius.mean() * d**root / radii.EPSILON
-        tight_delta = float(radii.delta(1.0, d, degrees or d))
-        yield Number(f"delta at epsilon 1, d = {d}", tight_delta, "<=", 0, 1e-12)
-        what = f"lambda of draws over the stated one, d = {d}"
-        yield Number(what, rate, "=", 1, 5 / (draws * d) ** 0.5)
-
-
-@check("B2", {"the right radius": {"exponential": False}})
-def exponential_radius(_stream: Stream, *, exponential: bool = True) -> Numbers:
-    """The note: with an exponential radius it is not epsilon-DP: delta at epsilon 1 is above 0."""
-    for d in radii.DIMENSIONS:
-        tight_delta = float(radii.delta(1.0, d, 1 if exponential else d))
-        yield Number(f"delta at epsilon 1, d = {d}", tight_delta, ">=", 0.1)
-
-
-@check("B3", {"the laws exchanged": {"exponential": True}})
-def erlang(stream: Stream, *, exponential: bool = False) -> Numbers:
-    """The note: the radius has an Erlang distribution with d degrees, not an exponential one."""
-    for d in (2, 6, 24):
-        radius = np.linalg.norm(radii.vectors(d, radii.DRAWS, stream), axis=0)
-        radius *= radii.EPSILON / np.sqrt(d)
-        degrees = (1, d) if exponential else (d, 1)
-        right, wrong = (stats.kstest(radius, stats.gamma(k).cdf).pvalue for k in degrees)
-        yield Number(f"p-value of Erlang({d})", float(right), ">=", 1e-3)
-        yield Number(f"p-value of an exponential law, d = {d}", float(wrong), "<=", 1e-6)
