@@ -1,4 +1,4 @@
-"""Real releases in several parts under audit: the noise of each part, and replays of all parts.
+"""Real releases in several parts: the noise of each part, and replays of all parts.
 
 Records may enter such a release through the answers of its parts alone. So a program that receives
 the same noisy answers on other records must give the same release. A program that reads the data
