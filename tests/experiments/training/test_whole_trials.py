@@ -211,7 +211,7 @@ def test_the_true_epsilon_of_a_row_is_that_of_what_was_drawn(probe, lots, scheme
         )
 
 
-# Lots in fixed order and from groups, with noise that is correlated over the steps
+# Lots in fixed order, with noise that is correlated over the steps
 
 
 def of_lots(monkeypatch, scheme, epsilons, lot, epochs, trials):
@@ -272,29 +272,6 @@ def test_a_fixed_order_shows_every_record_once_an_epoch_in_the_same_place(monkey
     assert rows["noise_std"].to_numpy() == pytest.approx(
         deviation * banded.step_deviation(bands, 2 * epochs), rel=0.004
     )
-
-
-def test_groups_show_a_record_in_every_bth_step_at_most(monkeypatch):
-    """Eight steps at a rate of 1/8: at a huge epsilon there are as many bands as groups."""
-    lot, epochs = 125, 1
-    _, (params,), joined = of_lots(
-        monkeypatch, "banded_sampled", ["1000000000"], lot, epochs, TRIALS
-    )
-    plan = {"clip": CLIP, "shapes": {"all": (1, 1)}}
-    found = base.schemes.registry("gradients")["banded_sampled"].calibrate(
-        gradients.Gradients(records=RECORDS, lot=lot, epochs=epochs, **plan),
-        epsilon=1e9,
-        delta=DELTA,
-    )
-    bands = found.plan.bands
-    assert bands > 1
-    _, nearest = parts_of(joined, bands)
-    assert nearest >= bands or joined.sum(axis=2).max() == 1
-    # Everyone has a coin in one of the groups' steps, at so many times the rate.
-    assert joined.mean() == pytest.approx(lot / RECORDS, abs=5 * np.sqrt(0.11 / joined.size))
-    moved = np.stack([one["hidden"] for one in params]) * lot
-    (deviation,) = found.deviations.values()
-    assert is_deviation(moved, deviation * final(bands, 8))
 
 
 # The networks of the experiments, in one step on all records

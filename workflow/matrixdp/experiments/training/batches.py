@@ -10,24 +10,18 @@ BLOCK = 64
 
 
 def poisson(
-    stream: np.random.Generator, examples: int, rate: float, steps: int, groups: int = 1
+    stream: np.random.Generator, examples: int, rate: float, steps: int
 ) -> tuple[NDArray, NDArray]:
     """Return lots that every example joins independently at a ``rate``, and their sizes.
 
     Lots are indices, shape (steps, capacity), of which the first ``sizes[t]`` of row t are all
-    different, and the rest is padding; the capacity is that of the largest lot. With more
-    ``groups`` every example belongs to one of them, by chance; step t draws from group t modulo
-    ``groups`` alone, with probability ``groups`` times ``rate``.
+    different, and the rest is padding; the capacity is that of the largest lot.
     """
-    owner = stream.integers(groups, size=examples) if groups > 1 else np.zeros(examples, int)
-    members = [np.flatnonzero(owner == group) for group in range(groups)]
-    turns = np.arange(steps) % groups
-    counts = np.array([len(group) for group in members])[turns]
-    sizes = stream.binomial(counts, min(groups * rate, 1.0))
+    sizes = stream.binomial(examples, rate, steps)
     lots = _blank(sizes)
-    for lot, size, turn in zip(lots, sizes, turns, strict=True):
+    for lot, size in zip(lots, sizes, strict=True):
         # Conditional on its size, a Poisson lot is a uniform subset.
-        lot[:size] = stream.choice(members[turn], size, replace=False, shuffle=False)
+        lot[:size] = stream.choice(examples, size, replace=False, shuffle=False)
     return lots, sizes.astype(np.int32)
 
 
