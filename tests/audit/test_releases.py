@@ -173,8 +173,10 @@ def test_a_law_of_a_kind_that_is_not_known_stays_with_the_black_box():
     audit = releases.audit_of(replace(release, noise=Odd(LIVER_MOMENTS.shape)), streams()[0])
     assert type(audit) is BlackBoxAudit
     small = IdentityQuery(Box.cube(2, -1, 1), 4)
-    release = IMGM(np.eye(2), np.diag([1.0, 2, 3, 4])).calibrate(small, epsilon=1.0, delta=0.1)
-    assert type(releases.audit_of(release, streams()[0])) is BlackBoxAudit
+    release = IMGM().calibrate(small, epsilon=1.0, delta=0.1)
+    columns = laws.MatrixNormal(small.shape, 20.0, np.diag([1.0, 2, 3, 4]))
+    audit = releases.audit_of(replace(release, noise=columns), streams()[0])
+    assert type(audit) is BlackBoxAudit
 
 
 def test_wrong_radius_of_a_sketch_is_refuted():
