@@ -235,7 +235,7 @@ def test_private_directions_are_judged_by_composition():
 
 
 class Unknown(Release):
-    def _draw(self, value, streams, out):
+    def _draw(self, value, streams):
         return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
 
 

@@ -168,6 +168,25 @@ def test_directions_that_are_a_little_off_cost_no_privacy():
         assert apart <= release.mu * (1 + 1e-12)
 
 
+@pytest.mark.parametrize(
+    "mechanism",
+    [Gaussian(), MVG(), MVG(allocation=MaxPNR(), directions=PrivateDirections())],
+    ids=["Gaussian", "MVG", "private directions"],
+)
+def test_several_values_get_the_noise_that_each_of_them_gets_alone(mechanism):
+    query = IdentityQuery(Box.cube(3, -1, 1), 9)
+    release = mechanism.calibrate(query, **BUDGET)
+
+    def streams():
+        return np.random.default_rng(0).spawn(4)
+
+    values = np.full(query.shape, 0.5), np.zeros(query.shape)
+    for value, released in zip(values, release.sample_all(values, streams), strict=True):
+        np.testing.assert_array_equal(released, release.sample(value, streams()))
+    with pytest.raises(InputError, match="outside its public bounds"):
+        list(release.sample_all([values[0], 2 + values[1]], streams))
+
+
 @pytest.mark.parametrize("radius", [1e-100, 1e100])
 def test_a_radius_that_no_sensitivity_can_be_computed_for_is_refused(radius):
     with pytest.raises(InputError, match="choose a unit"):

@@ -189,9 +189,9 @@ def _muffled(release: Release, factors: Mapping[int, float]) -> Release:
     """Return a release with the same statement of privacy and rescaled noise of its parts."""
 
     class Muffled(type(release)):  # type: ignore[misc]
-        def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        def _draw(self, value: Array, streams: Streams) -> Array:
             less = [_Muffled(stream, factors) for stream in streams]
-            return np.asarray(super()._draw(value, less, out))
+            return np.asarray(super()._draw(value, less))
 
     return Muffled(**{field.name: getattr(release, field.name) for field in fields(release)})
 
@@ -368,7 +368,7 @@ def _radius_one_short(wrong: bool, generators: Generators) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class _InvertedRatio(PrincipalDirection):
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         values, axes = np.linalg.eigh(self.kappa * value)
         losses, m, stream = values[-1] - values, len(values), streams[0]
         omega = 1 + 2 * losses / m

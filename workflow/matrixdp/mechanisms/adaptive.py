@@ -46,8 +46,8 @@ class Spectrum(Release):
     moments: GaussianRelease
     eigenvalue_std: float
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        eigenvalues, vectors = np.linalg.eigh(self.moments.sample(value, streams, out))
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        eigenvalues, vectors = np.linalg.eigh(self.moments.sample(value, streams))
         if self.eigenvalue_std:
             noise = normals(streams, eigenvalues.shape[1:])
             eigenvalues = np.linalg.eigvalsh(value) + self.eigenvalue_std * noise

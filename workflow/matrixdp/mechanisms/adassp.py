@@ -63,7 +63,7 @@ class RidgedEquations(Release):
         noisy = smallest + self.eigenvalue_std * (normal - self.margin)
         return np.maximum(0, self.needed - np.maximum(0, noisy))
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         x, y = np.array(self.query.others), self.query.target
         exact = value[..., x[:, None], x]
         ridge = self.ridge_of(exact, normals(streams, (1,))[:, 0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -141,7 +141,7 @@ class Release(abc.ABC):
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
-    def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
+    def sample(self, value: ArrayLike, streams: Streams) -> Array:
         """Simulate a release once per stream; for real ones there is ``sample_once``.
 
         Streams can be predicted, float64 noise leaks by its last bits, and messages show values.
@@ -149,12 +149,26 @@ class Release(abc.ABC):
         Args:
             value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result, (trials, ...); reusing it spares the allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
                 bounds; or there are no streams, or not one value per stream.
         """
+        return self._draw(self._checked(value, streams), streams)
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values under the same noise; see :meth:`sample`.
+
+        Args:
+            values: as ``value`` of :meth:`sample`, each.
+            streams: returns the Generators, in the same state each time.
+        """
+        for value in values:
+            yield self.sample(value, streams())
+
+    def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
         if not len(streams):
             raise InputError("streams are empty; give one Generator per trial")
@@ -163,10 +177,10 @@ class Release(abc.ABC):
                 f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
                 "or one per stream"
             )
-        return self._draw(exact, streams, out)
+        return exact
 
     @abc.abstractmethod
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         """Return one release per stream of a value that has been checked."""
 
 
@@ -187,10 +201,21 @@ class Additive(Release):
         """Name of the family of the noise's law."""
         return type(self.noise).__name__
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        released = self.noise.sample(streams, out)
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released = self.noise.sample(streams)
         released += value
         return released
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values; the noise, the same, is drawn once."""
+        generators = streams()
+        # Before any noise, a value outside the public bounds is refused.
+        exact = [self._checked(value, generators) for value in values]
+        noise = self.noise.sample(generators)
+        for value in exact:
+            yield noise + value
 
     def sample_once(self, records: ArrayLike) -> Array:
         """Return one release for real use: of records that are clipped to the public bounds.

@@ -42,7 +42,7 @@ class CentredMoments(Release):
     about: Release
     yields = "second_moments"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape
         released = np.empty((len(streams), m, m))
         step = max(1, BLOCK // (m * n))

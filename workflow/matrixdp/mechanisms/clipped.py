@@ -97,7 +97,7 @@ class Chosen(Release):
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
         """Return the release that has the noise's size, and the release itself (often the same)."""
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         numbers = self.choose(value, streams)
         released = np.empty((len(streams), self.query.features, self.query.features))
         for number in np.unique(numbers):

@@ -31,7 +31,7 @@ class Sketch(Release):
     rows: int
     yields = "sketch"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         moments = self.query.records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -42,7 +42,7 @@ class Sketch(Release):
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
         shape = self.query.features, self.rows
-        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams, out)
+        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams)
 
 
 @dataclass(frozen=True)
