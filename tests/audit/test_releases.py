@@ -279,7 +279,7 @@ def test_the_wishart_mechanism_is_refuted_and_laplace_noise_is_not(adjacency, mo
     row = judge(wishart.calibrated(query, 1.0))
     assert row["tool"] == "black box"
     assert row["verdict"] == "violated: the black box proves it"
-    honest = BlackBoxAudit(Laplace().calibrate(query, epsilon=1.0), streams()[0])
+    honest = BlackBoxAudit(Laplace().calibrate(query, epsilon=1.0))
     assert not releases.judge(honest, streams()[1:])["refuted"]
 
 

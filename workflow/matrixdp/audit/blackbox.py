@@ -48,11 +48,12 @@ class Event(NamedTuple):
 
     def counts(self, first: Array, second: Array) -> Counts:
         """Return the counts of the event in pairs of runs, the likelier neighbour first."""
-        likelier, other = (-second, -first) if self.swapped else (first, second)
-        threshold = -self.threshold if self.swapped else self.threshold
-        hits, other_hits = likelier > threshold, other > threshold
-        both = int((hits & other_hits).sum())
-        return Counts(both, int(hits.sum()) - both, int(other_hits.sum()) - both, len(hits))
+        if self.swapped:
+            hits, other_hits = second < self.threshold, first < self.threshold
+        else:
+            hits, other_hits = first > self.threshold, second > self.threshold
+        both, likelier, other = map(np.count_nonzero, (hits & other_hits, hits, other_hits))
+        return Counts(both, likelier - both, other - both, len(hits))
 
 
 class Proof(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 
 from matrixdp.audit import sensitivities
 from matrixdp.audit.base import Finding
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest, worst
 from matrixdp.checks import Array
 from matrixdp.laws import SymmetricNormal
 from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum, losses
@@ -136,7 +136,7 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
                 trials += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, trial) is None for trial in trials]
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
-    extremes = [worst(target, frobenius, stream) for target in (query, moments)]
+    extremes = [farthest(query), farthest(moments)]
     if isinstance(query, NormalEquations):
         norms = [norm for _, norm in sensitivities.measures(query).values()]
         extremes += [worst(query, norm, stream) for norm in norms]

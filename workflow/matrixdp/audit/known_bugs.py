@@ -499,7 +499,7 @@ def _wishart(wrong: bool, generators: Generators) -> Outcome:
     release: Release = wishart.calibrated(query, 1.0)
     if not wrong:
         release = Laplace().calibrate(query, epsilon=1.0)
-    return _proof(release, BlackBoxAudit(release, generators[0]).statistic, 4000, generators[2:])
+    return _proof(release, BlackBoxAudit(release).statistic, 4000, generators[2:])
 
 
 def _by_training(generators: Generators, **options: Any) -> Outcome:

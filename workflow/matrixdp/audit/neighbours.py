@@ -6,6 +6,7 @@ the query and the public domain alone, so that both can be compared.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -83,6 +84,12 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
         pair, values = _climb_box(query.domain, pair, value, sides)
     best = int(values.argmax())
     return Neighbours(pair[0, best], pair[1, best], float(values[best]))
+
+
+@functools.cache
+def farthest(query: Query) -> Neighbours:
+    """Return the neighbours of the largest change in the Frobenius norm, by one search a query."""
+    return worst(query, frobenius, np.random.default_rng(0))
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:

@@ -12,7 +12,7 @@ from matrixdp.audit.base import TIGHT, Audit, Finding, Scale
 from matrixdp.audit.blackbox import Proof, prove
 from matrixdp.audit.direction import DirectionAudit
 from matrixdp.audit.gaussian import GaussianAudit
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
@@ -58,29 +58,29 @@ CURVE = 1e-6
 def audit_of(release: Release, stream: np.random.Generator) -> Audit:
     """Return the audit for the class of a release and of its law; by default the black box."""
     if isinstance(release, Sketch):
-        return SketchAudit(release, stream)
+        return SketchAudit(release)
     if isinstance(release, PrincipalDirection):
-        return DirectionAudit(release, stream)
+        return DirectionAudit(release)
     if isinstance(release, AlongPrivateDirections):
         # Precisions are at most ``limit``, whatever the directions.
-        along = worst(release.query, frobenius, stream).size * np.sqrt(release.limit)
+        along = farthest(release.query).size * np.sqrt(release.limit)
         first = audit_of(release.moments, stream)
-        return ComposedAudit(release, [first.mu, along], first, stream)
+        return ComposedAudit(release, [first.mu, along], first)
     if isinstance(release, RidgedEquations):
         changes = sensitivities.largest_changes(release.query, stream)
         first = audit_of(release.explaining, stream)
         eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
         target = changes["l2, x times y"] / release.target_std
-        return ComposedAudit(release, [eigenvalue, first.mu, target], first, stream)
+        return ComposedAudit(release, [eigenvalue, first.mu, target], first)
     if isinstance(release, TargetMean):
         change = sensitivities.largest_changes(release.query, stream)["mean of y"]
-        return ComposedAudit(release, [change / release.mean_std], None, stream)
+        return ComposedAudit(release, [change / release.mean_std], None)
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
-        moved = worst(release.query, frobenius, stream).size / release.query.records
+        moved = farthest(release.query).size / release.query.records
         about = audit_of(release.about, stream)
-        return ChosenAudit(release, [moved / release.centre_std, about.mu], about, stream)
+        return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
     if isinstance(release, Additive):
         noise = release.noise
         # The column that differs represents all columns of a released matrix.
@@ -91,7 +91,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormLaw) and is_norm(noise):
             return NormAudit(release, noise, stream)
-    return BlackBoxAudit(release, stream)
+    return BlackBoxAudit(release)
 
 
 def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
@@ -106,7 +106,7 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
         parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
         rest = max(part.mu for part in parts)
-        return ChosenAudit(release, [*mus, rest], parts[0], stream)
+        return ChosenAudit(release, [*mus, rest], parts[0])
     assert isinstance(release, ChosenBySearch)
     # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
     search = 2 * float(special.ndtri(special.expit(release.search)))
@@ -117,11 +117,11 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         first = audit_of(moments, stream)
         spectrum_mu = 0.0
         if spectrum.eigenvalue_std:
-            spectrum_mu = worst(spectrum.query, frobenius, stream).size / spectrum.eigenvalue_std
+            spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
         steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
     trace = 1 / (query.records * release.trace_std)
     rest = max(mu for mu, _ in steps)
-    return ChosenAudit(release, [trace, search, rest], steps[0][1], stream)
+    return ChosenAudit(release, [trace, search, rest], steps[0][1])
 
 
 def run(

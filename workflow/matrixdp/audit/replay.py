@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, Law, NormLaw
@@ -53,7 +53,7 @@ def size(run: Run, release: Additive, source: Query, stream: np.random.Generator
     It is infinite if the neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
-    extremes = worst(source, frobenius, stream)
+    extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
     sizes = []

@@ -10,7 +10,7 @@ from scipy import special
 
 from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy import sketching
@@ -34,12 +34,12 @@ class SketchAudit(Audit):
 
     tool = "exact curve"
 
-    def __init__(self, release: Sketch, stream: np.random.Generator) -> None:
+    def __init__(self, release: Sketch) -> None:
         self.release: Sketch = release
         query = release.query
         squared = query.domain.radius**2
         self.leverage = squared / (release.ridge + squared)
-        pair = worst(query, frobenius, stream)
+        pair = farthest(query)
         full = pair.size * query.records / squared
         self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "zero_out"
         self._records = pair.record, pair.other
