@@ -19,14 +19,14 @@ from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
 
-#: Replayed pairs of data sets that are far apart, and replayed pairs of neighbours; and the sizes,
-#: in turns, of the records that neighbours share.
+#: Number of replayed pairs of data sets that are far apart, and of replayed pairs of neighbours.
+#: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
 
 
 class Answers:
-    """Answers of parts: with noise from a seed, or the noisy answers of an earlier run."""
+    """Noisy answers of parts, with noise from a seed or repeated from an earlier run."""
 
     def __init__(self, release: Composed, seed: int, noisy: list[Array] | None = None) -> None:
         self._parts = iter(release.parts)

@@ -1,4 +1,4 @@
-"""workflow/catalogue.yaml: labels and looks, for readers, of names in the code."""
+"""Labels and looks for readers, from workflow/catalogue.yaml."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from matrixdp.trials import REFERENCES as REFERENCES
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
 
-#: The family of a mechanism that has no entry.
+#: Family of a mechanism without an entry.
 OTHER = "Other"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric for a reader; see the file for the fields."""
+    """A metric for a reader; the YAML file explains the fields."""
 
     name: str
     axis: str
@@ -35,7 +35,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Look:
-    """How a mechanism looks in every figure."""
+    """Colour, marker and line of a mechanism in every figure."""
 
     colour: str = "#444444"
     marker: str = "8"
@@ -53,7 +53,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class SchemeWords:
-    """A scheme of private training for a reader; see the file for the fields."""
+    """A scheme of private training for a reader; the YAML file explains the fields."""
 
     label: str
     group: str
@@ -64,7 +64,7 @@ class SchemeWords:
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark of results from data of a status; see the file for the fields."""
+    """The mark on results from data of a status; the YAML file explains the fields."""
 
     name: str = ""
     stamp: str = ""
@@ -74,7 +74,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment for a reader; see the file for the fields."""
+    """An experiment for a reader; the YAML file explains the fields."""
 
     id: str
     name: str
@@ -94,13 +94,13 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """Its name and topic."""
+        """Name and topic."""
         between = ", " if self.kind else ": "
         return f"{self.name}{between}{self.topic}" if self.topic else self.name
 
     @property
     def results(self) -> str:
-        """Stem of the table of its results, and of the file of the paper's published values."""
+        """Stem of the file names of its table and of the published values."""
         return f"table{self.table}" if self.table else self.id
 
 
@@ -111,7 +111,7 @@ def _file() -> dict[str, Any]:
 
 
 def section(name: str) -> Any:
-    """Return a section of the file."""
+    """Return a section of the YAML file."""
     return _file()[name]
 
 
@@ -146,7 +146,7 @@ def experiment(name: str) -> Experiment:
 
 
 def column(name: str) -> str:
-    """Return the name of a data set's column for a reader, by default that in the data."""
+    """Return the name of a data set's column for readers, by default that in the data."""
     return section("columns").get(name, name)
 
 

@@ -1,4 +1,4 @@
-"""config.yaml: its checks against the schema before anything runs, and its canonical form."""
+"""Configuration: checks of config.yaml before anything runs, and its canonical form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOVED = {
     "radii": "squared_radius_fractions",
     "claim_trials": "trials_for_claims",
 }
-#: Keys of lists of numbers, which are sorted, and of single numbers; all become canonical text.
+#: Keys of lists of numbers, which are sorted, and of numbers. All become canonical text.
 _LISTS = ("epsilons", "grid", "sketch_sizes", "squared_radius_fractions")
 _NUMBERS = ("table_epsilon", "public", "delta")
 
@@ -50,7 +50,7 @@ def load(file: str | os.PathLike) -> Any:
     """Return the content of a YAML file.
 
     Raises:
-        InputError: it is missing, or no YAML.
+        InputError: the file cannot be read, or is not YAML.
     """
     with as_input_error(f"{file} is not valid YAML ({{why}}); correct it"):
         return yaml.load(Path(file).read_text(encoding="utf-8"), Loader=_LOADER)
@@ -71,8 +71,8 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
         config: config.yaml as read, with overlays and command line merged in.
 
     Raises:
-        InputError: a key is unknown or missing, or a value is not allowed; the message names the
-            key, the value, what is allowed and, for a misspelt name, the nearest valid one.
+        InputError: a key is unknown or missing, or a value is not allowed. The message names the
+            key, the value, the allowed values and, for a misspelt name, the nearest valid one.
     """
     with as_input_error("config.yaml cannot be used ({why}); correct it"):
         return _resolved(_mapping(config, "config.yaml"))
@@ -89,7 +89,7 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
             near = nearest(name, discovery.trainings())
             raise InputError(f"config.yaml: training has the unknown key {name!r}; {near}")
     errors = jsonschema.Draft7Validator(schema).iter_errors(resolved)
-    # A misspelt name may be why a key is missing.
+    # Report unknown keys first: a misspelt key is also missing under its right name.
     for error in sorted(errors, key=lambda e: (e.validator == "required", [*map(str, e.path)])):
         raise InputError(_sentence(error))
     shared, entries = resolved["experiment_defaults"], resolved["experiments"]
@@ -128,7 +128,7 @@ def _datasets() -> dict[str, Any]:
 
 
 def text(settings: Mapping[str, Any]) -> str:
-    """Return a resolved configuration as YAML, without the machine's mirror of original data."""
+    """Return a resolved configuration as YAML, without ``data.mirror``, a path of this machine."""
     public = {**settings, "data": {**settings["data"], "mirror": ""}}
     return yaml.safe_dump(public, sort_keys=False, allow_unicode=True)
 
@@ -141,7 +141,11 @@ def _token(value: object) -> str:
 def _check_experiment(
     where: str, experiment: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Raise InputError unless all names are valid and the task has its settings."""
+    """Check that all names of an experiment are valid and the task has the keys that it needs.
+
+    Raises:
+        InputError: a name is unknown, or a key is missing or out of range.
+    """
     matrices = {name: entry for name, entry in datasets(settings).items() if "scalings" in entry}
     choice(discovery.tasks(), **{f"{where}.task": experiment["task"]})
     choice(matrices, **{f"{where}.dataset": experiment["dataset"]})
@@ -186,7 +190,11 @@ def _check_experiment(
 
 
 def _check_training(name: str, training: Mapping[str, Any]) -> None:
-    """Raise InputError unless all names are valid and lots and batches are small enough."""
+    """Check that all names of a training are valid, and its lots and batches small enough.
+
+    Raises:
+        InputError: a name is unknown, or a lot or batch is too large.
+    """
     where = f"training.{name}"
     learning = {name: entry for name, entry in _datasets().items() if "scalings" not in entry}
     choice([discovery.kind(name)], **{f"{where}.kind": training["kind"]})
@@ -204,14 +212,22 @@ def _check_training(name: str, training: Mapping[str, Any]) -> None:
 
 
 def _check_names(where: str, names: Sequence[str], *valid: Iterable[str]) -> None:
-    """Raise InputError if a name of a list is in no list of valid names."""
+    """Check that all names are among the valid ones.
+
+    Raises:
+        InputError: a name is not; the message names the nearest valid one.
+    """
     allowed = [name for group in valid for name in group]
     for i, name in enumerate(names):
         choice(allowed, **{f"{where}[{i}]": name})
 
 
 def _check_member(where: str, values: Sequence[str], **settings: str) -> None:
-    """Raise InputError if a setting of the tables is none of the values to run."""
+    """Check that settings are among the values that are run.
+
+    Raises:
+        InputError: a setting is not.
+    """
     for name, value in settings.items():
         if value not in values:
             raise InputError(
@@ -221,13 +237,13 @@ def _check_member(where: str, values: Sequence[str], **settings: str) -> None:
 
 
 def _run_over(axis: str, experiment: Mapping[str, Any]) -> list[str]:
-    """Return the mechanisms of an experiment that have an axis."""
+    """Return the mechanisms of an experiment that have a grid along an axis."""
     table = discovery.mechanisms()
     return [name for name in experiment["mechanisms"] if name in table and axis in table[name].axes]
 
 
 def _completed(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
-    """Return ``value`` with the schema's defaults, and texts as numbers where these are allowed.
+    """Return a value with the schema's defaults; texts become numbers where the schema has numbers.
 
     Snakemake passes nested values of ``--config`` as text.
     """

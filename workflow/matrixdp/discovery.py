@@ -1,7 +1,8 @@
-"""Tables of entries, merged from the files of a folder: one new file adds an entry.
+"""Registries, merged from the files of a folder: one new file adds an entry.
 
-``collect`` and ``find`` import the files. While the workflow plans, it needs names and inputs only.
-It reads these from the text of the files: keys, and the literal values of keywords.
+``collect`` and ``find`` import the files. The workflow's planning needs only names and inputs.
+``entries`` reads these from the text of the files, without imports: the keys, and the literal
+values of keywords.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def collect(package: ModuleType, table: str) -> dict[str, Any]:
 
 
 def find(package: ModuleType, table: str, **argument: str) -> Any:
-    """Return one entry of the dictionaries called ``table``: only files that name it are imported.
+    """Return one entry of the dictionaries called ``table``, importing only files that contain it.
 
     Args:
         package: the package whose modules are searched.
@@ -89,7 +90,7 @@ extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 def kind(training: str) -> str:
     """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
 
-    Training and schemes of a kind are in files of that name.
+    The training and the schemes of a kind are in files with this name.
     """
     return trainings()[training].file.stem
 

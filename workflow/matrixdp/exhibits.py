@@ -1,8 +1,8 @@
 """Tables and figures of a run: their names and the files of their inputs.
 
 The file of a table or figure declares its inputs (see :mod:`matrixdp.report.entries`). Entries and
-inputs may hold ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
-:class:`matrixdp.catalogue.Experiment`. Nothing heavy is imported.
+inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
+:class:`matrixdp.catalogue.Experiment`. Imports here are fast, as every workflow start needs them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ RELEASES, TRAINING = "releases", "training"
 
 
 class Exhibit(NamedTuple):
-    """A table or figure of a run: name, inputs, and the words put into its template."""
+    """A table or figure of a run: its name, its inputs, and the words for its templates."""
 
     name: str
     inputs: tuple[str, ...]
     words: dict[str, str]
 
     def fill(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return further names with the words put in."""
+        """Return templates of names, filled with the words."""
         return tuple(name.format(**self.words) for name in names)
 
 
@@ -46,17 +46,17 @@ def datasets(settings: Mapping[str, Any]) -> set[str]:
 def fill(
     name: str, each: str, inputs: Iterable[str], experiments: Mapping[str, str]
 ) -> Iterator[Exhibit]:
-    """Yield the exhibits of a template; an entry that is no template is one exhibit.
+    """Yield the exhibits of an entry: one, or one for each experiment of a kind.
 
     Args:
-        name: of the entry.
-        each: ``releases`` or ``training``: a template gives an exhibit for each experiment of this
-            kind. Empty: the entry is no template. An input with ``{experiment}`` is then repeated
-            for all experiments on releases, an input with ``{training}`` for all trainings.
-        inputs: names of the inputs.
-        experiments: the run's experiments: name -> ``releases`` or ``training``. Templates skip
-            experiments that are part of another one. If their name holds ``{figure}``, they also
-            skip experiments without a figure in the paper.
+        name: name of the entry, a template if ``each`` is not empty.
+        each: kind of experiments, ``releases`` or ``training``, that each give an exhibit. If
+            empty, there is one exhibit. Its inputs with ``{experiment}`` are repeated for all
+            experiments on releases, those with ``{training}`` for all trainings.
+        inputs: names of the inputs, or templates.
+        experiments: kind of each experiment of the run. An experiment that is part of another one
+            gives no exhibit. Neither does one without a figure in the paper if the name contains
+            ``{figure}``.
     """
     if not each:
         kinds_of = {"{experiment}": RELEASES, "{training}": TRAINING}
@@ -147,7 +147,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         "theory": {*discovery.theory()},
     }
     if isinstance(settings.get("matrix"), dict):
-        # Results on a person's own matrix are no evidence on the papers.
+        # Results on a person's own matrix say nothing about the papers.
         names |= {
             folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
         }

@@ -1,7 +1,7 @@
 """The files of this package that a module needs, from its import statements.
 
-What is imported by name while a program runs (mechanisms, tasks, figures, ...) is in no import
-statement: whoever asks adds the module of the entry (see :mod:`matrixdp.discovery`).
+Entries of registries (mechanisms, tasks, figures, ...) are imported by name and appear in no import
+statement. The caller adds their modules (see :mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import grimp
 
 PACKAGE = Path(__file__).parent
 
-#: Files beside the code that a module reads, below the folder of the package's own.
+#: Files other than code that a module reads, in the folder above the package.
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
@@ -21,13 +21,13 @@ TEXTS = {
     "report.page": ["matrixdp/report/page/*.*", "matrixdp/report/page/texts/*"],
 }
 
-#: The versions of the packages that everything runs on.
+#: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
 
 
 @functools.cache
 def files(*modules: str) -> tuple[Path, ...]:
-    """Return the files that modules need, and those that these read, in alphabetical order.
+    """Return the files of modules, of all modules that they import, and the texts that these read.
 
     Args:
         modules: names without ``matrixdp.``, such as ``cli.trials``.
@@ -50,7 +50,7 @@ def module(file: Path) -> str:
 
 @functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module, what it imports, the packages around these, and what they import."""
+    """Return a module with all its imports, direct or not, and the packages around them."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()

@@ -1,4 +1,4 @@
-"""What runs of a release prove: some runs choose an event, bets on other runs test it.
+"""Black-box audits by runs of a release: some runs choose an event, bets on other runs test it.
 
 The event is a threshold on a statistic, ideally the likelihood ratio of the two neighbours, in
 either direction. A report judges hundreds of releases, so a correct release is refuted with a
@@ -22,13 +22,13 @@ from matrixdp.checks import Array
 #: It is large where the first neighbour is the likelier one. Runs k of both may share their noise.
 Statistic = Callable[[int, np.random.Generator], tuple[Array, Array]]
 
-#: Runs of the first block, and of the largest; a block is half as long as all before it.
+#: Runs in the first block, and in the largest; a block has half as many as all before it.
 FIRST, BLOCK = 500, 1 << 15
 
-#: Candidates for a threshold, and values of epsilon at which they are judged.
+#: Number of candidates for a threshold, and of epsilons at which they are judged.
 CANDIDATES, VALUES = 120, 60
 
-#: Runs that choose the event: a share of the runs that may be counted, and the minimum.
+#: Runs that choose the event: their share of the runs that may be counted, and their minimum.
 PILOT, FEWEST = 0.1, 2000
 
 #: Further runs are futile under two conditions. They would not refute even with a mean ``UNLIKELY``
@@ -57,12 +57,14 @@ class Event(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What ``runs`` counted runs on each neighbour prove, of at most ``limit``.
+    """Result of a black-box audit.
 
     Attributes:
-        epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
+        epsilon: lower bound at the claimed delta, with confidence ``evidence.CONFIDENCE``.
         mu: the same for Gaussian DP, from a separate event.
-        largest: the largest epsilon that the event could have proved with these runs.
+        largest: largest epsilon that the event could have proved with these runs.
+        runs: number of counted runs on each neighbour.
+        limit: largest number of runs that were allowed.
         refuted: whether the wealth refuted the claimed epsilon.
     """
 
@@ -82,10 +84,13 @@ def prove(
     runs: int,
     streams: Sequence[np.random.Generator],
 ) -> Proof:
-    """Return what at most ``runs`` counted runs on each neighbour prove about a release.
+    """Return the bounds that runs on each neighbour prove about a release.
 
-    (``nominal``, ``delta``) is the guarantee to refute. Of two Generators the first serves the
-    choice of events, the second the counts.
+    Args:
+        statistic: statistic of runs on both neighbours.
+        nominal, delta: claimed guarantee, to be refuted.
+        runs: largest number of counted runs.
+        streams: two Generators, for the choice of events and for the counts.
     """
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
@@ -139,7 +144,7 @@ def _refuting(wealth: Array) -> bool:
 
 
 def _edge(counts: Counts, nominal: float, delta: float) -> tuple[Array, Array]:
-    """Return mean and mean square of a bet's payoff, allowing for rare hits in later runs."""
+    """Return mean and mean square of a bet's payoff, with an allowance for rare later hits."""
     slope, (both, first, second, _) = np.exp(nominal), counts.checked()
     rare, runs = UNLIKELY**2, np.asarray(counts.runs)
     mean = (both + first - slope * (both + second)) / runs - delta
@@ -161,7 +166,7 @@ def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
 
 
 def _lacks(counts: Counts, delta: float, bound: float) -> float:
-    """Return how far a bound is below the point estimate; it falls as 1 / sqrt(runs)."""
+    """Return the distance of a bound from the point estimate, which falls as 1 / sqrt(runs)."""
     p, q = (float(hits) / float(np.asarray(counts.runs)) for hits in counts.hits)
     if p <= delta:
         return 0.0
@@ -207,11 +212,11 @@ def strength(sample: Array, nominal: float, delta: float) -> float:
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     """Return events on a sample, their counts, and the sorted values of the other neighbour.
 
-    The values have two entries, one a direction: the second neighbour, and the first one negated.
+    The values have one entry for each direction: the second neighbour, and the first one negated.
     """
     first, second = sample
     size = len(first)
-    # Evenly spaced in probability, and densely where events are rare.
+    # Thresholds are evenly spaced in probability, and denser where events are rare.
     rare = np.geomspace(1, size, CANDIDATES // 3)
     ranks = np.concatenate([np.linspace(0, 2 * size - 1, CANDIDATES), rare - 1, 2 * size - rare])
     thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
@@ -236,6 +241,6 @@ def _highest(wealth: Array) -> int | None:
     if not rejected.any():
         return None
     last = int(np.flatnonzero(rejected.any(axis=1))[-1])
-    # Of the columns that reject it, the one that is closest to rejecting the next value.
+    # Choose the rejecting column that is closest to rejecting the next value.
     after = wealth[min(last + 1, len(wealth) - 1)]
     return int(np.where(rejected[last], after, -np.inf).argmax())

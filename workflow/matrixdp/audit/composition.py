@@ -1,4 +1,4 @@
-"""Replays of a composed release, compared with the declarations of its parts.
+"""Replays of a composed release, to check the declarations of its parts.
 
 A part answers f_k, which may depend on earlier noisy answers, with noise of a declared deviation.
 Let w_k be f_k over that deviation. For any two data sets X and X' and any draws z_k, the draws
@@ -34,14 +34,14 @@ from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
-#: Replayed pairs of data sets that are far apart, replayed pairs of neighbours, and the number of
-#: the former whose releases are searched for changes.
+#: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
+#: the former pairs whose releases are searched for changes.
 PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
 
 #: Largest norm of replayed records, in radii of their ball; a release must enforce the radius.
 BEYOND = 2.0
 
-#: Sizes of the replayed noise, in turns: little noise shows the effect of the data.
+#: Sizes of the replayed noise, used in turn: small noise reveals the effect of the data.
 SIZES = 1.0, 1e-3
 
 #: Largest difference of two replays of one release, over its size.
@@ -50,12 +50,12 @@ CLOSE = 1e-6
 #: Resolution and range of the search for a change, in deviations.
 RESOLUTION, FARTHEST = 1e-3, 1e5
 
-#: The relative error of a part's noise, of either sign, that the replay detects with a probability
-#: of at least .95; ``tests/audit/test_composition.py`` measures it.
+#: Relative error of a part's noise, of either sign, that replays detect with a probability of at
+#: least .95; ``tests/audit/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Maps the exact value of a part over its deviation to the noisy one; the kind of noise is
-#: ``normal`` or ``laplace``.
+#: Function from a part's exact value over its deviation to the noisy one. A second argument is the
+#: kind of noise, ``normal`` or ``laplace``.
 Answer = Callable[..., Array]
 
 
@@ -165,7 +165,7 @@ def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw
 
 
 def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
-    """Return the release under these draws; None if it takes other draws."""
+    """Return the release under these draws; None if it consumes other draws."""
     script = Script(draws)
     try:
         released = release.sample(release.query.value(records), [script])[0]
@@ -203,7 +203,10 @@ def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
 
 
 def _replay(release: Release, first: Array, second: Array, noise: Noise) -> float | None:
-    """Return the distance of the second data set's draws; None if it gives another release."""
+    """Return the distance between the draws of two data sets with the same noisy answers.
+
+    It is None if their releases differ.
+    """
     draws, noisy = _scripted(release, first, noise)
     moved: list[Draw] = []
 

@@ -1,4 +1,4 @@
-"""Additive Gaussian noise under audit."""
+"""The audit of additive Gaussian noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPOTS = (0.0, 1.0, 3.0)
 
 
 class GaussianAudit(Audit):
-    """Gaussian noise: the exact curve at mu, the whitened size of the worst change.
+    """An audit by the exact curve at mu, the norm of the worst whitened change.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with
@@ -39,7 +39,7 @@ class GaussianAudit(Audit):
         self.bound = gaussian.epsilon(delta, largest)
         self.kappa = gaussian.mu(release.epsilon, delta) / largest
         change = np.subtract(*runs.values(query, self._pair))
-        # Entries that differ; for second moments all of them.
+        # Number of entries that differ; for second moments all of them.
         self.cost = float(change.size)
         if self.attained >= release.epsilon * (1 - TIGHT):
             self.needed = evidence.runs_needed(release.epsilon, delta)

@@ -1,7 +1,7 @@
 """A search for the neighbouring data sets on which a query changes most.
 
-It uses no declaration of :mod:`matrixdp.privacy.sensitivity`. Changes follow from the definition of
-the query and the public domain alone, so that both can be compared.
+It uses no declared sensitivity of :mod:`matrixdp.privacy.sensitivity`, so that the two can be
+compared. Changes follow from the definition of the query and the public domain alone.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
-#: The objective: maps changes (searches, m, n') to one number each.
+#: Objective of a search: a function from changes (searches, m, n') to numbers (searches,).
 Size = Callable[[Array], Array]
 
+#: Number of pairs of records at which a search starts.
 STARTS = 48
 
-#: Pairs that continue in small steps, and the number of halvings of the step.
+#: Number of pairs that continue in small steps, and of halvings of the step.
 FINALISTS, HALVINGS = 8, 24
 
-#: How many records of a pair vary; under zero-out the other record is 0.
+#: Number of records of a pair that vary; under zero-out the other record is 0.
 SIDES = {"replace": 2, "zero_out": 1}
 
-#: Random moves of a search in a ball.
+#: Number of random moves of a search in a ball.
 STEPS = 400
 
 
@@ -54,7 +55,7 @@ def changes(query: Query, records: Array, others: Array) -> Array:
 
 
 def contributions(query: Query, records: Array) -> Array:
-    """Return the terms of records (searches, m) in f, without an average's division by n."""
+    """Return the terms of records (searches, m) in f, before an average divides by n."""
     columns = records[:, :, None]
     if isinstance(query, IdentityQuery | MeanQuery):
         return columns
@@ -63,12 +64,12 @@ def contributions(query: Query, records: Array) -> Array:
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
-    """Return the neighbours of the largest change, by search from many starts.
+    """Return the neighbours with the largest change that a search from many starts reaches.
 
     In a box, one coordinate at a time moves to its lower bound, its upper bound or 0, as long as
-    that helps. The best pairs and the starts then move by smaller and smaller steps. In a ball, the
-    search accepts random moves that help. The result is attained, and so a lower bound on the
-    supremum. ``zero_out`` compares with a record of zeros.
+    that enlarges the change. The best pairs and the starts then move by smaller and smaller steps.
+    In a ball, the search accepts random moves that enlarge the change. The result is attained, and
+    so a lower bound on the supremum. ``zero_out`` compares with a record of zeros.
     """
     sides = SIDES[query.adjacency]
     pair = _starts(query, stream)
@@ -93,7 +94,7 @@ def farthest(query: Query) -> Neighbours:
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:
-    """Return pairs of records, shape (2, starts, m): random pairs and the corners of the domain."""
+    """Return pairs of records, shape (2, STARTS, m): random ones, and corners of the domain."""
     domain, m = query.domain, query.features
     if isinstance(domain, Ball):
         pair = stream.standard_normal((2, STARTS, m))
@@ -132,7 +133,15 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
 def _move(
     pair: Array, values: Array, place: tuple[int, int], levels: Array | float, value: Size
 ) -> None:
-    """Move a coordinate of pairs to other levels, in place, where that helps."""
+    """Change one coordinate of each pair, in place, where that increases its value.
+
+    Args:
+        pair: pairs of records, shape (2, searches, m).
+        values: their objectives, shape (searches,), which are updated too.
+        place: (index of the record in its pair, index of the coordinate).
+        levels: new values of the coordinate, shape (searches,) or one number.
+        value: objective of pairs.
+    """
     side, i = place
     moved = pair.copy()
     moved[side, :, i] = levels

@@ -1,4 +1,4 @@
-"""The noise of real releases under audit, sampled from bits that the audit chooses."""
+"""An audit of the noise of real releases, from random bits that the audit chooses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
 
     Releases are replayed from their bits: the noise of a release over its declared size must equal
     the sampler's output for these bits. The size and the distribution of the sampler's output are
-    tested on many numbers. ``NO_SCALE`` where the release cannot be made for real.
+    tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
     if not isinstance(release, Additive):
         return NO_SCALE
@@ -62,9 +62,10 @@ def _of_sampler(unit: safe.Unit, sampler: Callable[..., safe.Whole]) -> Scale:
 
 
 def _follows(noise: Array, normal: bool) -> bool:
-    """Return whether numbers follow the unit law, by the largest distance between distributions.
+    """Return whether numbers follow the standard normal, or else the Laplace, distribution.
 
-    The limit is that of Dvoretzky, Kiefer, Wolfowitz and Massart, at the probability ``ERROR``.
+    The test is that of Kolmogorov and Smirnov, with the limit of Dvoretzky, Kiefer, Wolfowitz and
+    Massart at the error probability ``ERROR``.
     """
     ordered = np.sort(noise)
     law = special.ndtr(ordered) if normal else _laplace(ordered)

@@ -56,7 +56,7 @@ CURVE = 1e-6
 
 
 def audit_of(release: Release, stream: np.random.Generator) -> Audit:
-    """Return the audit for the class of a release and of its law; by default the black box."""
+    """Return the audit for the class of a release and its noise; by default the black box."""
     if isinstance(release, Sketch):
         return SketchAudit(release)
     if isinstance(release, PrincipalDirection):
@@ -83,7 +83,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
         return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
     if isinstance(release, Additive):
         noise = release.noise
-        # The column that differs represents all columns of a released matrix.
+        # Auditing the column that differs suffices.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianLaw) and one_column:
             return GaussianAudit(release, noise, stream)
@@ -95,7 +95,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
 
 
 def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
-    """Return the audit of a release that first chooses its radius: the worst radius counts."""
+    """Return the audit of a release that first chooses its radius, by the worst radius."""
     query = release.query
     if isinstance(release, ChosenByHistogram):
         radius, count = query.domain.radius, len(release.candidates)
@@ -129,9 +129,12 @@ def run(
 ) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
-    ``queries`` are those of the experiment's task by name, its own first; the seed of the settings
-    makes the rows reproducible. ``most`` limits the black box's runs per neighbour; None: as many
-    as its power needs.
+    Args:
+        mechanism: name of the mechanism.
+        queries: queries of the experiment's task by name, the paper's query first.
+        settings: settings; their seed makes the rows reproducible.
+        most: largest number of the black box's runs per neighbour; None takes as many as its power
+            needs.
     """
     rows: list[dict[str, object]] = []
     for cell in calibrated(mechanism, queries, settings):
@@ -168,8 +171,11 @@ def judge(
 ) -> dict[str, object]:
     """Return the columns of all tools for an audit of one release.
 
-    There are five ``generators``: for the scale, the two of :func:`prove`, for replays, and for
-    real releases. ``most`` limits the runs per neighbour, see :func:`run`.
+    Args:
+        audit: the audit.
+        generators: five streams: one for the scale, two for :func:`prove`, one each for replays and
+            real releases.
+        most: largest number of runs per neighbour, see :func:`run`.
     """
     release = audit.release
     scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
@@ -220,7 +226,7 @@ def note(audit: Audit, proof: Proof) -> str:
 
 
 def steepness(delta: float) -> float:
-    """Return a delta's relative error over that of its epsilon, approximately.
+    """Return approximately the relative error of a delta over that of its epsilon.
 
     Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
     """
@@ -228,9 +234,9 @@ def steepness(delta: float) -> float:
 
 
 def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
-    """Return the smallest share of missing noise that is detected with power ``base.POWER``.
+    """Return the smallest share of missing noise that all tests detect with power ``base.POWER``.
 
-    It is that of the weakest test of the noise; NaN where only the black box tests it.
+    It is NaN where only the black box tests the noise.
     """
     weakest = max(np.nan_to_num([scale.shortfall, real_scale.shortfall]))
     weakest = max(weakest, 0.0 if finding is None else finding.shortfall)

@@ -1,4 +1,4 @@
-"""Gaussian sketches of lifted records under audit."""
+"""The audit of Gaussian sketches of lifted records."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from matrixdp.privacy import sketching
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
-#: Epsilons at which the curve is computed a second way, in standard deviations of the loss.
+#: Epsilons at which the curve is checked, in standard deviations of the loss.
 SPOTS = (0.5, 1.5, 3.0)
 
 
 class SketchAudit(Audit):
-    """r columns N(0, (x x^T + w^2 I) / r): the exact curve at the leverage R^2 / (w^2 + R^2).
+    """An audit by the exact curve at the leverage R^2 / (w^2 + R^2).
 
-    The curve is that of replacement if the search finds two orthogonal records of full norm. If
-    not, it is that of zero-out neighbours, which the zero record attains.
+    The sketch has r columns N(0, (x x^T + w^2 I) / r). The curve is that of replacement if the
+    search finds two orthogonal records of full norm. If not, it is that of zero-out neighbours,
+    which the zero record attains.
 
     The likelihood ratio depends only on the coordinates in the plane of the two records. All other
-    coordinates are independent of them and have the same law on both neighbours. So the runs sketch
-    two features in that plane: N(0, G) is closed under projection.
+    coordinates are independent of them and have the same distribution on both neighbours. So the
+    runs sketch two features in that plane: N(0, G) is closed under projection.
     """
 
     tool = "exact curve"
@@ -50,7 +51,7 @@ class SketchAudit(Audit):
         self.bound = sketching.epsilon(*args, query.adjacency)
         exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
-        # Numbers of a sketch of two features, on both neighbours together.
+        # Count of numbers in a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.rows
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""One run of the compiled training with many canary records, each in or out by a fair coin.
+"""An audit of the compiled training by one run with many canaries, each in or out by a fair coin.
 
 After Steinke, Nasr & Jagielski, "Privacy Auditing with One (1) Training Run" (NeurIPS 2023): the
 audit guesses each canary's coin from the final parameters. The run is the experiments' own code:
@@ -32,7 +32,8 @@ from matrixdp.experiments.training.gradients import descend
 from matrixdp.experiments.training.models import Perceptron
 from matrixdp.privacy import banded, gaussian
 
-#: Number of canaries, steps, the declared mu of all steps, and the delta of a reported epsilon.
+#: Number of canaries and of steps, the declared mu of all steps, and the delta of a reported
+#: epsilon.
 CANARIES, STEPS, MU, DELTA = 3000, 2, 3.0, 1e-5
 
 #: Value of a canary's separate feature. The larger it is, the less of the gradient lies in shared
@@ -79,7 +80,7 @@ def guesses(
 
     Args:
         streams: three Generators: for initial parameters, coins, and the noise's key.
-        factor: an erroneous factor of the noise's deviation.
+        factor: factor of the noise's deviation; an error if not 1.
         clipping: whether gradients are clipped.
         correlated: whether two halves of the records take turns under noise of two bands, so that
             each takes part twice. Otherwise all records take part in each step, under independent

@@ -50,12 +50,12 @@ class Spec:
 
     @property
     def is_learning_set(self) -> bool:
-        """Whether it becomes named arrays for learning; otherwise it becomes a matrix in a box."""
+        """Whether this is a learning set, of named arrays; otherwise it is a matrix in a box."""
         return not self.scalings
 
 
 def parse(name: str, entry: Mapping[str, Any]) -> Spec:
-    """Return one entry of the file.
+    """Return the data set of one entry in workflow/datasets.yaml.
 
     Raises:
         InputError: a key is missing or unknown.

@@ -2,9 +2,9 @@
 
 Where records lie far from zero, their mean is most of their norm. A ball around zero that clips
 none of them then requires much noise. Here the mean c is released first, and the ball lies around
-it, as in private estimation of a Gaussian's covariance (Kamath, Li, Singhal & Ullman, COLT 2019;
-Biswas, Dong, Kamath & Ullman, NeurIPS 2020). The estimate of X X^T / n is c c^T plus the second
-moments about c. Where the mean is near zero, its share of the budget is wasted.
+it. Private estimators of a Gaussian's covariance do the same (Kamath, Li, Singhal & Ullman, COLT
+2019; Biswas, Dong, Kamath & Ullman, NeurIPS 2020). The estimate of X X^T / n is c c^T plus the
+second moments about c. Where the mean is near zero, its share of the budget is wasted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Second moments of clipped records: noise for a ball that is smaller than the public box.
 
-Clipping shrinks long records and preserves their direction. The sensitivity of C C^T / n falls with
-the square of the radius R: to sqrt(2) R^2 / n under replacement (orthogonal records on the sphere)
-and to R^2 / n under zero-out. Long records lose weight, but not their direction. The radius is
-public, or a private choice from the same budget.
+Clipping shrinks long records and preserves their direction. For clipped records C, the sensitivity
+of C C^T / n falls with the square of the radius R. It is sqrt(2) R^2 / n under replacement (for
+orthogonal records on the sphere) and R^2 / n under zero-out. The radius is public, or a private
+choice from the same budget.
 """
 
 from __future__ import annotations
@@ -83,19 +83,22 @@ class Chosen(Release):
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
     the size of its noise, so that it adds the ridge of
-    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself: a multiple of the identity, which
-    changes no eigenvector.
+    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself. The ridge is a multiple of the
+    identity, which changes no eigenvector.
     """
 
     yields = "second_moments"
 
     @abc.abstractmethod
     def choose(self, records: Array, streams: Streams) -> Array:
-        """Return the number of the chosen release of each trial, shape (trials,)."""
+        """Return the number of the radius that each trial chooses, shape (trials,)."""
 
     @abc.abstractmethod
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
-        """Return the release that has the noise's size, and the release itself (often the same)."""
+        """Return two releases at a radius: of moments, for the noise's size, and of the result.
+
+        They are often the same.
+        """
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         numbers = self.choose(value, streams)
@@ -109,7 +112,7 @@ class Chosen(Release):
         return released
 
     def added_ridge(self, scale: GaussianRelease) -> float:
-        """Return the multiple of the identity to add, for the release that has the noise's size."""
+        """Return the ridge, a multiple of the identity, for the noise of the release ``scale``."""
         return moments_ridge(scale.noise_std, self.query.features)
 
 
@@ -118,7 +121,7 @@ class ChosenByHistogram(Chosen):
     """The radius from a histogram of squared norms, with noise of ``count_std`` on each count.
 
     ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
-    norm. For ``tolerated`` see :class:`PrivatelyClipped`.
+    norm. :class:`PrivatelyClipped` explains ``tolerated``.
     """
 
     candidates: tuple[GaussianRelease, ...]
@@ -167,15 +170,14 @@ NEARLY = 1.1
 class PrivatelyClipped(Mechanism):
     """Clipped second moments with a privately chosen radius, from the same budget.
 
-    A histogram of the squared norms over dyadic shells is released first: a replaced record changes
+    First a histogram of the squared norms over dyadic shells is released: a replaced record changes
     two counts by 1. The rest of mu^2 is for the moments. mu^2 adds up even where the second release
     depends on the first (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 
     The rule compares, at each radius, the ridge that the noise requires with the mean eigenvalue of
     the clipped moments (from the histogram). It takes the largest radius whose ratio is at most
-    ``tolerated``, or within a tenth of the least ratio of any radius: where all records are
-    clipped, smaller radii are no better. This rule, too, was made after looking at results on the
-    papers' data.
+    ``tolerated``, or within a tenth of the least ratio. Where all records are clipped, smaller
+    radii are no better. This rule, too, was made after looking at results on the papers' data.
 
     ``share``, between 0 and 1, is the histogram's share of mu^2. The histogram has ``radii``
     shells.

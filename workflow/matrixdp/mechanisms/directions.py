@@ -1,4 +1,4 @@
-"""Directions of noise: the factor of their covariance, and directions that are released first."""
+"""Directions of noise: the factor of its covariance, and directions from a private SVD."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 class PrivateDirections:
     """Directions and spectrum of X X^T from a private SVD, on a share of the budget.
 
-    The second moments are released by Analyze Gauss with the exact standard deviation and
-    decomposed; eigenvalues below ``floor`` times the largest are raised to that. (The paper takes
-    the spectrum of Theorem 7 from the data themselves, which is not private.)
+    The second moments are released by Analyze Gauss with the analytic standard deviation, and
+    decomposed. Eigenvalues below ``floor`` times the largest one are raised to that. (The paper
+    takes the spectrum of Theorem 7 from the data themselves, which is not private.)
 
-    ``share``, of epsilon and of delta, is spent here; the rest is left for the noise. Both are
-    between 0 and 1.
+    The ``share`` of epsilon and of delta is spent here, and the rest is left for the noise. The
+    share and the floor are between 0 and 1.
     """
 
     share: float = 0.2
@@ -44,7 +44,7 @@ class PrivateDirections:
     def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
         """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
 
-        ``release`` is what ``calibrate`` returned; X has shape (m, n) or (trials, m, n).
+        ``release`` is the result of ``calibrate``; X has shape (m, n) or (trials, m, n).
         """
         records = matrix.shape[-1]
         noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
@@ -55,7 +55,7 @@ class PrivateDirections:
 
 
 def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
-    """Return directions if they are an orthonormal basis of m features, or None as it is."""
+    """Return directions (m, m) if they are an orthonormal basis; None stays None."""
     if directions is None:
         return None
     basis = checks.orthonormal(directions=directions)

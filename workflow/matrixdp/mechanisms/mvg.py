@@ -1,8 +1,8 @@
 """The matrix-variate Gaussian mechanism (Chanyaswad, Dytso, Poor & Mittal, CCS 2018).
 
-The mechanism adds Z = U1 N U2^T and limits the precisions of both factors:
-|sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. The condition is
-sufficient but far from necessary: every release here also states its actual ``mu``.
+The mechanism adds Z = U1 N U2^T and limits the precisions of both factors. The limit is
+|sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. This is sufficient but
+far from necessary: every release here also states its actual ``mu``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_LIMIT = Mu(np.inf, True)
 
 
 class Coefficients(NamedTuple):
-    """Those of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; omega is Theorem 3's alpha)."""
+    """Coefficients of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; Theorem 3 has omega)."""
 
     alpha: Any
     omega: Any

@@ -1,4 +1,4 @@
-"""What a person reads from a noisy value: post-processing, which costs no privacy."""
+"""Answers from noisy values: post-processing, which costs no privacy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 
-#: Shares of their bounds that the columns of simulated records fill, and the share of the target's
-#: variance that the other columns explain.
+#: Simulated records: shares of their bounds that the columns fill, and R^2 of the true regression.
 FILLED, EXPLAINED = (1.0, 0.25), 0.5
 
-#: Draws of noise in a simulation, and their seed: nothing private depends on them.
+#: Number of draws of noise in a simulation, and their seed; no private noise depends on them.
 _DRAWS, _SEED = 200, 0
 
-#: Queries on second moments of records with a constant, from which their mean follows.
+#: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
 
 
 def components(covariance: Array) -> Array:
     """Return the eigenvectors (m, m) in rows, the one of the largest eigenvalue first.
 
-    An eigenvector has no sign; here the sum of its entries is not negative.
+    The sign of an eigenvector is free; here the sum of its entries is not negative.
     """
     vectors: Array = np.linalg.eigh(covariance)[1][:, ::-1].T
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
@@ -45,11 +44,11 @@ def line(
 
     Args:
         estimate: mean and covariance of (x, y), in half ranges around the middle.
-        noise_std: of the noise in them, which asks for a ridge on x.
-        middle, half: of the columns (x, y), (m,) each.
-        penalty: of the squares of the coefficients, beside the mean squared error: scikit-learn's
-            alpha over the number of records.
-        intercept: whether there is one; without it the line goes through the records' own zero.
+        noise_std: standard deviation of their noise, which sets a ridge on x.
+        middle, half: middle and half range of the columns (x, y), (m,) each.
+        penalty: factor of the squared coefficients beside the mean squared error, that is,
+            scikit-learn's alpha over the number of records.
+        intercept: whether the line has an intercept; otherwise it goes through the unscaled origin.
     """
     if not intercept:
         mean = estimate.mean + middle / half
@@ -61,7 +60,7 @@ def line(
 
 
 def ridge(noise_std: float, half: Array, penalty: float = 0.0) -> Array:
-    """Return the ridge on each column x in half ranges (m - 1,): the noise's, and a penalty's."""
+    """Return the ridge on each column x in half ranges (m - 1,), for the noise and the penalty."""
     sizes: Array = moments_ridge(noise_std, len(half) - 1) + penalty / half[:-1] ** 2
     return sizes
 
@@ -86,21 +85,22 @@ def answer(
     number: int = 1,
     **line_options: Any,
 ) -> Array:
-    """Return what a noisy value says, (rows, columns), in the columns' own units.
+    """Return the answer that a noisy value gives, (rows, columns), in the columns' own units.
 
-    A covariance (m, 1 + m) has the mean before it. Components (``number``, 2 + m) are those of
-    columns in half ranges, each after its eigenvalue and the share of this in the total.
+    A covariance (m, 1 + m) starts with the column of means. Components (``number``, 2 + m) are of
+    columns in half ranges. Each row starts with the eigenvalue and its share of the total variance.
 
     Args:
-        query: what is asked for: records, mean, second_moments, covariance, components,
+        query: name of the query: records, mean, second_moments, covariance, components,
             first_component or regression.
-        private: the noisy value on records in half ranges around the middle, (n, m) for records,
+        private: noisy value on records in half ranges around the middle, (n, m) for records,
             (1, m) for a mean, otherwise second moments.
-        noise_std: of its noise.
-        middle, half: of the columns, (m,) each; of second moments the middle is 0.
+        noise_std: standard deviation of its noise.
+        middle, half: middle and half range of the columns, (m,) each; the middle is 0 for second
+            moments.
         weighted: whether a ball, and no box, bounds the records.
-        number: of components, 1 to m.
-        line_options: of :func:`line`.
+        number: number of components, 1 to m.
+        line_options: keyword arguments of :func:`line`.
     """
     if query in ("records", "mean"):
         return private * half + middle
@@ -120,7 +120,7 @@ def about_mean(
     number: int = 1,
     **line_options: Any,
 ) -> Array:
-    """Return what a mean and covariance in half ranges say; see :func:`answer`."""
+    """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
     if query == "covariance":
         mean = np.clip(estimate.mean, -1, 1) * half + middle
         return np.column_stack([mean, estimate.covariance * np.outer(half, half)])
@@ -140,8 +140,8 @@ def simulated_fit(release: Additive, share: float) -> float:
     They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
 
     Args:
-        release: of second moments of (x, 1, y) in half ranges, in a box.
-        share: of the bounds that columns fill, above 0 and at most 1.
+        release: calibrated mechanism for second moments of (x, 1, y) in half ranges, in a box.
+        share: share of the bounds that columns fill, above 0 and at most 1.
     """
     features, variance = release.query.features - 2, share**2 / 3
     moments = np.diag(np.full(features + 2, variance))
@@ -157,7 +157,7 @@ def simulated_fit(release: Additive, share: float) -> float:
 
 
 def regression_outlook(release: Additive) -> str:
-    """Return in a sentence what noise means for the predictions of a regression."""
+    """Return a sentence on how well a regression predicts in spite of the noise."""
     if isinstance(release.query.domain, Ball):
         return "what the noise means for predictions cannot be said from a radius alone"
     wide, narrow = (simulated_fit(release, share) for share in FILLED)

@@ -1,4 +1,4 @@
-"""Releases in several parts: how they stand beside the others, and what they answer."""
+"""Composed releases, which have several parts, as options with answers and receipts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matrixdp.practice.specification import Specification
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
-#: What a receipt states beside the noise.
+#: Note of a receipt on clipping, beside the noise.
 CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
     "from long records is no noise, and not stated here"
@@ -24,12 +24,12 @@ CLIPPING = (
 
 
 def options(spec: Specification, delta: float) -> list[recommend.Option]:
-    """Return the release of clipped moments that is asked for, as the only option.
+    """Return the release of clipped moments for a specification, as the only option.
 
-    Its error is the worst of all radii, each filled by the records.
+    Its error is the largest over all radii, with records that fill the radius.
 
     Raises:
-        InputError: there is no safe noise at this guarantee.
+        InputError: no safe noise gives this guarantee.
     """
     about_mean = spec.kind in answers.WITH_CONSTANT
     assert isinstance(spec.query, SecondMomentQuery)
@@ -48,7 +48,7 @@ def _filled(release: GaussianRelease) -> float:
 
 
 def says(spec: Specification, best: recommend.Option) -> str:
-    """Return what the noise of clipped moments means, in plain words."""
+    """Return the size of the noise of clipped moments, in plain words."""
     if spec.kind == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
@@ -60,7 +60,7 @@ def says(spec: Specification, best: recommend.Option) -> str:
 
 
 def in_words(release: Composed) -> list[str]:
-    """Return what each part spends, a sentence each."""
+    """Return a line on the budget of each part."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in release.costs
@@ -68,7 +68,7 @@ def in_words(release: Composed) -> list[str]:
 
 
 def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
-    """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
+    """Return the answer of a release, as :func:`matrixdp.practice.answers.answer` does."""
     if spec.kind == "second_moments":
         return outcome.moments * np.outer(half, half)
     return answers.about_mean(
@@ -83,7 +83,7 @@ def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) ->
 
 
 def details(spec: Specification, release: Composed, outcome: Outcome) -> dict[str, Any]:
-    """Return what the parts answered, and intervals; both are as private as the release."""
+    """Return the answers of the parts and intervals; the guarantee covers both."""
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,

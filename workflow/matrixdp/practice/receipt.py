@@ -1,4 +1,4 @@
-"""What a release means, in words and numbers that are public: its noise, and its receipt."""
+"""Receipts: the guarantee and the noise of a release, in public words and numbers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from matrixdp.version import VERSION
 #: Epsilons at which a receipt states the exact curve.
 _CURVE = (0.1, 0.3, 1.0, 3.0, 10.0)
 
-#: An epsilon beyond which one record is told from another with odds of more than 22,000.
+#: Above this epsilon, one output can favour one record over another with odds above 22,000.
 _LARGE_EPSILON = 10
 
-#: What is protected, in words.
+#: Neighbouring relations in words.
 _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
     "add_or_remove": "one record is added or removed; their number is private, and the stated one "
@@ -39,7 +39,7 @@ _NEIGHBOURS = {
 
 
 def cautions(spec: Specification) -> list[str]:
-    """Return what is unusual about a guarantee, a sentence each."""
+    """Return a warning sentence for each weakness of a guarantee."""
     guarantees = {"": (spec.epsilon, spec.delta)}
     if spec.total:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
@@ -59,7 +59,7 @@ def cautions(spec: Specification) -> list[str]:
 
 
 def build(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return what may be told of a release: all of it is public, nothing depends on the data."""
+    """Return the receipt of a release; all of it is public, and nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
     fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     terms = {
@@ -97,7 +97,7 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
 
 
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return what a receipt states of the noise; of a release in parts, at most."""
+    """Return the entries of a receipt on the noise; upper bounds for a release in parts."""
     release, deviations = best.release, _by_column(spec, best)
     if not isinstance(release, Composed):
         return {
@@ -116,7 +116,7 @@ def _noise(spec: Specification, best: Option) -> dict[str, Any]:
 def in_words(spec: Specification, best: Option) -> list[str]:
     """Return the noise of each column beside the range of its values, a sentence each.
 
-    Noise of moments says little of a regression: there is none for it.
+    A regression has none: the noise of moments says little about its coefficients.
     """
     if isinstance(best.release, Composed):
         return compositions.in_words(best.release)
@@ -135,7 +135,11 @@ def in_words(spec: Specification, best: Option) -> list[str]:
 
 
 def needs(enough: Mapping[str, float]) -> str:
-    """Return what suffices for an error, see :func:`matrixdp.practice.choices.needed`."""
+    """Return a phrase on the epsilon or records that suffice for an error.
+
+    Args:
+        enough: result of :func:`matrixdp.practice.choices.needed`.
+    """
     ways = []
     if "epsilon" in enough:
         ways.append(f"epsilon {enough['epsilon']:.3g}")
@@ -145,7 +149,7 @@ def needs(enough: Mapping[str, float]) -> str:
 
 
 def alternatives(spec: Specification) -> list[str]:
-    """Return what may be better than what is recommended, on records of a kind; a line each."""
+    """Return lines on mechanisms that may beat the recommended one, and on which records."""
     if spec.mechanism != specification.RECOMMENDED or not spec.delta:
         return []
     if not isinstance(spec.query, SecondMomentQuery):
@@ -163,8 +167,8 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
-    a release in parts: whether noise exceeds what records that fill the radius allow.
+    A regression is useless if a constant predicts as well, even where columns fill their bounds. A
+    release in parts is useless if its noise exceeds what records that fill the radius allow.
     """
     if isinstance(best.release, Composed):
         return best.error >= 1
@@ -174,7 +178,7 @@ def useless(spec: Specification, best: Option) -> bool:
 
 
 def says(spec: Specification, best: Option) -> str:
-    """Return what the noise means, in plain words."""
+    """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
     if isinstance(best.release, Composed):
         return f"{compositions.says(spec, best)}{hides}"
@@ -187,7 +191,7 @@ def says(spec: Specification, best: Option) -> str:
 
 
 def _by_column(spec: Specification, best: Option) -> dict[str, float]:
-    """Return the noise of each column, or of its mean square, in its own unit."""
+    """Return the standard deviation of each column's noise, or of its mean square's, by column."""
     covers = isinstance(spec.query, SecondMomentQuery)
     variances = np.diag(best.variances) if covers else best.variances[:, 0]
     if spec.constant:  # it has no unit
@@ -198,7 +202,7 @@ def _by_column(spec: Specification, best: Option) -> dict[str, float]:
 
 
 def page(statement: dict[str, Any]) -> str:
-    """Return a receipt to be read."""
+    """Return a receipt as Markdown."""
     lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
     for key, value in statement.items():
         if key not in ("says", "curve") and value is not None:

@@ -1,4 +1,4 @@
-"""One private release of a person's file: the numbers, a receipt, and a charge to the account."""
+"""One private release of a file of records: its numbers, its receipt, its charge to the account."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 
-#: Bytes that hold a number as text, an interval in JSON, and the rest of a file.
+#: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
-#: Computes what a release says beside its numbers, which is as private as these.
+#: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Result:
-    """A release in its place.
+    """The files of a finished release, and messages for its owner.
 
     Attributes:
-        places: files by what they are: ``release``, ``receipt``, ``page``, ``account``, and
-            ``details`` where there are intervals or parts.
-        says: what the noise means, in plain words.
-        notes: what its owner should know besides, a sentence each.
+        places: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
+            where there are intervals or parts.
+        says: the size of the noise, in plain words.
+        notes: further messages, a sentence each.
     """
 
     places: dict[str, Path]
@@ -57,14 +57,15 @@ class Result:
 
 
 def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
-    """Make a release, once: the same request again gives the same files at no further cost.
+    """Make a release once; a repeated request returns the same files at no further cost.
 
-    What can be refused is refused first. The charge is on the disk before noise is drawn, and the
-    answer, beside the account, before the files in ``out`` appear (see :mod:`ledger`).
+    Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
+    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
+    (see :mod:`ledger`).
 
     Raises:
-        InputError: the release cannot be had, is useless or would overspend the account, the file
-            does not fit, or ``out`` cannot take it.
+        InputError: no mechanism gives the guarantee, the release is useless or would overspend the
+            account, the records differ from the specification, or ``out`` cannot be written.
     """
     path = ledger.place(spec.file, spec.account)
     request = ledger.digest(_request(spec, path.parent))
@@ -109,9 +110,9 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
 def make_all(
     specs: Sequence[Specification], out: Path, *, even_if_useless: bool = False
 ) -> list[Result]:
-    """Make the releases of one file, several of them below ``out``, each in a folder of its name.
+    """Make all releases of one file; each of several gets a folder with its name below ``out``.
 
-    What can be refused of any of them is refused before the first one is made.
+    All of them are checked before the first one is made.
 
     Raises:
         InputError: as :func:`make`.
@@ -136,7 +137,11 @@ def make_all(
 
 
 def _chosen(spec: Specification, even_if_useless: bool) -> Option:
-    """Return the best option that fits; InputError where there is none, or it is useless."""
+    """Return the best option that fits.
+
+    Raises:
+        InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
+    """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
         instead = "" if spec.kind == "regression" else "release means instead of records, "
@@ -148,7 +153,7 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
-    """Return what makes two requests the same, of which an account in ``folder`` hears."""
+    """Return all that identifies a request; the file's path is relative to ``folder``."""
     return {
         "file": os.path.relpath(spec.file.resolve(), folder),
         "query": spec.kind,
@@ -168,7 +173,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
 
 
 def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
-    """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
+    """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
@@ -209,17 +214,17 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
 def _claim(
     out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
-    """Hold a folder and the space of the files to come; other files of their names stay.
+    """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
     Raises:
-        InputError: one of the files is there with another content than ``texts``, or the folder
-            cannot take them.
+        InputError: one of the files exists with other content than ``texts``, or the folder cannot
+            hold them.
     """
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
-            # Some disks lock no folders; what is overwritten there is kept beside the account.
+            # Some file systems cannot lock folders; the account keeps a copy of each answer.
             with contextlib.suppress(OSError):
                 stack.enter_context(durable.lock(out))
             for name, file in files.items():
@@ -239,10 +244,10 @@ def _publish(out: Path, texts: Mapping[str, str]) -> None:
 
 
 def compare(spec: Specification, times: int = 20) -> dict[str, float]:
-    """Return how wrong each mechanism's answers are on the file itself. THIS IS NOT PRIVATE.
+    """Return the error of each mechanism on the file itself. THIS IS NOT PRIVATE.
 
-    It is the root mean square of what ``times`` releases, which are thrown away, are off the answer
-    without noise, over the entries, in half ranges. For the owner's eyes: no account knows of it.
+    The error is the root mean square over the entries of ``times`` simulated releases, in half
+    ranges. It is for the owner of the data alone: no account is charged.
     """
     true, errors = _true(spec), {}
     for option in choices.options(spec):
@@ -255,7 +260,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
 
 
 def _alike(answer: Array, true: Array, features: int) -> Array:
-    """Return components with the signs of the true ones; eigenvectors have none of their own."""
+    """Return components (k, 2 + m) with the signs of the true ones: eigenvectors have no sign."""
     vectors, aligned = answer[:, -features:], answer.copy()
     signs = np.sign((vectors * true[:, -features:]).sum(axis=1))
     aligned[:, -features:] *= signs[:, None]
@@ -265,9 +270,9 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 def _prepare(
     spec: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
 ) -> Callable[[], tuple[Array, Details]]:
-    """Return what draws a release: its answer, and what computes its details.
+    """Read the records, and return a function that draws the answer and its :data:`Details`.
 
-    The whole file is read, and refused, before it returns. The answer is in the columns' own units,
+    A bad file is refused here, before any noise is drawn. The answer is in the columns' own units,
     or in half ranges about the middle.
     """
     middle, half = spec.middle, spec.half
@@ -294,7 +299,7 @@ def _prepare(
 
 
 def _intervals(spec: Specification, release: Additive, private: Array) -> dict[str, Any]:
-    """Return what noise alone makes uncertain in what follows from second moments."""
+    """Return intervals, from the noise alone, of an answer that derives from second moments."""
     if not _has_intervals(spec):
         return {}
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
@@ -304,12 +309,12 @@ def _intervals(spec: Specification, release: Additive, private: Array) -> dict[s
 
 
 def _has_intervals(spec: Specification) -> bool:
-    """Return whether a release has intervals beside the receipt's; none where a ball weighs."""
+    """Return whether a release has intervals of its own, beside those in the receipt."""
     return spec.kind in uncertainty.KINDS and not _is_weighted(spec)
 
 
 def _is_weighted(spec: Specification) -> bool:
-    """Return whether the entry of the constant is read from a release, as it is not 1."""
+    """Return whether the moment of the constant is unknown and must be read from the release."""
     return spec.private_count or isinstance(spec.query.domain, Ball)
 
 
@@ -333,9 +338,12 @@ def _true(spec: Specification) -> Array:
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield the records of the file as the query has them, if there are as many as stated.
+    """Yield blocks (k, m) of scaled records.
 
-    Where their number is private, nothing depends on it.
+    A private number of records is not checked: an error would reveal it.
+
+    Raises:
+        InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected = 0, spec.query.records
     for block in tables.blocks(spec.file, spec.columns, spec.fill):
@@ -352,7 +360,7 @@ def _records(spec: Specification) -> Iterator[Array]:
 def _answer(
     spec: Specification, noise_std: float, private: Array, middle: Array, half: Array
 ) -> Array:
-    """Return what a noisy value says, (rows, columns), in the units of ``half``."""
+    """Return the answer that a noisy value gives, (rows, columns), in the units of ``half``."""
     weighted = _is_weighted(spec)
     if spec.kind == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)

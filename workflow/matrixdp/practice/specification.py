@@ -1,4 +1,4 @@
-"""What is to be released, from a small TOML file that a person writes."""
+"""The specification of a release: a small TOML file that a person writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
 )
 
-#: From what is asked for to the query whose noisy value gives it.
+#: The query that is released for each value of the key ``query``.
 QUERIES: dict[str, type[Query]] = {
     "records": IdentityQuery,
     "mean": MeanQuery,
@@ -39,8 +39,9 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
-#: Neighbours that have one record more or less, of which the number is private; and the queries
-#: that have it in the constant of their records. What a record adds, zeroing it out takes away.
+#: Neighbours with one record more or less, so that the number of records is private. Some queries
+#: hold this number, in the constant of their records. For these, adding a record has the same
+#: sensitivity as zeroing one out.
 ADD_OR_REMOVE = "add_or_remove"
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
@@ -56,76 +57,79 @@ _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
     *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
 )
-#: Of each release, where there are several.
+#: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "importance", "target", "number"),
     *("alpha", "intercept", "radius", "missing"),
 )
-#: Slightly less than a share, so that rounding decides nothing.
+#: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
-#: Answer second moments alone.
+#: Mechanisms for second moments only.
 _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
-#: Second moments of records that are clipped to a private radius, about a private mean where the
-#: query is, see :mod:`matrixdp.mechanisms.composed`.
+#: Second moments of records that are clipped to a private radius. Queries about the mean clip about
+#: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"
-#: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
-#: tells something of one record, as it does where a cell is no number.
+#: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
+#: ended release reveals something about one record, as does a cell that is not a number.
 MIDDLE, REFUSE = "middle", "refuse"
 
 
 @dataclass(frozen=True)
 class Specification:
-    """A release that is asked for."""
+    """A release as its file specifies it."""
 
     file: Path
     #: A key of ``QUERIES``.
     kind: str
-    #: Of the file, in the order of the bounds, but a target last.
+    #: Columns of the file, in the order of the bounds; a target comes last.
     columns: tuple[str, ...]
     #: The public bounds of these columns.
     box: Box
-    #: What the file says, but for the name of the records' file: all of it is public.
+    #: All keys of the file but ``file`` and ``account``; their values are public.
     terms: Mapping[str, Any]
-    #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
-    #: so, (m,) each, see :meth:`scaled`.
+    #: The query on scaled records, so that no column's unit matters.
     query: Query
+    #: Shift and scale of :meth:`scaled`, (m,) each, in the columns' units.
     middle: Array
     half: Array
-    #: Of this release; delta 0 asks for a pure guarantee.
+    #: Epsilon and delta of this release; a delta of 0 asks for pure DP.
     epsilon: float
     delta: float
     #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
     mechanism: str
-    #: Of each part of a record that the query has, or None.
+    #: Weight of each entry of a scaled record in the error, or None for equal weights.
     importance: tuple[float, ...] | None
-    #: The column that a regression explains, or empty.
+    #: Name of the column that a regression predicts, or empty.
     target: str
-    #: Of all releases of the account together, see :func:`ledger.total`; None: that of the account.
+    #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
     total: Mapping[str, float] | None
-    #: What stands for a missing value of each column, (m,); NaN ends the release instead.
+    #: Replacement of a missing value in each column, (m,); NaN ends the release instead.
     fill: Array
-    #: Where the account is, if not beside the file of records.
+    #: Path of the account, if it is not beside the file of records.
     account: Path | None = None
-    #: Releases of the account in all, those made included, if that is planned.
+    #: Planned number of releases of the account, past ones included, or None.
     planned: int | None = None
-    #: Of components, the first ones.
+    #: Number of principal components.
     number: int = 1
-    #: Of a regression: the penalty of its coefficients, as scikit-learn's, and whether it has an
-    #: intercept.
+    #: Penalty of a regression's coefficients, that of scikit-learn's ``Ridge``.
     alpha: float = 0.0
+    #: Whether a regression has an intercept.
     intercept: bool = True
-    #: Whether the number of records is private, so that ``query.records`` only sets a scale.
+    #: Whether the number of records is private; ``query.records`` then only sets a scale.
     private_count: bool = False
-    #: The most that the release may spend, where releases share a total by weights.
+    #: Largest mu of the release, where releases share a total by weights.
     mu: float | None = None
-    #: Tells requests apart that are the same otherwise.
+    #: Text that makes a request new that otherwise equals an earlier one.
     label: str = ""
-    #: Whether the records are known to all, as those of a textbook.
+    #: Whether the records are public, as those of a textbook.
     public: bool = False
 
     def scaled(self, rows: Array) -> Array:
-        """Return records, one per row, as the query has them: some with a constant."""
-        # Clipped first, so that no value is too large for what follows.
+        """Return the records of ``query`` from rows (n, m) in the columns' units.
+
+        Each row is clipped, shifted and scaled; a 1 is inserted where ``constant`` is true.
+        """
+        # Clip first: a huge value would overflow below.
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
         return with_constant(records) if self.constant else records
@@ -142,21 +146,21 @@ class Specification:
 
     @property
     def constant(self) -> bool:
-        """Whether the query's records have a constant, before their last column."""
+        """Whether the query's records hold a constant 1, before their last column."""
         return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
 
     @property
     def neighbours(self) -> str:
-        """The relation that a release protects under."""
+        """The neighbouring relation of the guarantee."""
         return ADD_OR_REMOVE if self.private_count else self.query.adjacency
 
 
 def read(path: Path) -> Specification:
-    """Return what a file asks for; relative paths in it are relative to its folder.
+    """Return the specification in a file; relative paths in it are relative to its folder.
 
     Raises:
-        InputError: the file is not TOML, it asks for several releases, or a key is missing, unknown
-            or out of range.
+        InputError: the file is not TOML, it has several releases, or a key is missing, unknown or
+            out of range.
     """
     specs = read_all(path)
     if len(specs) > 1:
@@ -165,10 +169,10 @@ def read(path: Path) -> Specification:
 
 
 def read_all(path: Path) -> list[Specification]:
-    """Return what a file asks for, a specification for each ``[[release]]``.
+    """Return one specification for each ``[[release]]`` of a file, or for the whole file.
 
-    These share the total in proportion to their weights: of mu^2 where it has a delta, otherwise of
-    epsilon.
+    The releases share the total in proportion to their weights. The shares are of mu^2 where the
+    total has a delta, otherwise of epsilon.
 
     Raises:
         InputError: as :func:`read`, or two releases have one name.
@@ -224,12 +228,12 @@ def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
 
 
 def _mu(part: Mapping[str, float]) -> float | None:
-    """Return the mu of a part of a total, slightly above; None for a pure one."""
+    """Return the mu of a share of the total, rounded up; None for a pure share."""
     return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
 
 
 def _read(path: Path, table: dict[str, Any]) -> Specification:
-    """Return the specification that a table of keys states."""
+    """Return the specification in a table of keys; errors name the file at ``path``."""
     for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):
             raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
@@ -302,7 +306,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         if not isinstance(importance, dict) or set(importance) - set(names):
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
         weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
-        # The constant weighs as the mean column.
+        # The constant gets the mean weight of the columns.
         weights[-1:-1] = [float(np.mean(weights))] if constant else []
         importance = tuple(weights)
     public, intercept = table.get("public", False), table.get("intercept", True)
@@ -358,7 +362,11 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
 
 
 def _fill(box: Box, names: list[str], missing: object) -> Array:
-    """Return what stands for a missing value of each column, NaN where none does."""
+    """Return the replacement of missing values in each column, (m,); NaN under ``refuse``.
+
+    Raises:
+        InputError: ``missing`` is no such word or table, or a value lies outside its bounds.
+    """
     fill = box.middle
     if missing == REFUSE:
         return np.full_like(fill, np.nan)

@@ -1,4 +1,4 @@
-"""A person's own file of records, read in blocks: CSV, NPY, NPZ or Parquet."""
+"""Files of records, read in blocks: CSV, NPY, NPZ or Parquet."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural
 
-#: Values are not shown, as messages end in logs. That a release does not exist tells something of a
-#: record, and so does who leaves records out.
+#: Messages show no values, as they end up in logs. A refused release reveals something about a
+#: record, and so does leaving records out.
 _REMEDY = (
     "turn dates and words into numbers, leave a missing value empty, and leave no record out for "
     "what is in it"
 )
 
-#: Cells that hold no value, in small letters.
+#: Cells of CSV files that stand for a missing value, in lower case.
 _MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
 
-#: Records at once: few enough for any memory, enough to make a block's own cost small.
+#: Records per block: few enough for any memory, and enough that the overhead per block is small.
 _ROWS = 1 << 14
 
 
 def check(path: Path) -> None:
-    """Refuse what is no file, or of no kind that can be read.
+    """Check that a path is a file of a known format.
 
     Raises:
         InputError: it is not.
@@ -39,19 +39,18 @@ def check(path: Path) -> None:
 
 
 def blocks(path: Path, columns: Sequence[str], fill: Array | None = None) -> Iterator[Array]:
-    """Yield the records of a file, one per row, in blocks (k, m) of the columns asked for.
+    """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
     Columns of arrays go by their number from 0, those of other files by their name.
 
     Args:
-        path: of the file.
-        columns: their names, m of them.
-        fill: what stands for a missing value of each column, (m,), NaN where none does; infinite
-            values stay. None refuses both.
+        path: path of the file.
+        columns: names of m columns.
+        fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
+            stay. None refuses both missing and infinite values.
 
     Raises:
-        InputError: there is no such file or column, or a value is no number, or missing and not
-            filled.
+        InputError: the file or a column does not exist, or a value is not a number or is refused.
     """
     check(path)
     first = 1
@@ -100,7 +99,7 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
-    """Refuse a first line that names no columns, without a word of it: it may be a record."""
+    """Refuse a first line without column names; it may be a record, so no message quotes it."""
     if len(header) == 1:
         for separator, name in ((";", "semicolons"), ("\t", "tabs")):
             if separator in header[0]:
@@ -120,7 +119,10 @@ def _is_number(text: str) -> bool:
 
 
 def _records(lines: Iterator[list[str]], columns: int) -> Iterator[list[str]]:
-    """Yield the lines that are records; in a single column an empty line is one, but at the end."""
+    """Yield the lines that are records.
+
+    In a file of one column an empty line is a missing value, except at the end of the file.
+    """
     empty = 0
     for line in lines:
         if line:
@@ -190,7 +192,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str
         if not header:
             raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
         if column not in header:
-            # Of a header only what nearly has the public name: it may be a record.
+            # Quote only a header cell that is close to the public name: the line may be a record.
             near = difflib.get_close_matches(column, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the bounds, or the file"
             raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")

@@ -1,16 +1,17 @@
 """Noise that is correlated over training steps, which reduces the noise of sums over steps.
 
-The steps' sums X, steps x entries, get the noise C^-1 Z, with Z independent of one deviation. To
-release X + C^-1 Z is to release C X + Z, so that privacy depends on the change of C X by a record
-(matrix factorisation; Choquette-Choo et al., "(Amplified) Banded Matrix Factorization", NeurIPS
-2023).
+The gradient sums X, steps x entries, get the noise C^-1 Z, with i.i.d. Gaussian Z. Releasing
+X + C^-1 Z is equivalent to releasing C X + Z, so that privacy depends on the change of C X by a
+record (matrix factorisation; Choquette-Choo et al., "(Amplified) Banded Matrix Factorization",
+NeurIPS 2023).
 
 Here C is the lower triangular Toeplitz matrix with the b first coefficients of (1 - x)^(-1/2),
 divided by their norm (Kalinin & Lampert, "Banded Square Root Matrix Factorization", NeurIPS 2024).
-Columns at least b apart share no row. Let a record take part k times, at least b steps apart, by
-vectors within the clipping norm. It then moves C X by at most sqrt(k) clipping norms, and by
-exactly that if the end cuts off none of its columns. Scaling the last b - 1 columns, which the end
-cuts off, to norm 1 would save less than 0.1 % of the noise on prefix sums and is omitted.
+Columns at least b apart have no nonzero row in common. Let a record take part k times, at least b
+steps apart, by vectors within the clipping norm. It then moves C X by at most sqrt(k) clipping
+norms. The bound is attained unless one of its columns is truncated. Scaling the last b - 1 columns,
+which are truncated, to norm 1 would save less than 0.1 % of the noise on prefix sums and is
+omitted.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def coefficients(bands: int) -> Array:
 
 def inverse(bands: int, steps: int) -> Array:
     """Return the first column of C^-1, shape (steps,): the weights of a draw in later noise."""
-    # Importing it takes as long as the rest of a job's start.
+    # A slow import, needed by few jobs.
     from scipy.signal import lfilter
 
     impulse = np.zeros(checks.count(steps=steps))
@@ -39,5 +40,5 @@ def inverse(bands: int, steps: int) -> Array:
 
 
 def step_deviation(bands: int, steps: int) -> float:
-    """Return the deviation of a step's noise over that of Z: the root of its mean square."""
+    """Return the standard deviation of a step's noise over that of Z, as root mean square."""
     return float(np.sqrt(np.cumsum(inverse(bands, steps) ** 2).mean()))

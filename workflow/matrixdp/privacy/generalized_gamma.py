@@ -6,9 +6,9 @@ dimension T. p = 1 is the l2 noise of the K-norm mechanism (Joseph, Kulesza & Yu
 2606.08681, 2026). ``a`` is in units of the sensitivity throughout.
 
 Let one record shift the value by a vector of length 1. The privacy loss exceeds epsilon where the
-distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. With r = a t^(1/p) and
-rho = a (t + epsilon)^(1/p), the border of that event is where a triangle has sides r, rho and 1, so
-that both probabilities are integrals over one variable,
+distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. Let r = a t^(1/p) and
+rho = a (t + epsilon)^(1/p). On the border of that event, r, rho and 1 are the sides of a triangle.
+Both probabilities are therefore integrals over one variable,
 
     delta = int e^-t (t^(k-1) F(x1) - (t + epsilon)^(k-1) F(x2)) dt / Gamma(k),
     x1 = (1 - rho + r) (1 + rho + r) / (4 r),     x2 = (1 - rho + r) (rho + r - 1) / (4 rho),
@@ -36,15 +36,15 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
 
-#: Probability left out at either end of the radius, which counts as delta.
+#: Probability that is cut off at either end of the radius, and is added to delta.
 TAIL = 1e-40
 #: Smallest delta for calibration: far above ``TAIL`` and rounding errors.
 SMALLEST = 1e-15
-#: Smallest relative error of delta that calibration allows for: a hundred times the largest error
-#: against 50 digits where delta does not lose digits to rounding.
+#: Lower bound on the relative error of delta in calibration. It is a hundred times the largest
+#: error against 50-digit arithmetic, where delta does not cancel.
 SLACK = 1e-8
-#: Rounding error of either term of the integrand, in units of 1 + k times the term. Delta is their
-#: difference, which is small for small epsilon, or for a scale of p = 1 near 1 / epsilon.
+#: Rounding error of either term of the integrand, in units of 1 + k times the term. Their
+#: difference cancels for a small epsilon, or for p = 1 and a scale near 1 / epsilon.
 TERM = 2.0**-49
 #: Relative error of a scale; the scale is rounded up.
 CLOSE = 1e-10
@@ -52,7 +52,7 @@ CLOSE = 1e-10
 #: Newton's method: number of steps, shortest side over 1 / a, and longest step in logarithms.
 _NEWTON, _SHORT, _FAR = 10, 1e-12, 50.0
 
-#: Of each step of the search: use every how many nodes, and whether to update the slope.
+#: Steps of the search: stride over the nodes, and whether to update the slope.
 _SECANTS = (*((4, True),) * 3, (2, False), (2, True), (1, False), *((1, True),) * 4)
 
 #: Nodes and weights of the double exponential rule on [0, 1], whose ends may be singular. Nodes
@@ -66,9 +66,9 @@ _WEIGHTS = np.pi * np.cosh(_STEPS) * _NODES / (1 + np.exp(_SINH)) * (_STEPS[1] -
 def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return delta(epsilon) of a shift by 1, elementwise.
 
-    Down to ``SMALLEST`` its relative error is below the larger of ``SLACK`` / 100 and (1 + k)
-    ``TERM`` times the probability of the event over delta. Epsilon is at least 0, the scale above
-    0, the power at least 1.
+    For delta above ``SMALLEST`` the relative error is below ``SLACK`` / 100, or (1 + k) ``TERM``
+    times the probability of the event over delta if that is larger. Epsilon is at least 0, the
+    scale above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
     return gaussian.elementwise(
@@ -82,9 +82,9 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below that,
-    rounding errors would count as privacy. Delta is from ``SMALLEST`` to below 1, the power at
-    least 1.
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6, because
+    rounding errors are too large below. Delta is from ``SMALLEST`` to below 1, the power at least
+    1.
     """
     size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
     return gaussian.elementwise(
@@ -129,7 +129,10 @@ def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
 def _delta(
     epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1
 ) -> tuple[Array, Array]:
-    """Return delta and the relative error that calibration allows for."""
+    """Return delta and an upper bound on its relative error, (k,) each.
+
+    ``every`` is the stride over the nodes of the integral.
+    """
     k, a = dimension / power, np.exp(log_scale)
     low, high = gammaincinv(k, TAIL), gammainccinv(k, TAIL)
     start = np.clip(_start(epsilon, 1 / a, power), low, high)
@@ -165,8 +168,8 @@ def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
 def _start(epsilon: Array, c: Array, power: Array) -> Array:
     """Return the t at which triangles start, for c = 1 / a.
 
-    Let v = -t^(1/p) where sides are too short, and v = t^(1/p) where they are too far apart.
-    Newton's method solves (c + v)^p - sign(v) |v|^p = epsilon, for v > 0 in logarithms.
+    Let v = -t^(1/p) where rho + r < 1 for small t, and v = t^(1/p) where rho - r > 1. Newton's
+    method solves (c + v)^p - sign(v) |v|^p = epsilon, for v > 0 in logarithms.
     """
     short = epsilon < c**power
     v = np.where(short, -c / 2 + c ** (1 - power) * epsilon / 2, c)
@@ -221,7 +224,7 @@ def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Arra
 def _root_by_brackets(
     excess: Callable[..., Array], near: Array, arguments: tuple[Array, ...]
 ) -> Array:
-    """Return the same roots within ``CLOSE``, rounded up, from any start."""
+    """Return the roots of :func:`_root_by_secants` within ``CLOSE``, rounded up, from any start."""
     reach = {"xatol": CLOSE, "xrtol": 0, "fatol": 0, "frtol": 0}
     ends = elementwise.bracket_root(excess, near - 0.15, near + 0.15, args=arguments).bracket
     solution = elementwise.find_root(excess, ends, args=arguments, tolerances=reach)

@@ -1,7 +1,7 @@
 """Composition of (epsilon, delta)-DP releases (Kairouz, Oh & Viswanath, IEEE Trans. IT 63, 2017).
 
-The guarantee that each of k releases may have, so that together they keep a guarantee by Theorem
-3.4. Results are rounded to the side that promises less privacy.
+Theorem 3.4 bounds the guarantee of k releases together. Here it is inverted, to the guarantee of
+each release. Results are rounded to the side that promises less privacy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matrixdp.checks import Array
 
 Mask = NDArray[np.bool_]
 
-#: Shares of delta that KOV's slack may take; 0 is basic composition.
+#: Shares of delta that the slack of the theorems may take; 0 is basic composition.
 SHARES = np.linspace(0, 0.99, 100)
 
 #: Relative rounding error of a number where nothing cancels.
@@ -49,8 +49,8 @@ def splits(epsilon: float, delta: float, releases: int) -> Guarantee:
     """Return guarantees for each of k releases that are together (epsilon, delta)-DP.
 
     The slack of the theorem takes one of ``SHARES`` of delta, and the releases share the rest. More
-    slack gives the releases a larger epsilon and a smaller delta. The best split depends on the
-    mechanism; all splits are returned, as arrays of the shape of ``SHARES``.
+    slack gives each release a larger epsilon and a smaller delta. The best split depends on the
+    mechanism, so that all splits are returned, as arrays of the shape of ``SHARES``.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)
@@ -61,7 +61,7 @@ def splits(epsilon: float, delta: float, releases: int) -> Guarantee:
 
 
 def _largest(epsilon: float, releases: int, slack: Array) -> Array:
-    """Return the largest epsilon of one release: the largest root of the three terms."""
+    """Return the largest epsilon of each release by Theorem 3.4: the largest root of its terms."""
     none = np.zeros_like(slack)
     roots = [np.full_like(slack, epsilon / releases)]
     for index in range(2):

@@ -22,7 +22,7 @@ def integrated_delta(epsilon: float, mu: float) -> float:
 def integrated_radial_delta(epsilon: float, scale: float, power: float, dimension: int) -> float:
     """Return delta(epsilon) of a shift by 1 of density exp(-(|z| / scale)^power), by quadrature.
 
-    The mean of max(0, 1 - e^(epsilon - loss)) over the radius and over the angle to the shift.
+    Delta is the mean of max(0, 1 - e^(epsilon - loss)) over the radius and the angle to the shift.
     """
     from scipy import special
 
@@ -39,7 +39,7 @@ def integrated_radial_delta(epsilon: float, scale: float, power: float, dimensio
     if dimension == 1:
         cosines, angular = np.array([[-1.0, 1.0]]), np.array([[0.5, 0.5]])
     else:
-        # Angles from the one where the loss is epsilon.
+        # Only angles above the one at which the loss is epsilon contribute.
         border = scale * (roots**2 + epsilon) ** (1 / power)
         cosine = np.clip((radius**2 + 1 - border**2) / (2 * radius), -1, 1)
         first = np.arccos(cosine)[:, None]

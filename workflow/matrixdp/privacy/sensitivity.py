@@ -1,4 +1,4 @@
-"""The largest change of a query's value by one record, from public bounds alone.
+"""Queries and their sensitivities: the largest change of a value by one record.
 
 A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
@@ -8,11 +8,11 @@ in one record: under ``replace`` by any other record, under ``zero_out`` by a nu
 
 The null record is abstract. It need not lie in the domain, and every query maps it to zeros: it
 adds nothing to a mean or to second moments, and its column of the identity query is 0. So
-``zero_out`` means one relation for all queries, even if their units have different zeros. Let M_1
-and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2)
-is then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'),
-M_2's for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
-too. Nothing follows for data sets of n - 1 records: the relation is not that of adding or removing.
+``zero_out`` is the same relation for all queries, even if their units have different zeros. Let M_1
+and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2) is
+then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'). M_2's
+holds for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
+included. Nothing follows for data sets of n - 1 records: this is not the add-or-remove relation.
 
 For Gaussian noise the guarantee depends on ``mu``, the supremum over neighbours of the whitened
 shift (Dong, Roth & Su 2022). The supremum is over the *structured* set of shifts that neighbours
@@ -34,7 +34,7 @@ from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
 ADJACENCIES = ("replace", "zero_out")
 
-#: Factor by which computed norms and moments may exceed their bounds; bounds of entries are exact.
+#: Tolerance factor for rounding in computed norms and moments; bounds of entries have none.
 ROUNDING = 1 + 1e-9
 
 
@@ -52,23 +52,23 @@ class _Query:
     Each query has a ``name``, the kind of output that it ``yields`` (as ``Release.yields``), the
     ``shape`` of its value, and:
 
-    - ``sides``: half-widths (m,) of the box over which the privacy of directional noise is decided;
-      for the identity query it holds the shift of the record that differs, for second moments the
-      record itself;
+    - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
+      identity query and the mean it bounds the shift of the column that changes, for second moments
+      the record itself;
     - ``l1`` and ``l2``: largest change of the value in the entrywise l1 and the Frobenius norm;
     - ``paper_l2``: the l2 sensitivity as the MVG paper states it (section 8);
     - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
-    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
-      variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
+    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
+      variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
     - ``check(value)``: the value as an array; InputError if it is outside the public bounds;
-    - ``value(records)``: the exact value on a data matrix (..., m, n). A ball is enforced: longer
-      records are first clipped to it. A box is declared: ``check`` refuses values outside.
+    - ``value(records)``: the exact value on a data matrix (..., m, n). Records longer than a ball's
+      radius are first clipped. A box does not clip: ``check`` refuses values outside.
 
     Args:
         domain: public bounds of one record.
         records: public number of records, n.
-        adjacency: ``replace`` or ``zero_out``, see the head of this file.
+        adjacency: ``replace`` or ``zero_out``, see the docstring of this module.
     """
 
     domain: Box | Ball
@@ -94,13 +94,13 @@ class _Query:
 
 
 class _ShiftQuery(_Query):
-    """A query in which one record shifts a column by its values over ``divisor``."""
+    """A query in which one record shifts one column, by its values over ``divisor``."""
 
     yields = "matrix"
 
     @property
     def divisor(self) -> int:
-        """The number of records for a mean, 1 otherwise."""
+        """Number of records for a mean, 1 for the identity query."""
         return 1
 
     @property
@@ -110,7 +110,7 @@ class _ShiftQuery(_Query):
 
     @property
     def sides(self) -> Array:
-        """Largest change of each feature of the column that changes, shape (m,)."""
+        """Largest change of each feature in the column that one record shifts, shape (m,)."""
         if isinstance(self.domain, Ball):
             return np.full(self.features, self.l2)
         sides = self.domain.widths if self.adjacency == "replace" else self.domain.magnitudes
@@ -118,21 +118,24 @@ class _ShiftQuery(_Query):
 
     @property
     def l1(self) -> float:
-        """Sum of the largest changes; for a ball sqrt(m) times l2."""
+        """L1 sensitivity: the sum of ``sides``, for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
             return float(np.sqrt(self.features) * self.l2)
         return float(self.sides.sum())
 
     @property
     def l2(self) -> float:
-        """Norm of the largest changes; for a ball its diameter (``replace``) or radius, over n."""
+        """L2 sensitivity: the norm of ``sides``, for a ball its diameter (``replace``) or radius.
+
+        For a mean these are divided by n.
+        """
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self.divisor
         return float(np.linalg.norm(self.sides))
 
     @property
     def paper_l2(self) -> float:
-        """The paper's value is tight for the identity query, and so for the mean."""
+        """The paper's l2 sensitivity, which is tight for the identity query and the mean."""
         return self.l2
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
@@ -177,7 +180,7 @@ class IdentityQuery(_ShiftQuery):
 
     @property
     def gamma(self) -> float:
-        """sqrt(n) times the largest norm of a record."""
+        """Largest Frobenius norm of X: sqrt(n) times the largest norm of a record."""
         return float(np.sqrt(self.records) * self.domain.radius)
 
     def value(self, records: Array) -> Array:
@@ -368,6 +371,7 @@ class SecondMomentQuery(_Query):
 class NormalEquations(SecondMomentQuery):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
+    The parts are the second moments of x, their smallest eigenvalue, and the products of x and y.
     ``target`` is the index of y among at least two features.
     """
 

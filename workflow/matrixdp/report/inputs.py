@@ -26,7 +26,7 @@ DATA_AGAIN = "delete it and run `snakemake data`"
 #: Columns of written tables that are text, whatever they look like.
 _TEXT = dict.fromkeys(("epsilon", "published", "published_ci"), str)
 
-#: Columns of what a paper prints of its results.
+#: Columns of a file of published values.
 _PRINTED = (
     *("place", "method", "mechanism", "epsilon", "delta", "qualifier", "value", "interval"),
     *("unit", "unit_factor"),
@@ -46,11 +46,11 @@ def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any
     """Return an input by its name (see :mod:`matrixdp.places`), below a run's folder.
 
     It is a frame, a list for ``errata``, or a dictionary for ``settings`` (with ``reading`` added)
-    and for the provenance of a data set. Published values are all text, and a frame without rows if
-    they have no file.
+    and for the provenance of a data set. Published values are text; without a file they are a frame
+    without rows.
 
     Raises:
-        InputError: the file is missing (but for what papers print) or damaged.
+        InputError: the file is damaged, or missing and not of published values.
     """
     path = places.place(name, Path(results), reading)
     folder = name.partition("/")[0]

@@ -1,7 +1,7 @@
-"""Every interval, test, correction and comparison of means.
+"""Intervals, tests, corrections for multiplicity, and comparisons of means.
 
-Trials on one data set share their splits, so that rows are compared by the differences of trials;
-rows on two data sets share nothing and are compared after Welch. Both follow Student's t.
+Rows on the same data set share their splits, and are compared by the paired differences of trials.
+Rows on two data sets are independent, and are compared by Welch's test. Both use Student's t.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from matrixdp.checks import Array
 #: Level of every test; intervals have 1 - LEVEL.
 LEVEL = 0.05
 
-#: With this probability trials show an effect that they are said to be able to show.
+#: Power that defines a detectable effect.
 POWER = 0.8
 
-#: From this many trials on, the interval of a single mean is 1.96 standard errors (as in the MVG
-#: paper).
+#: Number of trials from which the interval of a mean is 1.96 standard errors (as in the MVG paper).
 LARGE_SAMPLE = 30
 
-#: Fewer trials order nothing: what rests on them has no winner and no headline.
+#: Smallest number of trials that may order rows; with fewer there are no winners and no headlines.
 ENOUGH = 10
 
-#: Where one trial has more than this share of all squared deviations, and there are at least
-#: ``LARGE_SAMPLE`` trials, the interval of a mean tells of that trial: the median is tested.
+#: Trials are heavy-tailed if one has more than this share of all squared deviations, among at least
+#: ``LARGE_SAMPLE``. That trial would dominate the interval of the mean: the median is tested.
 HEAVY = 0.5
 
-#: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
+#: Numbers below this are rounding errors of 0.
 ROUNDING = 1e-12
 
-#: How a mean lies to a published one that the two intervals do not tell it from.
+#: Verdict on a mean that does not differ from the published one by more than both intervals allow.
 WITHIN = "within"
 
-#: How often trials are drawn anew for an interval by the bootstrap.
+#: Number of resamples of the bootstrap.
 RESAMPLES = 1000
 
-#: The smallest p-value there is: corrections divide by it.
+#: Lower bound of p-values, because corrections divide by them.
 SMALLEST = 1e-300
 
 
 def half_width(sd: Any, n: Any) -> Any:
     """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
 
-    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
+    It is 1.96 sd / sqrt(n) as in section 8 of the MVG paper, and Student's t below
+    ``LARGE_SAMPLE`` trials.
     """
     quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
     return quantile * sd / np.sqrt(n)
@@ -59,8 +59,8 @@ def half_width(sd: Any, n: Any) -> Any:
 def covers(difference: ArrayLike, *half_widths: ArrayLike) -> Any:
     """Return whether the interval of a difference of independent numbers covers 0.
 
-    The half-width of the difference is the root of the sum of squares of theirs; one that is NaN
-    counts as exact. For means without their trials: a published one, or one of another reading.
+    The half-width of the difference is the root of the sum of their squares; a NaN counts as 0.
+    This serves means whose trials are not at hand: a published one, or one of another reading.
     """
     return np.abs(difference) <= _joint(half_widths) + ROUNDING
 
@@ -70,10 +70,10 @@ def _joint(half_widths: Sequence[ArrayLike]) -> Any:
 
 
 def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
-    """Return how our mean lies to the published one: ``within``, ``lower`` or ``higher``.
+    """Return whether our mean is ``within``, ``lower`` or ``higher`` than the published one.
 
-    ``within`` means that the 95 % interval of the difference covers 0 (see :func:`covers`). Without
-    an interval of ours there is no verdict.
+    ``within`` means that the 95 % interval of the difference covers 0 (see :func:`covers`). The
+    verdict is empty if our mean has no interval.
     """
     if np.isnan(ci95):
         return ""
@@ -83,9 +83,9 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
 
 
 def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]:
-    """Return mean / base and half its 95 % interval, for means that share no trials.
+    """Return mean / base and half its 95 % interval by the delta method, for independent means.
 
-    By the delta method. Trials that are shared make the true interval shorter.
+    For means that share trials the true interval is shorter.
     """
     ratio = mean / base
     return ratio, np.hypot(ci95, ratio * base_ci95) / np.abs(base)
@@ -99,9 +99,9 @@ def exceeds(actual: Any, nominal: Any) -> Any:
 def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
     """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
 
-    The curve has ``epsilon`` (numbers), ``mean`` (as the target) and ``noise_std``. Interpolated in
-    the logarithms of all three, after the isotonic fit of an error that falls with epsilon; NaN
-    where the fit does not reach the target, or there is no noise to name.
+    The curve has ``epsilon`` (numbers), ``mean`` (in the unit of the target) and ``noise_std``. An
+    isotonic fit makes the error fall with epsilon. The result is interpolated in the logarithms of
+    all three. It is NaN where the fit does not reach the target, or the noise has no size.
     """
     from scipy.optimize import isotonic_regression
 
@@ -121,9 +121,9 @@ def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
 def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
-    The loss at each epsilon (at least one, in any order) is 0 without privacy, 1 for the baseline.
-    Interpolated in the logarithm of epsilon; 0 if the loss is small enough at each, infinite if it
-    is too large at the largest.
+    The loss is 0 without privacy and 1 for the baseline. It belongs to at least one epsilon, in any
+    order. The result is interpolated in the logarithm of epsilon. It is 0 if the loss is small
+    enough at every epsilon, and infinite if it is too large at the largest.
     """
     order = np.argsort(epsilon)
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
@@ -140,7 +140,7 @@ def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
 def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """Return the 95 % interval of a price, by the percentile bootstrap over shared trials.
 
-    ``values`` are of shape (2 + k, trials): without privacy, by a baseline, then at each of the k
+    ``values`` has shape (2 + k, trials): without privacy, of a baseline, then at each of the k
     values of ``epsilon``. The resamples are the same in every run.
     """
     values = np.asarray(values, dtype=float)
@@ -150,7 +150,7 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     free, baseline, *means = values @ counts.T / trials
     losses = (np.stack(means) - free) / (baseline - free)
     prices = np.sort([price(epsilon, loss) for loss in losses.T])
-    # Prices beyond the grid are infinite, so that no quantile may lie between two of them.
+    # Prices beyond the grid are infinite: do not interpolate quantiles.
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
     low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
     return float(low), float(high)
@@ -158,12 +158,12 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Numbers that follow Student's t about the truth; all of one shape.
+    """Estimates whose errors follow Student's t; the fields have the same shape.
 
     Attributes:
         value: the estimates.
         error: their standard errors.
-        freedom: degrees of freedom; 0 where there are too few trials, which leaves NaN.
+        freedom: their degrees of freedom; 0, and NaN results, where there are too few trials.
     """
 
     value: Any
@@ -176,10 +176,10 @@ class Estimate:
         return self.value - half, self.value + half
 
     def detectable(self, level: float = LEVEL) -> Any:
-        """Return the smallest effect that such trials show with probability ``POWER``.
+        """Return the smallest effect that the two-sided test at ``level`` detects with ``POWER``.
 
-        That of the two-sided test at ``level``, to the usual approximation: the quantiles of
-        Student's t for the level and for the power, in standard errors.
+        The usual approximation adds the quantiles of Student's t for the level and for the power,
+        in standard errors.
         """
         return (stdtrit(self.freedom, 1 - level / 2) + stdtrit(self.freedom, POWER)) * self.error
 
@@ -193,11 +193,11 @@ class Estimate:
 
     @property
     def p(self) -> Any:
-        """Two-sided p-value of 0."""
+        """Two-sided p-value of the null hypothesis 0."""
         return np.minimum(1.0, 2 * np.minimum(self.above(), self.below()))
 
     def _tail(self, distance: Any) -> Any:
-        # What never varies is known, but for rounding.
+        # Estimates without any variance are exact up to rounding.
         fixed = self.error <= ROUNDING * (1 + np.abs(self.value))
         with np.errstate(divide="ignore", invalid="ignore"):
             tail = stdtr(self.freedom, -distance / self.error)
@@ -239,8 +239,8 @@ class Median(NamedTuple):
 def median_of(values: ArrayLike) -> Median:
     """Return the median of trials, an array of shape (n,); NaN are left out.
 
-    The interval lies between order statistics, and p is that of the sign test, which leaves out
-    zeros: both are exact for every continuous distribution. With at most 5 trials the interval is
+    The interval lies between order statistics, and p is that of the sign test, which ignores zeros.
+    Both are exact for every continuous distribution. With at most 5 trials the interval is
     infinite.
     """
     from scipy.stats import binom, binomtest
@@ -260,8 +260,8 @@ class Pair(NamedTuple):
     """Trials of two rows, one value per trial.
 
     Attributes:
-        first, second: of shape (trials,); paired ones may be stacks of these.
-        paired: whether entries of one place are one trial; else the rows share nothing.
+        first, second: values, shape (trials,); paired ones may be stacks (..., trials).
+        paired: whether entry k of both is the same trial; otherwise the rows are independent.
     """
 
     first: Array
@@ -271,7 +271,7 @@ class Pair(NamedTuple):
     def difference(self, factor: float = 1.0) -> Estimate:
         """Return the estimate of the mean of ``first`` minus ``factor`` times that of ``second``.
 
-        Of trials' differences where these are paired, else with Welch's degrees of freedom.
+        It uses the differences of paired trials, and otherwise Welch's degrees of freedom.
         """
         if self.paired:
             return mean_of(self.first - factor * self.second)
@@ -282,10 +282,10 @@ class Pair(NamedTuple):
         return Estimate(first.value - factor * second.value, np.sqrt(sum(parts)), freedom)
 
     def ratio(self) -> tuple[float, float, float]:
-        """Return the mean of ``first`` over that of ``second``, and its interval after Fieller.
+        """Return the mean of ``first`` over that of ``second``, and the ends of Fieller's interval.
 
-        The interval holds the factors that :meth:`difference` does not reject (for rows that share
-        nothing with the degrees of freedom at the ratio); infinite where it rejects too few.
+        The interval contains the factors that :meth:`difference` does not reject, with the degrees
+        of freedom at the ratio. It is infinite where too few factors are rejected.
         """
         first, second = mean_of(self.first), mean_of(self.second)
         ratio = first.value / second.value
@@ -301,7 +301,7 @@ class Pair(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Two-sided p-values for and against a statement, and the parts that decide these."""
+    """Two-sided p-values for and against a statement, and the indices of the parts that decide."""
 
     p_for: float
     p_against: float
@@ -310,15 +310,19 @@ class Joint(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the statement, in whichever direction."""
+        """Two-sided p-value of the statement: the smaller one of both directions."""
         return min(self.p_for, self.p_against)
 
 
 def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
-    That all of k hold is as sure as the least sure of them, and refuted if one is, with
-    Bonferroni's correction for k; and the other way round for any. The p-values are one-sided.
+    "All hold" has the largest of the parts' p-values. It is refuted if one part is, by the smallest
+    p-value with Bonferroni's correction for k. For "any holds" the two roles are exchanged.
+
+    Args:
+        p_for, p_against: one-sided p-values of the k parts.
+        every: whether all parts are needed.
     """
     k = len(p_for)
     if every:
@@ -333,7 +337,7 @@ def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> 
 def holm(p_values: ArrayLike) -> Array:
     """Return Holm's corrected p-values, in the order of ``p_values``.
 
-    The i-th smallest of n is multiplied by n - i + 1, and never below those before it.
+    The i-th smallest of n is multiplied by n - i + 1. The results never decrease with i.
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")

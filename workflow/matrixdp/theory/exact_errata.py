@@ -24,7 +24,7 @@ from matrixdp.theory.exact_imgm import DELTA, EPSILON
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
 
 CHECKS, check = register()
-#: The same for the package diffprivlib, which may be missing.
+#: Checks of the package diffprivlib, which may be missing.
 PEERS, peer = register()
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.

@@ -285,7 +285,7 @@ def amplification(_stream: Stream, *, rate: float = BATCH / RECORDS) -> Numbers:
 def algorithm_1(_stream: Stream, *, noise: float = 1) -> Numbers:
     """Theorem 3: Algorithm 1's noise hides any record; ``noise`` multiplies it.
 
-    By integration, for a record that moves from one corner of its domain to the opposite corner.
+    Delta is integrated for a record that moves from one corner of its domain to the opposite one.
     """
     for name, query in (("box [-1, 1]^6", LIVER), ("box [0, 1]^21", CTG), ("ball", BALL)):
         if isinstance(query.domain, Ball):

@@ -29,7 +29,7 @@ EPSILON = 1.0
 
 EPSILONS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 DELTAS = (0.1, 1e-3, 1e-5, 1e-12)
-#: Small queries, where the theorems are tightest, and the paper's.
+#: Small queries, where the theorems are tightest, and the queries of the paper.
 QUERIES: tuple[Query, ...] = (
     IdentityQuery(Box.cube(1, 0, 1), 1),
     IdentityQuery(Box.cube(2, -1, 1), 3),
@@ -37,7 +37,7 @@ QUERIES: tuple[Query, ...] = (
     SecondMomentQuery(Box.cube(3, -1, 1), 10),
     *EXPERIMENTS,
 )
-#: Of the condition alpha phi^2 + beta phi <= 2 epsilon.
+#: Alteration of the condition alpha phi^2 + beta phi <= 2 epsilon.
 _WITHOUT_BETA = {"without the term of beta": {"linear": 0}}
 #: Numbers of rows and of columns, among them the smallest, where the theorems are tightest.
 SIZES = (1, 2, 10, 1000)
@@ -206,7 +206,7 @@ def over_ball(factor: Array) -> float:
 
 
 def over_box(factor: Array) -> float:
-    """Return the same over the corners of a box of equal sides."""
+    """Return the largest norm as :func:`over_ball`, over the corners of a box of equal sides."""
     corners = sign_vectors(len(factor)).T / np.sqrt(len(factor))
     return float(np.linalg.norm(np.linalg.inv(factor) @ corners, axis=0).max())
 
@@ -343,7 +343,7 @@ def _liver_budget() -> float:
 def information(_stream: Stream, *, records: int | None = None, power: float = 1) -> Numbers:
     """Lemma 10: the log of the power-to-noise ratio is twice the mutual information.
 
-    For ``records`` see :func:`matrixdp.theory.leakage.information`; ``power`` is that of the ratio.
+    ``records`` is that of :func:`matrixdp.theory.leakage.information`; ``power`` alters the ratio.
     """
     for budget in (0.1, 1.0, 10.0):
         u = water_filling(filling.SPECTRUM, budget)

@@ -1,9 +1,9 @@
 """The radius of vector-valued noise of density proportional to exp(-lambda |z|_2).
 
-The l2 vector mechanism on the mean of n vectors in [0, 1]^d has lambda = n epsilon / sqrt(d), as
-replacing one vector moves the mean by at most sqrt(d) / n. Its radius follows Gamma(d), because a
-shell at radius r has volume r^(d - 1) dr. An exponential radius gives instead the density
-r^(1 - d) exp(-lambda r), which is infinite at 0.
+The l2 vector mechanism on the mean of n vectors in [0, 1]^d has lambda = n epsilon / sqrt(d).
+Replacing one vector moves the mean by at most sqrt(d) / n. The radius of the noise follows
+Gamma(d), because a shell at radius r has volume r^(d - 1) dr. An exponential radius gives instead
+the density r^(1 - d) exp(-lambda r), which is infinite at 0.
 
 Both distributions have a Gamma(k) radius, of density r^(k - d) exp(-lambda r): k = d and k = 1.
 """
@@ -44,12 +44,12 @@ def vectors(d: int, draws: int, stream: np.random.Generator) -> Array:
 def delta(epsilon: float, d: int, k: int) -> float:
     """Return the tight delta of noise of claimed epsilon 1 whose radius follows Gamma(k).
 
-    With lambda = 1 the worst neighbour is a shift of length 1. For k below d, the privacy loss of z
-    is (d - k) ln(r' / r) + r' - r for r = |z| and r' = |z - shift|. It exceeds epsilon where r' is
-    above a threshold, that is, where the cosine of z with the shift is below a threshold. Then
+    With lambda = 1 the worst neighbour is a shift of length 1. Let r = |z| and r' = |z - shift|.
+    For k below d, the privacy loss of z is (d - k) ln(r' / r) + r' - r. It exceeds epsilon where r'
+    is above a threshold, that is, where the cosine of z with the shift is below a threshold. Then
     delta = P(loss > epsilon) - e^epsilon Q(loss > epsilon). Each probability is an average over
     radii of the cosine's distribution function. The error is 2e-4 for d = 2, where the cosine's
-    density has poles, and 1e-5 for larger d. Epsilon is at least 0, d at least 2; k is d for the
+    density has poles, and 1e-5 for larger d. Epsilon is at least 0, d at least 2. k is d for the
     right radius, 1 for the exponential radius.
     """
     d, k = checks.count(d=d), checks.count(k=k)
@@ -69,7 +69,7 @@ def delta(epsilon: float, d: int, k: int) -> float:
         return float(betainc((d - 1) / 2, (d - 1) / 2, half) @ share)
 
     upper, lower = _shifted_radius(r, epsilon, d - k), _shifted_radius(r, -epsilon, d - k)
-    # Both 1 + cosines as products, which are exactly 0 where the loss cannot exceed epsilon.
+    # Write 1 + cosine as a product, which is exactly 0 where the loss cannot exceed epsilon.
     p = chance(r + 1 - upper, r + 1 + upper)
     q = chance(lower - r + 1, lower + r - 1)
     return max(p - float(np.exp(epsilon)) * q, 0.0)

@@ -34,8 +34,8 @@ REPEATS, PATIENCE = 9, 0.15
 def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float]]:
     """Return the p-values of :func:`tests` by sampler.
 
-    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``, the
-    second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
+    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``. The last is
+    the second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
     """
     m, n = len(SIGMA), len(PSI)
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
@@ -114,10 +114,13 @@ def _cholesky(size: float) -> float:
 def sampler_times(seed: int) -> pd.DataFrame:
     """Return the time of one draw with its factorisations, on one thread of this machine.
 
-    A measurement: every run gives other ``seconds`` (median). The methods are ``affine`` (Lemma 7,
-    with Cholesky factors of Sigma and Psi), ``unimodal`` (the same with Psi = I, as Algorithm 1 has
-    it), ``kronecker`` (Lemma 6, with the factor of the mn x mn covariance) and ``scipy``
-    (``scipy.stats.matrix_normal``); ``slope`` is the power of n fitted to the largest sizes.
+    The ``seconds`` (median) differ from run to run; ``slope`` is the power of n that fits the
+    largest sizes. The methods are:
+
+    - ``affine``: Lemma 7, with Cholesky factors of Sigma and Psi;
+    - ``unimodal``: the same with Psi = I, as in Algorithm 1;
+    - ``kronecker``: Lemma 6, with the factor of the mn x mn covariance;
+    - ``scipy``: ``scipy.stats.matrix_normal``.
     """
     (stream,) = seeds.streams(seed, "theory", "sampler_times", trials=[0])
     rows = []

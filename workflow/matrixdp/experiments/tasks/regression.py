@@ -23,8 +23,8 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
 
     This is kernel ridge regression with a linear kernel and no intercept, in its primal form: it
     needs only the Gram matrices X X^T, (trials, m, m). The penalty is added to the diagonal of the
-    block of the other features. Where noise is so large that float64 sees a singular block, the
-    coefficients are those of least norm.
+    block of the other features. Where that block is numerically singular, the coefficients are
+    those of least norm.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
@@ -40,9 +40,9 @@ def radial_predictions(
 ) -> Array:
     """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
 
-    It learns from features (trials, k, n) and targets (trials, n), and predicts the records of
-    ``test`` (trials, k, t), shape (trials, t). The penalty is added to the diagonal of the kernel
-    matrix.
+    It learns from features (trials, k, n) and targets (trials, n). It predicts the records of
+    ``test`` (trials, k, t), with the result's shape (trials, t). The penalty is added to the
+    diagonal of the kernel matrix.
     """
 
     def kernel(left: Array) -> Array:
@@ -64,9 +64,9 @@ class Regression(Task):
     """Predict one feature from the others by kernel ridge regression; RMSE on clean test records.
 
     Args:
-        target: index of the feature to predict; it is released with the others.
+        target: index of the feature to predict, which is released with the others.
         train: number of private records, drawn anew in each trial; the rest is for testing.
-        penalty: ridge penalty; None for the one of ``PENALTIES`` that :meth:`tuned` chooses.
+        penalty: ridge penalty; None takes the one of ``PENALTIES`` that :meth:`tuned` chooses.
         kernel: ``linear``, or ``rbf`` with inverse width one over the number of other features.
         clip_released: clip released records to [-1, 1] before they are used.
         clip_predictions: clip predictions to [-1, 1].
@@ -87,19 +87,20 @@ class Regression(Task):
 
     @property
     def accepts(self) -> frozenset[str]:
-        """Records; also second moments and sketches where the Gram matrix suffices.
+        """Types of releases: records, and second moments or sketches if a Gram matrix suffices.
 
-        The pseudo-records of a sketch lie in no box, and distances between them have no meaning.
+        It does not for the other options: the pseudo-records of a sketch lie in no box, and
+        distances between them have no meaning.
         """
         from_gram = self.kernel == "linear" and not self.clip_released
         return frozenset({"matrix", "second_moments", "sketch"} if from_gram else {"matrix"})
 
     def tuned(self, matrix: Array, streams: Streams) -> Self:
-        """Return the task with the penalty of the smallest mean error without noise."""
+        """Return the task with the penalty that has the smallest mean error without noise."""
         if self.penalty is not None:
             return self
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
-        # Every draw advances the generators, so that one split serves all rivals.
+        # Every draw advances the generators: split once for all penalties.
         train, test = self._split(matrix, streams)
         errors = [_Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
         return rivals[int(np.argmin(errors))]
@@ -166,7 +167,7 @@ class _Split(Instance):
             others = np.delete(released, task.target, axis=1)
             records = others, released[:, task.target], self._features
             return radial_predictions(*records, penalty=penalty, gamma=1 / others.shape[1])
-        # A sketch's Gram matrix already includes ridge * I; the difference to the penalty is added.
+        # A sketch's Gram matrix already includes ridge * I; add only the rest of the penalty.
         gram = released @ np.swapaxes(released, 1, 2)
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
 

@@ -1,6 +1,6 @@
-"""Summaries of a paper's claims and experiments: counts of verdicts and of values met.
+"""Summaries of a paper's claims and experiments: counts of verdicts, and of published values met.
 
-Nothing is judged here. The verdicts are those of ``claims.csv`` and of the tables of results.
+The verdicts come from ``claims.csv`` and the tables of results.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from matrixdp.report.claims.judge import (
 )
 from matrixdp.report.statistics import WITHIN
 
-#: How a sentence stands to the paper.
+#: Tones of a sentence towards the paper.
 AGREES, CONTRADICTS, NOTE = "agrees", "contradicts", "note"
 TONES = {REPRODUCED: AGREES, NOT_REPRODUCED: CONTRADICTS}
 
-#: Kinds of claims, and verdicts, as sentences count them.
+#: Names of the kinds of claims in sentences, and the verdicts that these count.
 KINDS = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
 VERDICTS = {"hold": REPRODUCED, "narrow": ONLY_UNDER, "fail": NOT_REPRODUCED}
 
@@ -36,7 +36,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence; its tone says whether it agrees with the paper, contradicts it, or neither."""
+    """A sentence; ``tone`` says whether it agrees with the paper, contradicts it, or neither."""
 
     tone: str
     text: str
@@ -44,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdicts on claims: the shortest true summary, and sentences with their evidence."""
+    """Verdicts on claims: a short summary, and sentences with their evidence."""
 
     headline: str
     findings: Sequence[Finding] = ()
@@ -57,8 +57,10 @@ def outcome(
 ) -> Outcome:
     """Return the outcome of experiments; on simulated data nothing is compared.
 
-    It summarises the rows of ``claims.csv`` on ``experiments``, and the written table of results
-    that the paper prints (None for none). ``*`` counts all claims, and lists none.
+    Args:
+        experiments: names of the experiments; ``*`` counts all claims, and lists none.
+        table: written table of results that the paper prints, or None.
+        claims: rows of ``claims.csv``, or None.
     """
     sentences: list[str] = []
     if table is not None:
@@ -103,9 +105,9 @@ def tally(claims: pd.DataFrame) -> str:
 
 
 def count(claims: pd.DataFrame, kind: str) -> str:
-    """Return how many claims of a kind hold as stated, under another reading, and fail.
+    """Return a phrase on how many claims of a kind hold, hold under another reading, and fail.
 
-    Claims that the same fact decides count once. Empty without such claims.
+    Claims that the same fact decides count once. The phrase is empty without claims.
     """
     distinct = facts(claims[claims["kind"].eq(kind)])
     if distinct.empty:
@@ -119,7 +121,7 @@ def count(claims: pd.DataFrame, kind: str) -> str:
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return one claim per deciding fact: claims that are the same as another one are left out."""
+    """Return one claim per deciding fact, without claims that are the same as another one."""
     return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
@@ -131,5 +133,5 @@ def explained(claims: pd.DataFrame) -> str:
 
 
 def word(verdict: str) -> str:
-    """Return the words of a verdict without the reading that follows them."""
+    """Return a verdict without the reading that follows it."""
     return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict

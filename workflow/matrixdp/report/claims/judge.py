@@ -1,4 +1,4 @@
-"""From the files of a run to a verdict on each claim (see :mod:`matrixdp.report.claims`)."""
+"""The judge: a verdict on each claim, from the files of a run (see `matrixdp.report.claims`)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
 UNDECIDED, UNTESTABLE = "undecided", "untestable here"
 
-#: What a claim is: proved or computed; true or false by definition; or a matter of trials.
+#: Kinds of claims: proved or computed; true or false by definition; tested by trials.
 THEOREM, IDENTITY, EXPERIMENT = "theorem", "identity", "experiment"
 
-#: The claim says that the effect is above ``margin``. ``power`` is how far from the margin an
-#: effect must be for these trials to show it (see :mod:`matrixdp.report.claims.evidence`).
+#: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
+#: distance from the margin that the trials detect (see :mod:`matrixdp.report.claims.evidence`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
@@ -41,7 +41,7 @@ Finding = dict[str, Any]
 
 
 class Weighed(NamedTuple):
-    """The evidence for a claim; p-value and level are corrected over the experiment's claims."""
+    """The evidence for a claim, with p-value and level corrected over the experiment's claims."""
 
     joint: Joint
     evidence: list[Evidence]
@@ -50,7 +50,13 @@ class Weighed(NamedTuple):
 
 
 class Judge:
-    """Judges claims on the files of one run, with its experiments and the tables' epsilon."""
+    """A judge of claims on the files of one run.
+
+    Args:
+        results: folder of the run.
+        experiments: names of its experiments and trainings.
+        epsilon: the tables' epsilon as text.
+    """
 
     def __init__(
         self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"
@@ -98,13 +104,13 @@ class Judge:
     def _weigh(
         self, claim: Claim, comparisons: Sequence[Comparison], book: Trialbook | None = None
     ) -> tuple[Joint, list[Evidence]]:
-        """Return the evidence for comparisons: those of the claim, or substitutes for them."""
+        """Return the evidence for comparisons, which are the claim's or take their place."""
         parts = gather(claim, book or self._book, self._epsilon, comparisons)
         p_values = [part.p_for for part in parts], [part.p_against for part in parts]
         return jointly(*p_values, claim.every), parts
 
     def _ordering(self, claim: Claim, weighed: Weighed) -> Finding:
-        """Return the verdict on a claim that orders rows, after every check of what it rests on."""
+        """Return the verdict on a claim that orders rows, after all checks of its evidence."""
         statuses = {
             self._book.status(part.comparison.first.experiment) for part in weighed.evidence
         }
@@ -143,10 +149,10 @@ class Judge:
         return self._over_readings(claim, finding)
 
     def _without_data(self, claim: Claim) -> str:
-        """Return the verdict on the same mechanisms where all records are zero; empty for neither.
+        """Return the verdict on the same noise without data, where all records are zero.
 
-        A verdict that zeros give too does not rest on the data. A claim about a result without
-        privacy has no such control.
+        A verdict that zeros give too does not depend on the data. The result is empty where zeros
+        decide nothing, and for claims about results without privacy.
         """
         rows = {row.mechanism for row in ledger.rows(claim.comparisons)}
         if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
@@ -163,7 +169,7 @@ class Judge:
         return REPRODUCED if met and not failed else NOT_REPRODUCED if failed and not met else ""
 
     def _other_unit(self, claim: Claim) -> str:
-        """Return a sentence on the claim's amounts in the unit that we suspect; empty for none."""
+        """Return a clause on the claim's amounts in the suspected unit; empty without amounts."""
         factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
         amounts = [part.amount for part in claim.comparisons if part.absolute]
         if not amounts or len(factors) > 1 or None in factors:
@@ -176,7 +182,7 @@ class Judge:
         return f"{amount_text} in the printed unit is {converted} in the one that we suspect"
 
     def _otherwise(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding, with another verdict where the claim's other reading holds."""
+        """Return the finding, with another verdict if the claim's ``otherwise`` holds."""
         if not claim.otherwise or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
             return finding
         reading = claim.test["otherwise"]["reading"]
@@ -197,7 +203,7 @@ class Judge:
         return finding
 
     def _settle(self, claim: Claim, weighed: Weighed) -> Finding:
-        """Return the verdict of the trials alone, and the numbers of the decisive comparison."""
+        """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
         joint, evidence, corrected, level = weighed
         prefix, part = "", evidence[joint.weakest]
         if joint.p_against / joint.p * corrected < LEVEL:
@@ -239,7 +245,7 @@ class Judge:
         }
 
     def _argued(self, claim: Claim) -> str:
-        """Return the argument that decides a claim whatever the trials; empty for none."""
+        """Return the argument that decides a claim without trials; empty for none."""
         checks = claim.test.get("argument", ())
         try:
             numbers = self._numbers(checks) if checks else None
@@ -298,7 +304,7 @@ class Judge:
         return [row for row in rows if self._book.has(row)]
 
     def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding with the number of readings that hold, and the verdict they give."""
+        """Return the finding with counts of readings, and the verdict that other readings give."""
         if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
         swept = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
@@ -326,11 +332,11 @@ class Judge:
         return finding
 
     def _exact(self, claim: Claim) -> Finding:
-        """Return the verdict on a claim about numbers. NotRun: it has no test, or no numbers."""
+        """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
         if claim.kind == "not_run":
             raise NotRun(" ".join(claim.test["not_run"].split()))
         numbers = self._numbers(claim.test["exact"])
-        # The first number that fails, if one does.
+        # The first failing number, or else the first one.
         number = numbers.sort_values("holds", kind="stable").iloc[0]
         reason = f"{number['statistic']}: {short(number['value'], 4)}"
         if number["holds"]:
@@ -360,7 +366,7 @@ class Judge:
 
 
 def _kind(claim: Claim) -> str:
-    """Return the kind of a claim; rows with one noise distribution make it an identity later."""
+    """Return the kind of a claim, apart from identities by equal noise distributions."""
     if claim.kind in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM

@@ -1,4 +1,4 @@
-"""At which epsilon our runs would meet the published numbers of Tables 3 to 5 of the MVG paper.
+"""Implied epsilons: where our curves meet the published numbers of Tables 3 to 5 of the MVG paper.
 
 Each published cell has the epsilon, and the noise's standard deviation, at which our curve of the
 same mechanism meets the published number (see :func:`matrixdp.report.statistics.implied`).
