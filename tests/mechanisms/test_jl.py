@@ -220,8 +220,8 @@ def test_a_circulant_sketch_tells_neighbours_apart():
     for _ in range(20):
         sketch = demonstration.sample(records, rng)
         assert sketch.shape == (5, 2)
-        assert demonstration.support_residual(sketch, records) < 1e-13
-        assert demonstration.support_residual(sketch, neighbour) > 1e-4
+        assert demonstration.support_residuals(sketch[None], records) < 1e-13
+        assert demonstration.support_residuals(sketch[None], neighbour) > 1e-4
 
 
 def test_a_circulant_sketch_is_p_d_times_the_lifted_records():

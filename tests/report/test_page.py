@@ -223,7 +223,7 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
     assert page._health(page.answers.Run(root)) == {"passed": True, "words": []}
-    put(root / "tables/known_bugs.csv", "canary,caught,control\na,True,True\nb,False,True\n")
+    put(root / "tables/known_bugs.csv", "known_bug,caught,control\na,True,True\nb,False,True\n")
     health = page._health(page.answers.Run(root))
     assert health == {"passed": False, "words": ["known bugs: 1 of 2 failed"]}
     html = page.build(root, run={})

@@ -122,18 +122,18 @@ class NonPrivateCirculantSketch:
         combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
         return combinations.reshape(self.rows, -1)
 
-    def support_residual(self, sketch: Array, records: Array) -> float:
-        """Return the relative distance of a sketch (r, m) from the support of sketches of X (m, n).
+    def support_residuals(self, sketches: Array, records: Array) -> Array:
+        """Return relative distances of sketches (k, r, m) from the support of sketches of X (m, n).
 
-        For n < r m, it is 0 up to rounding for the X that was sketched, and almost surely not for
-        any other. All 2^n sign vectors are tried.
+        For n < r m, they are 0 up to rounding for the X that was sketched, and almost surely not
+        for any other. All 2^n sign vectors are tried.
         """
-        count, published = records.shape[1], sketch.ravel()
+        count, published = records.shape[1], sketches.reshape(len(sketches), -1)
         signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
         bases, _ = np.linalg.qr(self._maps(records, signs))
-        projections = bases @ (published @ bases)[:, :, None]
-        distances = np.linalg.norm(published - projections[:, :, 0], axis=1)
-        return float(distances.min() / np.linalg.norm(published))
+        projections = published @ bases @ np.swapaxes(bases, 1, 2)
+        distances = np.linalg.norm(published - projections, axis=2).min(axis=0)
+        return np.asarray(distances / np.linalg.norm(published, axis=1))
 
     def _maps(self, records: Array, signs: Array) -> Array:
         """Return, per sign vector, the matrix (r m, n) that takes the normals to the sketch."""

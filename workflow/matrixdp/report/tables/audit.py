@@ -99,7 +99,7 @@ def audit_grid(table: pd.DataFrame) -> Grid:
 def known_bug_grid(table: pd.DataFrame) -> Grid:
     """Return the known-bug tests by the tool that must catch them."""
     cells: Cells = {
-        "Known bug": "canary",
+        "Known bug": "known_bug",
         "Mistake": "mistake",
         "Caught": lambda row: _yes(row["caught"]),
         "What the tool saw": "evidence",
