@@ -12,7 +12,7 @@ import numpy as np
 
 from matrixdp.audit import composition, real
 from matrixdp.audit.base import Finding, Scale
-from matrixdp.audit.neighbours import worst
+from matrixdp.audit.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
@@ -59,7 +59,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     query = release.query
     other = []
     for _ in range(PAIRS):
-        first, second = (composition._records(query, stream) for _ in range(2))
+        first, second = (random_records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
     mus = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
     identity = IdentityQuery(query.domain, query.records, query.adjacency)
@@ -72,7 +72,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     pairs.append((pairs[1][0], np.zeros(query.features)))
     within = isinstance(query.domain, Ball) or query.domain.contains_zero
     for number in range(NEIGHBOURS if within or query.adjacency == "replace" else 0):
-        first = SIZES[number % len(SIZES)] * composition._records(query, stream)
+        first = SIZES[number % len(SIZES)] * random_records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]
         apart = _apart(release, first, second, int(stream.integers(2**32)))

@@ -214,7 +214,7 @@ class TestPrivateDirections:
         return released, directions, spectrum, again
 
     def test_the_budget_is_split_in_epsilon_and_in_delta(self):
-        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections(share=0.2))
+        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
         release = mechanism.calibrate(LIVER, **budget(LIVER))
         phi = float(by_mpmath(LIVER, 0.8, 0.8 / 248, 2, "sqrt")[-1])
         assert release.limit == pytest.approx(phi**2 / np.sqrt(248), rel=1e-9)

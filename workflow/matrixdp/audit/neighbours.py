@@ -87,6 +87,22 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     return Neighbours(pair[0, best], pair[1, best], float(values[best]))
 
 
+#: Largest norm of random records, in radii of their ball; a release must enforce the radius.
+BEYOND = 2.0
+
+
+def random_records(query: Query, stream: np.random.Generator) -> Array:
+    """Return records (m, n) of very different lengths, in a box, or in and around a ball."""
+    m, n = query.features, query.records
+    lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
+    if isinstance(query.domain, Ball):
+        rays = stream.standard_normal((m, n))
+        return BEYOND * query.domain.radius * lengths * rays / np.linalg.norm(rays, axis=0)
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
+    return np.clip(lengths * corner, lower, upper)
+
+
 @functools.cache
 def farthest(query: Query) -> Neighbours:
     """Return the neighbours of the largest change in the Frobenius norm, by one search a query."""
