@@ -393,7 +393,7 @@ def _scores(
         {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
         for _ in range(1 + with_zeros)
     ]
-    blocks = list(_blocks(numbers, data.matrix.size)) if releases else []
+    blocks = list(_blocks(numbers, data.matrix.size)) if results[0] else []
     with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
