@@ -118,23 +118,30 @@ def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
     return float(np.exp(where)), float(np.exp(noise))
 
 
-def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
+def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
     The loss is 0 without privacy and 1 for the baseline. It belongs to at least one epsilon, in any
     order. The result is interpolated in the logarithm of epsilon. It is 0 if the loss is small
     enough at every epsilon, and infinite if it is too large at the largest.
+
+    Args:
+        epsilon: shape (k,).
+        loss: shape (k,), or (k, curves) for a price of each curve.
     """
-    order = np.argsort(epsilon)
+    order = np.argsort(np.asarray(epsilon))
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
-    above = np.flatnonzero(y > share)
-    if not len(above):
-        return 0.0
-    last = above[-1]
-    if last == len(x) - 1:
-        return np.inf
-    part = (y[last] - share) / (y[last] - y[last + 1])
-    return float(np.exp(np.log(x[last]) + part * np.log(x[last + 1] / x[last])))
+    curves = y.reshape(len(x), -1)
+    above = curves > share
+    last = len(x) - 1 - above[::-1].argmax(axis=0)
+    left, right = np.maximum(np.minimum(last, len(x) - 2), 0), np.minimum(last + 1, len(x) - 1)
+    each = np.arange(curves.shape[1])
+    # A curve that never crosses the share has no part; it is replaced below.
+    with np.errstate(all="ignore"):
+        part = (curves[left, each] - share) / (curves[left, each] - curves[right, each])
+        result = np.exp(np.log(x[left]) + part * np.log(x[right] / x[left]))
+    result = np.where(above[-1], np.inf, np.where(above.any(axis=0), result, 0.0))
+    return result if y.ndim > 1 else float(result[0])
 
 
 def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]:
@@ -149,7 +156,7 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     counts = np.random.default_rng(0).multinomial(trials, share, size=RESAMPLES)
     free, baseline, *means = values @ counts.T / trials
     losses = (np.stack(means) - free) / (baseline - free)
-    prices = np.sort([price(epsilon, loss) for loss in losses.T])
+    prices = np.sort(price(epsilon, losses))
     # Prices beyond the grid are infinite: do not interpolate quantiles.
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
     low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
