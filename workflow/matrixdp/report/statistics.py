@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import bdtr, stdtr, stdtrit
 
 from matrixdp.checks import Array
 
@@ -250,16 +250,14 @@ def median_of(values: ArrayLike) -> Median:
     Both are exact for every continuous distribution. With at most 5 trials the interval is
     infinite.
     """
-    from scipy.stats import binom, binomtest
-
     trials = np.sort(np.asarray(values, dtype=float))
     trials = trials[np.isfinite(trials)]
     n = len(trials)
     # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
-    k = int(binom.ppf(LEVEL / 2, n, 0.5))
+    k = int(np.searchsorted(bdtr(np.arange(n + 1), n, 0.5), LEVEL / 2))
     low, high = (trials[k - 1], trials[n - k]) if k else (-np.inf, np.inf)
     positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
-    p = binomtest(positive, signs).pvalue if signs else 1.0
+    p = min(1.0, 2 * bdtr(min(positive, signs - positive), signs, 0.5))
     return Median(float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST))
 
 
