@@ -142,6 +142,14 @@ def test_a_trial_does_not_depend_on_its_batch(stacked):
     assert not np.allclose(together[0], together[1])
 
 
+def test_several_values_get_the_noise_that_each_of_them_gets_alone():
+    release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
+    values = [moments(LIVER, default_rng(3), ()), np.zeros(LIVER.shape)]
+    released = release.sample_all(values, lambda: noises(4))
+    for value, sketches in zip(values, released, strict=True):
+        np.testing.assert_array_equal(sketches, release.sample(value, noises(4)))
+
+
 def test_stacked_values_have_each_its_own_sketch():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     values = moments(LIVER, default_rng(3), (3,))

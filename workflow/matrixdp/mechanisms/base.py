@@ -187,8 +187,33 @@ class Release(abc.ABC):
         """Return one simulated release per stream; ``value`` has been checked."""
 
 
+class Separable(Release):
+    """A release that combines its value with noise of a distribution that does not depend on it."""
+
+    @abc.abstractmethod
+    def _noise(self, streams: Streams) -> Array:
+        """Return one draw of the noise per stream."""
+
+    @abc.abstractmethod
+    def _combined(self, value: Array, noise: Array) -> Array:
+        """Return one release per draw of the noise."""
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self._combined(value, self._noise(streams))
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values; the noise, the same, is drawn once."""
+        generators = streams()
+        # Before any noise, a value outside the public bounds is refused.
+        exact = [self._checked(value, generators) for value in values]
+        noise = self._noise(generators)
+        return (self._combined(value, noise) for value in exact)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Additive(Release):
+class Additive(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
@@ -204,21 +229,11 @@ class Additive(Release):
         """Name of the noise's family of distributions."""
         return type(self.noise).__name__
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
-        released = self.noise.sample(streams)
-        released += value
-        return released
+    def _noise(self, streams: Streams) -> Array:
+        return self.noise.sample(streams)
 
-    def sample_all(
-        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
-    ) -> Iterator[Array]:
-        """Yield simulated releases of several values; the noise, the same, is drawn once."""
-        generators = streams()
-        # Before any noise, a value outside the public bounds is refused.
-        exact = [self._checked(value, generators) for value in values]
-        noise = self.noise.sample(generators)
-        for value in exact:
-            yield noise + value
+    def _combined(self, value: Array, noise: Array) -> Array:
+        return noise + value
 
     def sample_once(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.

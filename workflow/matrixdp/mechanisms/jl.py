@@ -14,14 +14,14 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import MatrixNormal, Streams
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
+from matrixdp.laws import Streams, normals
+from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Separable
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketch(Release):
+class Sketch(Separable):
     """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y are distributed as r Gaussian combinations of the
@@ -31,7 +31,10 @@ class Sketch(Release):
     rows: int
     yields = "sketch"
 
-    def _draw(self, value: Array, streams: Streams) -> Array:
+    def _noise(self, streams: Streams) -> Array:
+        return normals(streams, (self.query.features, self.rows))
+
+    def _combined(self, value: Array, noise: Array) -> Array:
         moments = self.query.records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -41,8 +44,7 @@ class Sketch(Release):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
-        shape = self.query.features, self.rows
-        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams)
+        return np.asarray(factor / np.sqrt(self.rows) @ noise)
 
 
 @dataclass(frozen=True)
