@@ -79,6 +79,7 @@ def _run(words: list[str]) -> int:
     # Imported here, so that ``main`` also catches an interrupt during the import of numpy.
     from matrixdp.checks import InputError
 
+    _keep_memory()
     try:
         # Jobs run in parallel; additional BLAS threads would compete for the cores.
         with _one_thread():
@@ -87,6 +88,17 @@ def _run(words: list[str]) -> int:
         print(f"matrixdp {verb}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _keep_memory() -> None:
+    """Let glibc keep freed memory: new pages cost more time than the numbers written to them."""
+    import ctypes
+
+    # Other C libraries have no mallopt.
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(-3, 1 << 25)  # M_MMAP_THRESHOLD
+        set_option(-1, 1 << 27)  # M_TRIM_THRESHOLD
 
 
 def _one_thread() -> contextlib.AbstractContextManager:

@@ -229,6 +229,12 @@ class Additive(Separable):
         """Name of the noise's family of distributions."""
         return type(self.noise).__name__
 
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released = self.noise.sample(streams)
+        # In place: a new array takes as long as the noise.
+        released += value
+        return released
+
     def _noise(self, streams: Streams) -> Array:
         return self.noise.sample(streams)
 
