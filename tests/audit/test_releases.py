@@ -347,7 +347,7 @@ def test_verdicts(changed, scale, error, words):
     audit = FakeAudit()
     for name, value in changed.items():
         setattr(audit, name, value)
-    proof = Proof(epsilon=0.4, mu=0.1, largest=5.0, runs=100, limit=100, refuted=False)
+    proof = Proof(epsilon=0.4, largest=5.0, runs=100, limit=100, refuted=False)
     assert releases.verdict(1.0, audit, [scale], None, proof, error).startswith(words)
     proof = proof._replace(refuted=True)
     assert (

@@ -61,7 +61,6 @@ class Proof(NamedTuple):
 
     Attributes:
         epsilon: lower bound at the claimed delta, with confidence ``evidence.CONFIDENCE``.
-        mu: the same for Gaussian DP, from a separate event.
         largest: largest epsilon that the event could have proved with these runs.
         runs: number of counted runs on each neighbour.
         limit: largest number of runs that were allowed.
@@ -69,7 +68,6 @@ class Proof(NamedTuple):
     """
 
     epsilon: float
-    mu: float
     largest: float
     runs: int
     limit: int
@@ -95,19 +93,18 @@ def prove(
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
-    events, share = _events(sample, nominal, delta)
+    events = _events(sample, nominal, delta)
     grid = evidence.GRID
-    lines = [evidence.bets(np.exp(grid), delta), evidence.bets(*evidence.tangent(grid, share))]
+    lines = evidence.bets(np.exp(grid), delta)
     claim = evidence.bets([np.exp(nominal)], delta)
-    totals, ever, refuted = np.zeros((len(events), 4)), np.zeros((2, len(grid))), False
+    totals, ever, refuted = np.zeros((len(events), 4)), np.zeros(len(grid)), False
     for count in _blocks(runs):
         both = statistic(count, streams[1])
         totals += np.array([event.counts(*both) for event in events])
-        for k in range(2):
-            ever[k] = np.maximum(ever[k], evidence.log_wealth(Counts(*totals[k]), lines[k]))
-        bound = evidence.proved(ever[0], grid)
+        shown, against = Counts(*totals[0]), Counts(*totals[1:].T)
+        ever = np.maximum(ever, evidence.log_wealth(shown, lines))
+        bound = evidence.proved(ever, grid)
         done = int(totals[0, 3])
-        against = Counts(*totals[2:].T)
         refuted |= _refuting(evidence.log_wealth(against, claim))
         if refuted:
             # The bound rests on a separate event and may need more runs.
@@ -115,13 +112,12 @@ def prove(
                 break
             continue
         left = 1 - np.sqrt(done / runs)
-        lacks = _lacks(Counts(*totals[0]), delta, bound) * left if left else 0.0
+        lacks = _lacks(shown, delta, bound) * left if left else 0.0
         if lacks < GAIN * nominal and _futile(against, nominal, delta, runs):
             break
-    event = float(Counts(*totals[0]).hits[0]) / done
+    event = float(shown.hits[0]) / done
     return Proof(
         epsilon=max(bound, nominal) if refuted else bound,
-        mu=evidence.proved(ever[1], grid),
         largest=evidence.largest(done, delta, event=event),
         runs=done,
         limit=runs,
@@ -173,34 +169,29 @@ def _lacks(counts: Counts, delta: float, bound: float) -> float:
     return max(float(np.log((p - delta) / q)), 0.0) - bound if q else float("inf")
 
 
-def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], float]:
+def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
     """Choose events on a sample, shape (2, runs).
 
-    The first two events give the highest bounds on epsilon and on mu at the sample's size. At the
-    size of the counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test
-    the claimed epsilon: they lie around the event that contradicts it most. Their frequencies on
-    the other neighbour differ by powers of ``RARER``.
-
-    Returns:
-        The events, and the frequency of the event for mu on the other neighbour.
+    The first event gives the highest bound on epsilon at the sample's size. At the size of the
+    counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test the claimed
+    epsilon: they lie around the event that contradicts it most. Their frequencies on the other
+    neighbour differ by powers of ``RARER``.
     """
     candidates, counts, others = _candidates(sample)
     size = sample.shape[1]
     count = len(candidates) // 2
     shares = (counts.hits[1] + 1) / (size + 2)
     grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
-    lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
-    best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
+    best = _highest(evidence.log_wealth(counts, evidence.bets(np.exp(grid), delta)))
     # Where no event distinguishes the neighbours, the middle one could prove most.
-    chosen = [count // 2 if column is None else column for column in best]
+    chosen = candidates[count // 2 if best is None else best]
     mean, square = _edge(counts, nominal, delta)
     centre = int((mean / np.sqrt(square)).argmax())
     swapped = candidates[centre].swapped
     ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
     places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
     against = others[swapped][places] * (-1 if swapped else 1)
-    events = [candidates[k] for k in chosen]
-    return events + [Event(float(t), swapped) for t in against], float(shares[chosen[1]])
+    return [chosen, *(Event(float(t), swapped) for t in against)]
 
 
 def strength(sample: Array, nominal: float, delta: float) -> float:

@@ -34,7 +34,7 @@ from matrixdp.seeds import streams
 COLUMNS = (
     ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
-    + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "mu_certified", "refuted"]
+    + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "refuted"]
     + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
     + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
 )
@@ -197,7 +197,6 @@ def judge(
         "epsilon_certified": proof.epsilon,
         "epsilon_largest": proof.largest,
         "refuted": proof.refuted,
-        "mu_certified": proof.mu if audit.mu == audit.mu else np.nan,
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,
