@@ -34,7 +34,7 @@ from matrixdp.seeds import streams
 COLUMNS = (
     ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
-    + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "refuted"]
+    + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
     + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
     + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
 )
@@ -50,9 +50,6 @@ REPLAYED = "violated: a replay on two neighbours shows it"
 
 #: The reason where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
-
-#: The largest relative error of an epsilon that disagrees with numerical integration.
-CURVE = 1e-6
 
 
 def audit_of(release: Release, stream: np.random.Generator) -> Audit:
@@ -184,7 +181,6 @@ def judge(
     nominal, delta = release.epsilon, release.delta
     betting = generators[1:3]
     proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=betting)
-    error = audit.curve_error()
     return {
         "delta": release.delta,
         "noise_std": release.noise_std,
@@ -192,7 +188,6 @@ def judge(
         "epsilon_attained": audit.attained,
         "epsilon_bound": audit.bound,
         "mu": audit.mu,
-        "curve_error": error,
         "runs": proof.runs,
         "epsilon_certified": proof.epsilon,
         "epsilon_largest": proof.largest,
@@ -206,9 +201,7 @@ def judge(
         "replayed": np.nan if finding is None else finding.mu,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(
-            release.epsilon, audit, [scale, real_scale], finding, proof, error / steepness(delta)
-        ),
+        "verdict": verdict(release.epsilon, audit, [scale, real_scale], finding, proof),
         "note": note(audit, proof),
     }
 
@@ -222,14 +215,6 @@ def note(audit: Audit, proof: Proof) -> str:
         f"({audit.needed:.2g} would do): {proof.runs} of them certify epsilon "
         f"{proof.epsilon:.3g}, and could have certified {proof.largest:.3g} at most"
     )
-
-
-def steepness(delta: float) -> float:
-    """Return approximately the relative error of a delta over that of its epsilon.
-
-    Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
-    """
-    return max(1.0, -float(np.log(delta))) if delta else 1.0
 
 
 def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
@@ -248,7 +233,6 @@ def verdict(
     scales: Sequence[Scale],
     finding: Finding | None,
     proof: Proof,
-    error: float,
 ) -> str:
     """Return the first applicable verdict on a release that claims epsilon ``nominal``.
 
@@ -265,7 +249,6 @@ def verdict(
         ("of another law" in sizes, "undecided: the noise has another distribution than declared"),
         (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
         (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
-        (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the claimed epsilon"),
         (audit.attained >= nominal * (1 - TIGHT), "private and tight"),

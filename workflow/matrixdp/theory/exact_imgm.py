@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import optimize, signal, stats
+from scipy import integrate, optimize, signal, stats
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.allocation import Binary
@@ -21,7 +21,6 @@ from matrixdp.mechanisms.generalized_gamma import SphericalGamma
 from matrixdp.mechanisms.mvg import MVG
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER
-from matrixdp.privacy.quadrature import integrated_delta
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query
 from matrixdp.theory.exact_mvg import noise_of, smallest_last
 from matrixdp.theory.numbers import Number, Numbers, Stream, register
@@ -33,6 +32,18 @@ BUDGETS = ((0.1, 1e-5), (1.0, 1e-5), (1.0, 1 / 248), (5.0, 1e-6))
 
 #: IMDB of the paper's Type II: records in a batch, and records.
 BATCH, RECORDS = 256, 25_000
+
+
+def integrated_delta(epsilon: float, mu: float) -> float:
+    """Return delta(epsilon) of a shift by mu of N(0, 1), by quadrature."""
+    start = epsilon / mu + mu / 2
+
+    def gain(x: float) -> float:
+        # Densities in the form phi(x) = phi(start) e^(...), so that no digits cancel.
+        return float(-np.expm1(-mu * x) * np.exp(-x * x / 2 - (start - mu) * x))
+
+    value, _ = integrate.quad(gain, 0, 40, points=[0.1, 1, 5], epsabs=0, epsrel=1e-11, limit=200)
+    return float(np.exp(-((start - mu) ** 2) / 2) / np.sqrt(2 * np.pi) * value)
 
 
 OFF = {"B a thousandth larger": {"factor": 1.001}, "B a hundredth smaller": {"factor": 0.99}}
