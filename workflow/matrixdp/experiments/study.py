@@ -384,7 +384,7 @@ def _scores(
     numbers: range,
     with_zeros: bool,
 ) -> list[Scores]:
-    """Return the scores of cells with a release, and of the same noise on records of zeros if asked.
+    """Return the scores of cells with a release, and of the same noise on zeros if asked.
 
     Each release is simulated once and scored by the tasks of all readings.
     """

@@ -61,7 +61,7 @@ class ScaledNormal(_ScaledLaw, GaussianLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledLaplace(_ScaledLaw, laws.Laplace):
+class ScaledLaplace(_ScaledLaw, laws.Laplace):  # type: ignore[override]
     """Laplace noise times sizes; ``scale`` is that of ``law``."""
 
     @property

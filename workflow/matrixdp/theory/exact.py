@@ -30,7 +30,7 @@ def exact(seed: int) -> pd.DataFrame:
     rows = [
         (name, *number, number.holds)
         for name, check in checks.items()
-        for number in check(*seeds.streams(seed, "theory", "exact", name, trials=[0]))
+        for number in check(seeds.streams(seed, "theory", "exact", name, trials=[0])[0])
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

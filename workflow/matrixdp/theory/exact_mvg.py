@@ -154,9 +154,9 @@ def theorem_4(_stream: Stream, *, ratio: float = 1, rank: int = 12) -> Numbers:
     for condition, ranks, most in (
         ("s2 <= gamma", RANKS, ratio),
         # A positive semi-definite query cannot have s2 above sqrt(2) gamma.
-        ("r > 12", RANKS[RANKS > rank], np.sqrt(2)),
+        ("r > 12", RANKS[rank:], np.sqrt(2)),
     ):
-        ratios = RATIOS[RATIOS <= most]
+        ratios = RATIOS[np.less_equal(RATIOS, most)]
         gain = min(float(gain_of_theorem_3(int(r), ratios).min()) for r in ranks)
         what = f"smallest phi of Theorem 3 over that of Theorem 2, {condition}"
         yield Number(what, gain, ">=", 1, 1e-12)

@@ -32,7 +32,7 @@ REPEATS, PATIENCE = 9, 0.15
 
 
 def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float]]:
-    """Return the p-values of :func:`tests` by sampler.
+    """Return the p-values of :func:`agreement` by sampler.
 
     The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``. The last is
     the second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
@@ -45,7 +45,7 @@ def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float
         "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }
     return {
-        name: tests(
+        name: agreement(
             sampler(seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS),
             exchanged=exchanged,
         )
@@ -61,7 +61,7 @@ def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
     return flat.reshape(-1, len(sigma), len(psi))
 
 
-def tests(stack: Array, *, exchanged: bool = False) -> dict[str, float]:
+def agreement(stack: Array, *, exchanged: bool = False) -> dict[str, float]:
     """Return p-values of draws (draws, m, n) of the matrix normal of SIGMA (rows) and PSI.
 
     ``scale`` tests the sum of squared Mahalanobis distances (chi-square, two-sided), ``shape`` the

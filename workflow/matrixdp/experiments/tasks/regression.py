@@ -176,8 +176,8 @@ class _Split(Instance):
                 others = np.delete(released, task.target, axis=1)
                 gamma = 1 / others.shape[1]
                 shared[kernels] = radial_kernels(others, self._features, gamma=gamma)
-            target = released[:, task.target]
-            return radial_predictions(*shared[kernels], target, penalty=penalty)
+            learnt, tested = shared[kernels]
+            return radial_predictions(learnt, tested, released[:, task.target], penalty=penalty)
         # A sketch's Gram matrix already includes ridge * I; add only the rest of the penalty.
         gram = released @ np.swapaxes(released, 1, 2)
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
