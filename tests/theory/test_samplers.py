@@ -17,8 +17,8 @@ def test_each_test_rejects_a_wrong_scale(test, scale):
     factors = [np.linalg.cholesky(matrix) for matrix in (samplers.SIGMA, samplers.PSI)]
     stream = np.random.default_rng(0)
     stack = laws.MatrixNormal((4, 3), *factors).sample([stream] * samplers.DRAWS)
-    assert samplers.tests(stack)[test] > 1e-3
-    assert samplers.tests(scale * stack)[test] < 1e-3
+    assert samplers.agreement(stack)[test] > 1e-3
+    assert samplers.agreement(scale * stack)[test] < 1e-3
 
 
 def test_times_have_a_median_and_a_slope_per_method(monkeypatch):
