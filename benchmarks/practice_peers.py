@@ -138,9 +138,7 @@ def open_mean(X: np.ndarray) -> np.ndarray:
     dp = _opendp()
     size = len(X)
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    mean = (
-        space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
-    )
+    mean = space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
     each = EPSILON / X.shape[1]
     scale = dp.binary_search_param(lambda s: mean >> dp.m.then_laplace(s), d_in=2, d_out=each)
     private = mean >> dp.m.then_laplace(scale)

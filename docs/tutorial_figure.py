@@ -7,7 +7,6 @@ those of the tutorial's specifications.
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,6 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "workflow"))
-
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import answers
@@ -27,6 +23,7 @@ from matrixdp.privacy.sensitivity import second_moments
 from matrixdp.report.figures import base, style
 from matrixdp.report.markup import short
 
+ROOT = Path(__file__).resolve().parents[1]
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
 #: Simulated releases at each epsilon, how many of them are drawn, and their seed.
 RELEASES, DOTS, SEED = 2000, 20, 442
