@@ -49,7 +49,8 @@ faults: setup ## inject many faults: downloads, configurations, kills (a quarter
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
 	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py \
 	    tests/audit/test_composed_parts.py tests/audit/test_request_searches.py \
-	    tests/practice/test_private_count.py tests/workflow/test_my_matrix.py $(ARGS)
+	    tests/practice/test_private_count.py tests/practice/test_people.py \
+	    tests/workflow/test_my_matrix.py $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)

@@ -206,11 +206,3 @@ def test_entries_and_input():
     assert registry()["ppca"].build() == PPCA()
     with pytest.raises(InputError, match="norm is 'frobenious'; did you mean 'frobenius'"):
         KNorm("frobenious")
-    with pytest.raises(InputError, match="epsilon is 0"):
-        KNorm("frobenius").calibrate(LIVER, epsilon=0)
-    with pytest.raises(InputError, match="epsilon is nan"):
-        PPCA().calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=float("nan"))
-    with pytest.raises(InputError, match="serves only IdentityQuery and MeanQuery"):
-        KNorm("frobenius").calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=1)
-    with pytest.raises(InputError, match="serves only SecondMomentQuery"):
-        PPCA().calibrate(LIVER, epsilon=1)

@@ -40,6 +40,21 @@ def test_power_2_is_the_gaussian_mechanism(dimension: int) -> None:
     assert over.max() < 1 + 3e-8
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "dimension"), [(10, 1e-15, 1), (1e5, 1 / 248, 21), (1e6, 1 - 1e-9, 231)]
+)
+def test_a_power_near_1_gives_no_warning_where_radii_underflow(
+    epsilon: float, delta: float, dimension: int
+) -> None:
+    powers = np.array([1.04, 1.05, 1.06])
+    scales = gamma.scale(epsilon, delta, powers, dimension)
+    assert (np.diff(scales) > 0).all()
+    deltas = gamma.delta(epsilon, scales, powers, dimension)
+    assert (deltas <= delta).all()
+    assert (deltas > delta * (1 - 1e-5)).all()
+
+
 # Of p = 1 too, where delta is 0 from scale 1 / epsilon on.
 @pytest.mark.parametrize("power", [1.0, 1.25, 2.0, 3.0])
 @pytest.mark.parametrize("dimension", [1, 2, 6, 60])

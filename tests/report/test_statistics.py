@@ -10,11 +10,11 @@ from scipy import stats
 from matrixdp.report.statistics import (
     LEVEL,
     Pair,
+    combine,
     covers,
     heavy_tailed,
     holm,
     implied,
-    jointly,
     mean_of,
     median_of,
     price,
@@ -121,8 +121,8 @@ def test_what_never_varies_is_known():
 
 def test_a_statement_of_parts_is_as_sure_as_its_parts():
     p_for, p_against = (0.01, 0.2, 0.03), (0.99, 0.8, 0.004)
-    assert jointly(p_for, p_against, every=True) == (0.4, pytest.approx(0.024), 1, 2)
-    assert jointly(p_for, p_against, every=False) == (pytest.approx(0.06), 1.0, 0, 0)
+    assert combine(p_for, p_against, every=True) == (0.4, pytest.approx(0.024), 1, 2)
+    assert combine(p_for, p_against, every=False) == (pytest.approx(0.06), 1.0, 0, 0)
 
 
 def test_holm_against_a_hand_computation():

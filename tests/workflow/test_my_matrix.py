@@ -71,6 +71,17 @@ def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described
     assert experiment["directions"] == {"a": ["income"]}
 
 
+@pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
+def test_a_mechanism_in_parts_is_compared_as_all_others(described, mechanism):
+    text = f'"regression"\ntarget = "age"\nmechanism = "{mechanism}"\nintercept = false'
+    settings, plain = (
+        described(query=query, epsilon="epsilon = 2\ndelta = 1e-5")
+        for query in (text, '"regression"\ntarget = "age"')
+    )
+    assert settings["experiments"] == plain["experiments"]
+    assert settings["matrix"]["scalings"] == plain["matrix"]["scalings"]
+
+
 def test_the_matrix_is_clipped_and_scaled_by_its_public_bounds(described, tmp_path):
     data = prepared(described(), tmp_path / "data")
     assert (data.features, data.status) == (("age", "income"), "private")

@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +61,15 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     """
     config = complete(config)
     path = Path(config["matrix"])
-    spec = specification.read(path)
+    # All mechanisms are compared, whatever one a release would take.
+    spec = specification.read(path).by(specification.RECOMMENDED)
     try:
         choice(TASKS, query=spec.kind)
-        if "radius" in spec.terms or spec.private_count or len(spec.columns) < 2:
+        single = not spec.people and not spec.query.private_count
+        if "radius" in spec.terms or not single or len(spec.columns) < 2:
             raise InputError(
-                "a comparison needs the bounds of two columns or more, a public number of records "
-                "and no radius"
+                "a comparison needs the bounds of two columns or more, a public number of records, "
+                "no person and no radius"
             )
     except InputError as error:
         raise InputError(f"{path}: {error}; a release needs no comparison") from None
@@ -108,7 +109,7 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
 
 def recommended(spec: Specification) -> str:
     """Return the mechanism that is chosen without a look at the records; empty if not run here."""
-    best = choices.options(replace(spec, mechanism=specification.RECOMMENDED))[0].mechanism
+    best = choices.options(spec)[0].mechanism
     built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
     return next((name for name, mechanism in built if mechanism == best), "")
 

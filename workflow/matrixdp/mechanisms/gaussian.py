@@ -64,6 +64,7 @@ class Gaussian(Mechanism):
 
     calibration: str = "analytic"
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -91,6 +92,7 @@ class IMGM(Mechanism):
     row_factor: ArrayLike | None = None
     column_factor: ArrayLike | None = None
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""
@@ -121,6 +123,7 @@ class AnalyzeGauss(Mechanism):
 
     calibration: str = "2014"
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -144,6 +147,7 @@ class GOE(Mechanism):
     """
 
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""

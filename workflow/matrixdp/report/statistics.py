@@ -314,7 +314,7 @@ class Joint(NamedTuple):
         return min(self.p_for, self.p_against)
 
 
-def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
+def combine(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
     "All hold" has the largest of the parts' p-values. It is refuted if one part is, by the smallest

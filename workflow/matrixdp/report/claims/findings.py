@@ -13,7 +13,7 @@ import pandas as pd
 
 from matrixdp import catalogue
 from matrixdp.report import summary
-from matrixdp.report.claims.judge import (
+from matrixdp.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
     NOT_REPRODUCED,

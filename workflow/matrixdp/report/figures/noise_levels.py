@@ -1,4 +1,4 @@
-"""How much noise each mechanism adds at the same budget."""
+"""The noise of each mechanism at the same budget."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, inputs, summary
 from matrixdp.report.claims import findings
-from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED, THEOREM
+from matrixdp.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH

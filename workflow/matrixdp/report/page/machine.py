@@ -1,4 +1,4 @@
-"""Facts on a run that depend on the machine and the time; results do not contain them."""
+"""Facts on a run's machine and time, which results do not contain."""
 
 from __future__ import annotations
 

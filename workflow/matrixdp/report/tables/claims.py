@@ -1,4 +1,4 @@
-"""The ledger of the papers' claims as a person reads it."""
+"""The ledger of the papers' claims, as a table for readers."""
 
 from __future__ import annotations
 
