@@ -8,16 +8,22 @@ over their noise, gives mu.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from matrixdp.audit import composition, real
+from matrixdp.audit import composition, real, sensitivities
 from matrixdp.audit.base import Finding, Scale
 from matrixdp.audit.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
-from matrixdp.mechanisms.composed import Composed, Outcome, Part, ShellQuery
+from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
+from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
 from matrixdp.privacy.domain import Ball
-from matrixdp.privacy.sensitivity import IdentityQuery, SecondMomentQuery
+from matrixdp.privacy.sensitivity import MeanQuery
+
+#: Measures of :mod:`sensitivities` for the parts of a regression, by the parts' queries.
+_MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
 
 #: Number of replayed pairs of data sets that are far apart, and of replayed pairs of neighbours.
 #: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
@@ -54,27 +60,31 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     """Return the finding of replays: the share of other releases, and mu over the declared mu.
 
     mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours. A
-    null record can be replayed as one of zeros, where these lie within the bounds.
+    null record can be replayed as one of zeros, where these lie within the bounds; one that is
+    removed is left out.
     """
     query = release.query
     other = []
     for _ in range(PAIRS):
         first, second = (random_records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
-    mus = [float(np.linalg.norm([_worst(part, stream) for part in release.parts]))]
-    identity = IdentityQuery(query.domain, query.records, query.adjacency)
-    moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
+    mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
+    mean = MeanQuery(query.domain, query.records, query.adjacency, per_person=query.per_person)
     pairs = [
         worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
-        for target in (identity, moments)
+        for target in (mean, query)
     ]
     # A part that reads norms alone changes most between a full record and a record of zeros.
-    pairs.append((pairs[1][0], np.zeros(query.features)))
+    pairs.append((pairs[1][0], np.zeros_like(pairs[1][0])))
     within = isinstance(query.domain, Ball) or query.domain.contains_zero
-    for number in range(NEIGHBOURS if within or query.adjacency == "replace" else 0):
+    for number in range(NEIGHBOURS if within or query.adjacency != "zero_out" else 0):
         first = SIZES[number % len(SIZES)] * random_records(query, stream)
         second = first.copy()
-        first[:, 0], second[:, 0] = pairs[number // len(SIZES) % len(pairs)]
+        sides = zip((first, second), pairs[number // len(SIZES) % len(pairs)], strict=True)
+        for data, record in sides:
+            data[:, : query.group] = np.reshape(record, (-1, query.features)).T
+        if query.private_count:
+            second = second[:, query.group :]
         apart = _apart(release, first, second, int(stream.integers(2**32)))
         mus.append(np.inf if apart is None else apart)
     return Finding(float(np.mean(other)), max(mus) / release.mu, composition.SHORTFALL)
@@ -105,20 +115,24 @@ def _apart(release: Composed, first: Array, second: Array, seed: int) -> float |
     return float(np.linalg.norm([np.linalg.norm(before - after) for before, after in pairs]))
 
 
-def _same(first: Outcome, second: Outcome) -> bool:
+def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     flat, other = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
     return bool(np.array_equal(flat, other))
 
 
-def _worst(part: Part, stream: np.random.Generator) -> float:
+def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float:
     """Return the largest change of a part's answer on neighbours, over its noise."""
 
     def white(release: GaussianRelease) -> float:
         query, whiten = release.query, release.noise.whiten
+        if measure := _MEASURES.get(type(query)):
+            _, norm = sensitivities.measures(composed.query)[measure]
+            unit = whiten(np.eye(query.features)[:, :1])
+            return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
         if isinstance(query, ShellQuery):
-            # The record moves from one shell to another.
-            indicators = np.eye(query.features)[:, :2] / query.records
-            change = indicators[:, :1] - indicators[:, 1:]
+            # All records of a person move from one shell to another, or are added to one.
+            moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
+            change = query.group * np.eye(query.features)[:, :2] @ moves / query.records
             return float(np.linalg.norm(whiten(change)))
         return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
 

@@ -42,7 +42,8 @@ FAILURE = 0.05
 class RidgedEquations(Release):
     """The normal equations of a regression with their ridge, as second moments of z = (x, y).
 
-    The entry of y with itself is not released: it is 0.
+    The entry of y with itself is not released: its public bound stands there, which leaves a
+    positive semi-definite matrix as it is.
 
     Attributes:
         eigenvalue_std: standard deviation of the noise on the smallest eigenvalue.
@@ -63,8 +64,12 @@ class RidgedEquations(Release):
     def ridge_of(self, exact: Array, normal: Array) -> Array:
         """Return the ridge of each trial for exact second moments of x and a standard normal."""
         smallest = np.linalg.eigvalsh(exact)[..., 0]
-        noisy = smallest + self.eigenvalue_std * (normal - self.margin)
-        return np.maximum(0, self.needed - np.maximum(0, noisy))
+        return self.ridge_for(smallest + self.eigenvalue_std * normal)
+
+    def ridge_for(self, noisy: Array) -> Array:
+        """Return the ridge for noisy smallest eigenvalues."""
+        lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
+        return np.maximum(0, self.needed - lower)
 
     def _draw(self, value: Array, streams: Streams) -> Array:
         x, y = np.array(self.query.others), self.query.target
@@ -75,6 +80,7 @@ class RidgedEquations(Release):
         released[:, x[:, None], x] = moments
         cross = value[..., x, y] + self.target_std * normals(streams, (len(x),))
         released[:, x, y] = released[:, y, x] = cross
+        released[:, y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 
@@ -91,6 +97,7 @@ class AdaSSP(Mechanism):
 
     share: float = 1.0
     queries = frozenset({NormalEquations})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
         if checks.positive(share=self.share) > 1:

@@ -11,7 +11,7 @@ import abc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
 from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Mu, Query
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
 
 class NoGuarantee(InputError):
@@ -48,6 +48,8 @@ class PrivacyStatement(NamedTuple):
             for Laplace noise.
         sampler_delta: part of ``delta`` that covers the sampler's distance from the ideal noise.
         adjacency: neighbouring relation.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> mdp.Laplace().calibrate(query, epsilon=1).statement.delta < 1e-6
@@ -59,6 +61,7 @@ class PrivacyStatement(NamedTuple):
     mu: float | None
     sampler_delta: float
     adjacency: str
+    per_person: int | None = None
 
 
 def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
@@ -76,6 +79,15 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
             f"at epsilon {epsilon:g}, so give {larger}a smaller epsilon"
         )
     return allowed - spare
+
+
+def _change(query: Query) -> str:
+    """Return in words what neighbours of a query differ in."""
+    verbs = {"replace": "replaced", "zero_out": "zeroed out", ADD_OR_REMOVE: "added or removed"}
+    verb = verbs[query.adjacency]
+    if query.per_person is None:
+        return f"one record is {verb}"
+    return f"all records of one person, {query.per_person} at most, are {verb}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +146,11 @@ class Release(abc.ABC):
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
-        sides = "replaced" if self.query.adjacency == "replace" else "zeroed out"
         at = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
-            f"{self.kind}: epsilon {self.epsilon:g}{at} where one record is {sides}; really "
+            f"{self.kind}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
@@ -308,13 +319,20 @@ class Additive(Separable):
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
         white = law.largest(largest)
         # A record changes one column of a matrix, or all independent entries of second moments.
-        changed = self.query.features if matrix and law.columns_alike else white.size
+        changed = white.size
+        if matrix and law.columns_alike:
+            changed = min(changed, self.query.group * self.query.features)
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
         dense = self._dense_factors
         # The error of an inverse grows with its condition number and with unequal feature units.
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)
         moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        if self.query.rounding:
+            # Each of two neighbours may be off by so much.
+            moved += 2 * float(
+                np.linalg.norm(law.whiten(np.full(self.noise.shape, self.query.rounding)))
+            )
         if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
@@ -348,7 +366,12 @@ class Additive(Separable):
         mu = None if self.mu is None else self._limit
         spare = self.extra_delta
         return PrivacyStatement(
-            self.epsilon_actual, self.delta or spare, mu, spare, self.query.adjacency
+            self.epsilon_actual,
+            self.delta or spare,
+            mu,
+            spare,
+            self.query.adjacency,
+            self.query.per_person,
         )
 
     def interval(self, level: float = 0.95) -> Array:
@@ -423,6 +446,10 @@ class GaussianRelease(Additive):
 class Mechanism(abc.ABC):
     """The parameters of a mechanism; subclasses are frozen dataclasses."""
 
+    #: Whether noise follows from the sensitivities of the query alone, so that it also protects a
+    #: person with several records, and a private number of records.
+    by_sensitivity: ClassVar[bool] = False
+
     @property
     @abc.abstractmethod
     def queries(self) -> frozenset[type[Query]]:
@@ -434,6 +461,11 @@ class Mechanism(abc.ABC):
             served = " and ".join(sorted(kind.__name__ for kind in self.queries))
             kind, mechanism = type(query).__name__, type(self).__name__
             raise InputError(f"query is of type {kind}; {mechanism} serves only {served}")
+        if (query.per_person or query.private_count) and not self.by_sensitivity:
+            raise InputError(
+                f"{type(self).__name__} protects one record of a public number; leave per_person "
+                f"out, and take {' or '.join(ADJACENCIES)}"
+            )
 
     def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
         """Return the budget if it is in range and the mechanism can answer the query."""

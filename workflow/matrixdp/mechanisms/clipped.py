@@ -40,6 +40,7 @@ class ClippedMoments(Mechanism):
 
     share: float = PUBLIC
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
         if checks.positive(share=self.share) > 1:
@@ -58,7 +59,19 @@ def clipped(query: Query, share: float) -> SecondMomentQuery:
     if share == 1 and isinstance(query, SecondMomentQuery):
         return query
     radius = float(np.sqrt(share)) * query.domain.radius
-    return SecondMomentQuery(Ball(radius, query.features), query.records, query.adjacency)
+    ball = Ball(radius, query.features)
+    return SecondMomentQuery(ball, query.records, query.adjacency, per_person=query.per_person)
+
+
+def records_of(query: Query) -> IdentityQuery:
+    """Return the records of a query, which a simulated release reads, as many as are stated."""
+    adjacency = "zero_out" if query.private_count else query.adjacency
+    return IdentityQuery(query.domain, query.records, adjacency)
+
+
+def squared_move(query: Query) -> int:
+    """Return the squared l2 norm of what one record changes in counts: it comes, or it moves."""
+    return 1 if query.private_count else 2
 
 
 def attained(query: Query, radius: float) -> bool:
@@ -68,7 +81,7 @@ def attained(query: Query, radius: float) -> bool:
     zero. It suffices that the features split into two groups that each reach the radius alone. The
     split is greedy, so that ``False`` does not exclude such neighbours.
     """
-    if isinstance(query.domain, Ball) or query.adjacency == "zero_out":
+    if isinstance(query.domain, Ball) or query.adjacency != "replace":
         return radius <= query.domain.radius
     if query.features == 1:
         return query.domain.contains_zero and radius <= query.domain.radius
@@ -152,11 +165,14 @@ class ChosenByHistogram(Chosen):
         """Return the ridge that the noise at each radius requires."""
         return [self.added_ridge(candidate) for candidate in self.candidates]
 
-    def _best(self, counts: Array) -> Array:
-        """Return the number of the radius for noisy counts (trials, shells)."""
+    def _best(self, counts: Array, divisor: float | None = None) -> Array:
+        """Return the number of the radius for noisy counts (trials, shells).
+
+        ``divisor`` is that of the second moments, if it is not the number of records.
+        """
         counts = np.maximum(counts, 0)
         counts = counts + (counts.sum(axis=-1, keepdims=True) == 0)
-        shares = counts / counts.sum(axis=-1, keepdims=True)
+        shares = counts / (divisor or counts.sum(axis=-1, keepdims=True))
         ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
         limit = np.maximum(TOLERATED, NEARLY * ratio.min(axis=-1, keepdims=True))
         return np.asarray((ratio <= limit).argmax(axis=-1))
@@ -172,8 +188,9 @@ class PrivatelyClipped(Mechanism):
     """Clipped second moments with a privately chosen radius, from the same budget.
 
     First a histogram of the squared norms over dyadic shells is released: a replaced record changes
-    two counts by 1. The rest of mu^2 is for the moments. mu^2 adds up even where the second release
-    depends on the first (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
+    two counts by 1, an added or removed one a single count. The rest of mu^2 is for the moments.
+    mu^2 adds up even where the second release depends on the first (Dong, Roth & Su, JRSS B 2022,
+    Corollary 3.3).
 
     The rule compares, at each radius, the ridge that the noise requires with the mean eigenvalue of
     the clipped moments (from the histogram). It takes the largest radius whose ratio is at most
@@ -186,6 +203,7 @@ class PrivatelyClipped(Mechanism):
     share: ClassVar[float] = 0.1
     radii: ClassVar[int] = 9
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""
@@ -200,9 +218,9 @@ class PrivatelyClipped(Mechanism):
         return ChosenByHistogram.by_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.records, query.adjacency),
+            query=records_of(query),
             candidates=tuple(candidates),
-            count_std=float(np.sqrt(2 / self.share) / mu),
+            count_std=query.group * float(np.sqrt(squared_move(query) / self.share) / mu),
         )
 
 
@@ -215,7 +233,16 @@ def shells(records: Array, radius: float, count: int) -> Array:
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):
         numbers = np.clip(np.floor(-np.log2(squares)), 0, count - 1)
-    return (numbers[..., None] == np.arange(count)).sum(axis=-2, dtype=float)
+    return tallies(numbers, count)
+
+
+def tallies(numbers: Array, count: int) -> Array:
+    """Return how many of the numbers (..., n) are 0, 1, ..., ``count`` - 1, shape (..., count)."""
+    rows = numbers.reshape(-1, numbers.shape[-1]).astype(int)
+    # One range of numbers per row.
+    rows += count * np.arange(len(rows))[:, None]
+    total = np.bincount(rows.ravel(), minlength=count * len(rows))
+    return total.reshape(*numbers.shape[:-1], count).astype(float)
 
 
 MECHANISMS = {

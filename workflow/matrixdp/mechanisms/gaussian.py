@@ -62,6 +62,7 @@ class Gaussian(Mechanism):
 
     calibration: str = "analytic"
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -94,6 +95,7 @@ class AnalyzeGauss(Mechanism):
 
     calibration: str = "2014"
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -117,6 +119,7 @@ class GOE(Mechanism):
     """
 
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""

@@ -176,9 +176,10 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
     for _ in range(_NEWTON):
         size = np.abs(v)
         left, right = (c + v) ** power, size**power
-        value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
-        # For p = 1 sides are too far apart either for every t or for no t.
+        # For p = 1 sides are too far apart either for every t or for no t; for p near 1 and a large
+        # epsilon the t at which they start may be 0 in float64.
         with np.errstate(divide="ignore", invalid="ignore"):
+            value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
             step = np.log(epsilon / value) * value / (slope * size)
             near = np.clip(v + (epsilon - value) / slope, -c / 2, -_SHORT * c)
             v = np.where(short, near, v * np.exp(np.fmin(step, _FAR)))

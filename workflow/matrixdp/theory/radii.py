@@ -19,9 +19,9 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import KNorm
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import Box, IdentityQuery
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 DIMENSIONS = (2, 6, 24, 1488)
 EPSILON = 1.0

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import betaln
 
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 EPSILON, DELTA = 1.0, 1e-5
 
