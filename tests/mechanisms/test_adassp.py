@@ -10,7 +10,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
 from mechanisms.support import assert_standard, one_stream, streams
 
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
@@ -136,9 +136,7 @@ def test_trials_depend_on_their_own_stream_and_value_alone():
         np.testing.assert_allclose(together[k], alone[0], rtol=1e-12)
 
 
-def test_other_queries_and_bad_targets_are_refused():
-    with pytest.raises(InputError, match="serves only NormalEquations"):
-        AdaSSP().calibrate(SecondMomentQuery(LIVER.domain, 248), epsilon=1, delta=0.01)
+def test_bad_targets_are_refused():
     with pytest.raises(InputError, match="target is 6 among 6 features"):
         replace(LIVER, target=6)
     with pytest.raises(InputError, match="target is 0 among 1 features"):

@@ -182,7 +182,7 @@ def test_a_missing_identifier_spends_nothing_and_shows_no_name(folder, capsys):
         ({"per_person": "0"}, "per_person is 0"),
         ({"per_person": "1.5"}, "per_person is 1.5"),
         ({"adjacency": ""}, "adjacency is missing beside person; add_or_remove hides who"),
-        ({"query": '"second_moments"'}, "adjacency is 'add_or_remove', which serves"),
+        ({"query": "second_moments"}, "adjacency is 'add_or_remove', which serves"),
     ],
 )
 def test_bad_keys_are_one_sentence_and_spend_nothing(folder, capsys, changes, sentence):
@@ -219,10 +219,13 @@ CASES = [
 ]
 
 
-def values(spec, rows, names):
-    """Return what gets noise, from a file of these rows."""
+def values(spec, rows, names, adjacency=None):
+    """Return what gets noise, from a file of these rows; as another relation has it, if any."""
     visits(rows, names).to_csv(spec.file, index=False)
-    return exact.value(spec.query, release._records(spec))
+    if adjacency is None:
+        return exact.value(spec.query, release._records(spec))
+    blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
+    return exact.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
 
 
 def neighbours(spec, rng, count):
@@ -245,9 +248,8 @@ def neighbours(spec, rng, count):
         if relation == "replace":
             yield whole, values(spec, other[order], names[order])
         else:
-            gone = replace(spec, query=replace(spec.query, adjacency="add_or_remove"))
             order = order[order >= mine]
-            yield whole, values(gone, rows[order], names[order])
+            yield whole, values(spec, rows[order], names[order], "add_or_remove")
 
 
 def widest(pairs, query_release):
@@ -266,7 +268,7 @@ def test_no_people_are_further_apart_than_the_noise_is_made_for(tmp_path, query,
         # What has a null record is rounded to another lattice.
         assert widest(pairs, option.release) <= 1 + 1e-6
         if "radius" not in more:
-            least = 0.7 if relation == "replace" else 0.99
+            least = 0.6 if relation == "replace" else 0.99
             assert widest(pairs, option.release) > least
 
 
@@ -288,7 +290,7 @@ def test_a_limit_that_is_not_kept_is_seen_and_so_is_noise_for_one_record(tmp_pat
 
 def test_an_account_protects_either_people_or_records(folder, capsys):
     assert run(folder, query="mean", epsilon="1.0") == 0
-    single = {"person": "", "per_person": "", "query": '"covariance"', "epsilon": "1.0"}
+    single = {"person": "", "per_person": "", "query": "covariance", "epsilon": "1.0"}
     assert run(folder, "second", **single) == 2
     assert "person = patient, not none; state the same" in capsys.readouterr().err
     assert run(folder, "third", query="covariance", person='"income2"', epsilon="1.0") == 2
@@ -393,14 +395,16 @@ def test_a_file_of_people_from_question_to_answer(tmp_path, relation):
     data = load_breast_cancer(as_frame=True).data.iloc[:, :3].round(3)
     data.columns = ["radius", "texture", "perimeter"]
     rng = np.random.default_rng(3)
-    data["patient"] = [f"patient {k}" for k in rng.geometric(0.02, len(data))]
+    data["patient"] = [f"patient {k}" for k in rng.integers(0, 180, len(data))]
+    # The first records of a person are the smallest.
+    data = data.sort_values("radius", kind="stable")
     data.to_csv(tmp_path / "cells.csv", index=False)
-    counting = data[data.groupby("patient").cumcount() < 4]
-    assert 150 < len(counting) < len(data)
+    counting = data[data.groupby("patient").cumcount() < 2]
+    assert 300 < len(counting) < 400 < len(data)
     (tmp_path / "cells.toml").write_text(
-        f'file = "cells.csv"\nquery = "covariance"\nrecords = {len(counting)}\nepsilon = 200.0\n'
-        f'delta = 1e-3\nperson = "patient"\nper_person = 4\nadjacency = "{relation}"\n'
-        "total = {epsilon = 200.0, delta = 1e-3}\n"
+        f'file = "cells.csv"\nquery = "covariance"\nrecords = {len(counting)}\nepsilon = 15.0\n'
+        f'delta = 1e-3\nperson = "patient"\nper_person = 2\nadjacency = "{relation}"\n'
+        "total = {epsilon = 15.0, delta = 1e-3}\n"
         "[bounds]\nradius = [5, 30]\ntexture = [5, 40]\nperimeter = [40, 200]\n"
     )
     out = tmp_path / "out"
@@ -410,10 +414,9 @@ def test_a_file_of_people_from_question_to_answer(tmp_path, relation):
     rows, half = counting.iloc[:, :3].to_numpy(), np.array([12.5, 17.5, 80.0])
     everybody = data.iloc[:, :3].mean().to_numpy()
     off = np.abs(table[:, 0] - rows.mean(axis=0)) / half
-    assert off.max() < 0.02
-    assert off.max() < (np.abs(table[:, 0] - everybody) / half).max()
+    assert off.max() < 0.05 < (np.abs(table[:, 0] - everybody) / half).max()
     covariance = np.cov(rows.T, bias=True)
-    assert (np.abs(table[:, 1:] - covariance) / np.outer(half, half)).max() < 0.03
+    assert (np.abs(table[:, 1:] - covariance) / np.outer(half, half)).max() < 0.06
     if relation != "add_or_remove":
         details = json.loads((out / "covariance.details.json").read_text())["interval_95"]
         limits = np.array([details["mean"][name] for name in data.columns[:3]])
@@ -480,10 +483,10 @@ def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_estimators_refuse_what_does_not_fit_their_people(kind):
     X = np.random.default_rng(1).uniform(0, 1, (40, 3))
-    given = {"bounds": (0, 1), "epsilon": 50}
+    given = {"bounds": (0, 1), "epsilon": 5}
     if hasattr(kind, "target_bounds"):
         given["target_bounds"] = (0, 1)
-    account = mdp.Account(epsilon=99, delta=1e-3, person="patient")
+    account = mdp.Account(epsilon=9, delta=1e-3, person="patient")
     for per_person, names, sentence in (
         (None, np.arange(40), "per_person is None and people are given"),
         (2, None, "per_person is 2 and people are missing"),

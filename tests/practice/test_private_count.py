@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import matrixdp as mdp
-from matrixdp import cli, own, safe
+from matrixdp import cli, my_matrix, safe
 from matrixdp.audit import evidence
 from matrixdp.mechanisms.clipped import ChosenByHistogram
 from matrixdp.practice import choices, release, specification
@@ -28,6 +28,7 @@ age = [20, 120]
 income = [0, 200000]
 """
 QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+EXPERIMENTS = {"of_tomorrow": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
 CLIPPED = 'mechanism = "clipped"'
 #: Of mechanisms of one part, and of releases in parts.
 CASES = [(query, "") for query in QUERIES] + [
@@ -241,7 +242,7 @@ def test_an_account_keeps_its_relation(tmp_path, capsys):
 def test_a_comparison_needs_a_public_number(tmp_path):
     path = written(tmp_path, "first_component", people(9))
     with pytest.raises(mdp.InputError, match="a public number of records"):
-        own.configured({"matrix": str(path)})
+        my_matrix.configuration({"matrix": str(path), "experiments": EXPERIMENTS})
 
 
 def proof(monkeypatch, spec, pairs, share=1):

@@ -16,7 +16,7 @@ import samplefile
 from samplefile import ROWS, SPECIFICATION, release, written
 
 import matrixdp as mdp
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
 from matrixdp.practice import ledger, specification
 from matrixdp.practice.choices import options
@@ -443,7 +443,8 @@ def test_an_early_interrupt_is_no_traceback(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("importlib.import_module", interrupt)
-    assert cli.main(["release", "none.toml"]) == 130
+    monkeypatch.setattr(sys, "argv", ["matrixdp", "release", "none.toml"])
+    assert __main__.main() == 130
 
 
 def test_little_is_imported_before_an_interrupt_is_caught():

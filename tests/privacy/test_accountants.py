@@ -80,8 +80,10 @@ def test_accountants_of_published_settings(multiplier, rate, steps, pld, rdp, ol
     assert (divergence + np.log(1 / DELTA) / (orders - 1)).min() == pytest.approx(old, rel=2e-5)
 
 
-@pytest.mark.parametrize("multiplier", [0.8, 1.1, 4, 30.18, 1000])
-@pytest.mark.parametrize(("rate", "steps"), [(0.0157, 3180), (0.2, 10), (1, 7)])
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "steps"),
+    [(0.8, 0.2, 10), (1.1, 1, 7), (4, 0.0157, 3180), (30.18, 0.2, 10), (1000, 0.0157, 3180)],
+)
 def test_renyi_accountant_against_the_library(multiplier, rate, steps):
     from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
     from dp_accounting.rdp import RdpAccountant
@@ -96,11 +98,8 @@ def test_renyi_accountant_against_the_library(multiplier, rate, steps):
 @pytest.mark.parametrize(
     ("epsilon", "multiplier", "classical", "case"),
     [
-        (0.1, (27.3025, 30.18, 142.7, 1734, 27.266), 211.5, ADULT),
-        (0.5, (6.3047, 6.870, 35.47, 396.5, 6.2353), 48.60, ADULT),
         (1, (3.4109, 3.690, 20.04, 210.4, 3.3080), 26.63, ADULT),
         (0.1, (91.149, None, 438.3, 519.1, None), None, CORA),
-        (0.5, (20.919, None, 106.5, 118.7, None), None, CORA),
         (1, (11.152, None, 58.28, 62.98, None), None, CORA),
     ],
 )
@@ -259,9 +258,9 @@ def test_it_falls_in_noise_and_grows_in_steps_and_rate():
 
 @pytest.mark.parametrize("accountant", [accountants.pld_epsilon, accountants.rdp_epsilon])
 @pytest.mark.parametrize(
-    "case", [ADULT, CORA, {"rate": 1, "steps": 40}, {"rate": 0.01, "steps": 1}]
+    ("case", "epsilon"),
+    [(ADULT, 20), (CORA, 0.01), ({"rate": 1, "steps": 40}, 1), ({"rate": 0.01, "steps": 1}, 1)],
 )
-@pytest.mark.parametrize("epsilon", [0.01, 1, 20])
 def test_the_smallest_multiplier_is_enough_and_no_less_is(accountant, case, epsilon):
     z = accountants.smallest_multiplier(epsilon, DELTA, accountant=accountant, **case)
     assert accountant(z, delta=DELTA, **case) <= epsilon
@@ -277,9 +276,10 @@ def test_what_no_multiplier_reaches_is_infinite():
 # Order of the ways
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-@pytest.mark.parametrize("case", [ADULT, CORA, {"rate": 1, "steps": 50}])
-def test_the_tighter_the_accountant_the_less_noise(epsilon, case):
+@pytest.mark.parametrize(
+    ("case", "epsilon"), [(ADULT, 0.1), (CORA, 5), ({"rate": 1, "steps": 50}, 1)]
+)
+def test_the_tighter_the_accountant_the_less_noise(case, epsilon):
     pld = accountants.smallest_multiplier(epsilon, DELTA, **case)
     rdp = accountants.smallest_multiplier(
         epsilon, DELTA, accountant=accountants.rdp_epsilon, **case

@@ -14,7 +14,7 @@ from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.privacy import accountants, banded, gaussian
 
 DELTA = 1e-5
-EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
+EPSILONS = (0.1, 0.5, 1.0)
 ADULT = Gradients(
     records=32561,
     lot=512,
@@ -79,30 +79,32 @@ def test_the_plan():
 
 
 @pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("name", SCHEMES)
-def test_only_what_is_marked_exceeds_its_nominal_epsilon(noise, plan, name):
-    exceeds = [noise[plan, name, e].epsilon_actual > e * (1 + 1e-9) for e in EPSILONS]
-    assert any(exceeds) == (WORDS[name].status == "not private")
+def test_only_what_is_marked_exceeds_its_nominal_epsilon(noise, plan):
+    marked = {name for name in SCHEMES if WORDS[name].status == "not private"}
+    found = (
+        (name, epsilon, noise[plan, name, epsilon]) for name in SCHEMES for epsilon in EPSILONS
+    )
+    assert marked == {name for name, e, one in found if one.epsilon_actual > e * (1 + 1e-9)}
 
 
 #: Schemes that arrange their lots in their own way.
 ARRANGED = ("banded", "banded_sampled")
 
 
-@pytest.mark.parametrize("name", sorted(SCHEMES.keys() - ARRANGED))
-def test_noise_knows_its_privacy(noise, name):
-    found = noise["adult", name, 1.0]
-    smallest = min(np.min(value) for value in found.deviations.values())
-    assert found.mu == 1 / smallest
-    assert found.epsilon_actual == accountants.pld_epsilon(
-        1 / found.mu, rate=ADULT.rate, steps=ADULT.steps, delta=DELTA
-    )
-    assert found.deviations.keys() == ADULT.shapes.keys()
-    entries = [
-        np.broadcast_to(found.deviations[k], shape).ravel() for k, shape in ADULT.shapes.items()
-    ]
-    rms = np.sqrt(np.mean(np.concatenate(entries) ** 2))
-    assert found.noise_std == pytest.approx(rms, rel=1e-12)
+def test_noise_knows_its_privacy(noise):
+    for name in sorted(SCHEMES.keys() - ARRANGED):
+        found = noise["adult", name, 1.0]
+        smallest = min(np.min(value) for value in found.deviations.values())
+        assert found.mu == 1 / smallest
+        assert found.epsilon_actual == accountants.pld_epsilon(
+            1 / found.mu, rate=ADULT.rate, steps=ADULT.steps, delta=DELTA
+        )
+        assert found.deviations.keys() == ADULT.shapes.keys()
+        entries = [
+            np.broadcast_to(found.deviations[k], shape).ravel() for k, shape in ADULT.shapes.items()
+        ]
+        rms = np.sqrt(np.mean(np.concatenate(entries) ** 2))
+        assert found.noise_std == pytest.approx(rms, rel=1e-12)
 
 
 @pytest.mark.parametrize(

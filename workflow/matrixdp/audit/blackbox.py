@@ -94,38 +94,90 @@ def prove(
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
-    events, share = _events(sample, nominal, delta)
-    grid = evidence.GRID
-    lines = [evidence.bets(np.exp(grid), delta), evidence.bets(*evidence.tangent(grid, share))]
-    claim = evidence.bets([np.exp(nominal)], delta)
-    totals, ever, refuted = np.zeros((len(events), 4)), np.zeros((2, len(grid))), False
+    bets = _Bets(*_events(sample, nominal, delta), nominal, delta)
     for count in _blocks(runs):
-        both = statistic(count, streams[1])
-        totals += np.array([event.counts(*both) for event in events])
-        for k in range(2):
-            ever[k] = np.maximum(ever[k], evidence.log_wealth(Counts(*totals[k]), lines[k]))
-        bound = evidence.proved(ever[0], grid)
-        done = int(totals[0, 3])
-        against = Counts(*totals[2:].T)
-        refuted |= _refuting(evidence.log_wealth(against, claim))
-        if refuted:
+        bets.add(*statistic(count, streams[1]))
+        if bets.refuted:
             # The bound rests on a separate event and may need more runs.
-            if bound > nominal:
+            if bets.epsilon > nominal:
                 break
-            continue
-        left = 1 - np.sqrt(done / runs)
-        lacks = _lacks(Counts(*totals[0]), delta, bound) * left if left else 0.0
-        if lacks < GAIN * nominal and _futile(against, nominal, delta, runs):
+        elif bets.exhausted(runs):
             break
-    event = float(Counts(*totals[0]).hits[0]) / done
+    event = float(bets.counts.hits[0]) / bets.runs
     return Proof(
-        epsilon=max(bound, nominal) if refuted else bound,
-        mu=evidence.proved(ever[1], grid),
-        largest=evidence.largest(done, delta, event=event),
-        runs=done,
+        epsilon=max(bets.epsilon, nominal) if bets.refuted else bets.epsilon,
+        mu=bets.mu,
+        largest=evidence.largest(bets.runs, delta, event=event),
+        runs=bets.runs,
         limit=runs,
-        refuted=refuted,
+        refuted=bets.refuted,
     )
+
+
+class _Bets:
+    """Bets on events in counted runs, with their largest wealth so far.
+
+    Args:
+        events: events whose bets prove a bound on epsilon, a bound on mu, and, from the third one
+            on, test the claimed epsilon.
+        share: frequency of the second event on the other neighbour.
+        nominal, delta: claimed guarantee.
+    """
+
+    def __init__(self, events: list[Event], share: float, nominal: float, delta: float) -> None:
+        grid = evidence.GRID
+        self._events = events
+        self._nominal, self._delta = nominal, delta
+        self._lines = (
+            evidence.bets(np.exp(grid), delta),
+            evidence.bets(*evidence.tangent(grid, share)),
+        )
+        self._claim = evidence.bets([np.exp(nominal)], delta)
+        self._totals = np.zeros((len(events), 4))
+        self._largest = np.zeros((2, len(grid)))
+        #: Whether the wealth refuted the claimed epsilon.
+        self.refuted = False
+
+    def add(self, first: Array, second: Array) -> None:
+        """Count the statistic of further runs on both neighbours, and update the wealth."""
+        self._totals += np.array([event.counts(first, second) for event in self._events])
+        for k, line in enumerate(self._lines):
+            wealth = evidence.log_wealth(Counts(*self._totals[k]), line)
+            self._largest[k] = np.maximum(self._largest[k], wealth)
+        self.refuted |= _refuting(evidence.log_wealth(self._against, self._claim))
+
+    @property
+    def runs(self) -> int:
+        """Number of counted runs on each neighbour."""
+        return int(self._totals[0, 3])
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of the event for epsilon."""
+        return Counts(*self._totals[0])
+
+    @property
+    def epsilon(self) -> float:
+        """Proved lower bound on epsilon."""
+        return evidence.proved(self._largest[0], evidence.GRID)
+
+    @property
+    def mu(self) -> float:
+        """Proved lower bound on mu."""
+        return evidence.proved(self._largest[1], evidence.GRID)
+
+    @property
+    def _against(self) -> Counts:
+        """Counts of the events that test the claimed epsilon."""
+        return Counts(*self._totals[2:].T)
+
+    def exhausted(self, limit: int) -> bool:
+        """Return whether further runs, up to a limit, would neither refute nor raise the bound."""
+        remaining = 1 - np.sqrt(self.runs / limit)
+        gain = _shortfall(self.counts, self._delta, self.epsilon) * remaining if remaining else 0.0
+        return gain < GAIN * self._nominal and _futile(
+            self._against, self._nominal, self._delta, limit
+        )
 
 
 def _blocks(runs: int) -> Iterator[int]:
@@ -164,7 +216,7 @@ def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
     return not _refuting(wealth + growth * (runs - done))
 
 
-def _lacks(counts: Counts, delta: float, bound: float) -> float:
+def _shortfall(counts: Counts, delta: float, bound: float) -> float:
     """Return the distance of a bound from the point estimate, which falls as 1 / sqrt(runs)."""
     p, q = (float(hits) / float(np.asarray(counts.runs)) for hits in counts.hits)
     if p <= delta:
@@ -209,9 +261,11 @@ def strength(sample: Array, nominal: float, delta: float) -> float:
 
 
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
-    """Return events on a sample, their counts, and the sorted values of the other neighbour.
+    """Return threshold events on a sample, shape (2, runs), of the statistic on both neighbours.
 
-    The values have one entry for each direction: the second neighbour, and the first one negated.
+    Returns:
+        The events, in both directions; their counts; and two arrays of sorted statistics on the
+        other neighbour, one for each direction: the second neighbour, and the first one negated.
     """
     first, second = sample
     size = len(first)
@@ -221,11 +275,12 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
     others, hits = [], []
     for likelier, other, limits in ((first, second, thresholds), (-second, -first, -thresholds)):
-        together = np.minimum(likelier, other)
+        # A run of the pair has the event in both if the smaller statistic is above the threshold.
+        smaller = np.minimum(likelier, other)
         others.append(np.sort(other))
         first_hits, second_hits, both = (
             size - np.searchsorted(np.sort(values), limits, side="right")
-            for values in (likelier, other, together)
+            for values in (likelier, other, smaller)
         )
         hits.append((both, first_hits - both, second_hits - both))
     both, first_alone, second_alone = np.concatenate(hits, axis=1)

@@ -152,7 +152,7 @@ def _by_search(query: Query, measure: str, generators: Generators) -> Outcome:
 def _by_replay(
     run: Run, release: GaussianRelease, source: Query, generators: Generators
 ) -> Outcome:
-    mu = replay.size(run, release, source, generators[0])
+    mu = replay.largest_difference(run, release, source, generators[0])
     observation = f"mu {mu:.4g}, declared {release.mu:.4g}"
     return Outcome(mu > release.mu * (1 + ROUNDING), observation)
 

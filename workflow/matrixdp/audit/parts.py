@@ -80,9 +80,9 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     for number in range(NEIGHBOURS if within or query.adjacency != "zero_out" else 0):
         first = SIZES[number % len(SIZES)] * composition._records(query, stream)
         second = first.copy()
-        record, other = pairs[number // len(SIZES) % len(pairs)]
-        first[:, : query.group] = np.reshape(record, (-1, query.features)).T
-        second[:, : query.group] = np.reshape(other, (-1, query.features)).T
+        sides = zip((first, second), pairs[number // len(SIZES) % len(pairs)], strict=True)
+        for data, record in sides:
+            data[:, : query.group] = np.reshape(record, (-1, query.features)).T
         if query.private_count:
             second = second[:, query.group :]
         apart = _apart(release, first, second, int(stream.integers(2**32)))

@@ -135,7 +135,9 @@ class ComposedAudit(BlackBoxAudit):
 class ChosenAudit(ComposedAudit):
     """An audit of second moments by a mechanism that chooses its parameters from the records.
 
-    The neighbours are those whose second moments differ most. All other records are zero.
+    The neighbours are those whose second moments differ most. All other records are zero. The runs
+    start from the records, ``_values``; statistics compare the results with second moments,
+    ``_answers``.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
-from matrixdp.trials import CONTROL, OWN, Block, Rows, assigned
+from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**23
@@ -96,7 +96,7 @@ def trials(
         try:
             rows = run(task, name, data, settings)
         except Exception as error:
-            if data.name != OWN:
+            if data.name != MY_MATRIX:
                 raise
             # The comparison of the other mechanisms goes on.
             rows = _failure(error, task, name, data, settings)

@@ -22,7 +22,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.clipped import Chosen, clipped
+from matrixdp.mechanisms.clipped import Chosen, clipped, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
@@ -136,11 +136,12 @@ def losses(squares: Array, steps: Array) -> Array:
 
     Args:
         squares: squared norms over the largest one, shape (..., n); a record adds at most 1.
-        steps: numbers j of the squared radii 4^-j, shape (s,).
+        steps: numbers j = 0, 1, ... of the squared radii 4^-j, shape (s,).
     """
     with np.errstate(divide="ignore"):
         shell = 1 + np.maximum(np.floor(-np.log2(squares) / 2), 0)
-    counts = np.stack([(shell == step).sum(axis=-1) for step in steps], axis=-1).astype(float)
+    # Records beyond the last step are counted together, and left out.
+    counts = tallies(np.minimum(shell, len(steps)), len(steps) + 1)[..., :-1]
     # Records of shell l have norms up to 2^(1 - l), of which clipping leaves 2^-j.
     remaining = np.cumsum(counts, axis=-1) * 4.0**-steps
     return np.asarray(np.cumsum(counts * 4.0 ** (1 - steps), axis=-1) - remaining)

@@ -114,10 +114,11 @@ class Centred(Mechanism):
 def mean_query(query: SecondMomentQuery) -> MeanQuery:
     """Return the mean of the records x, or of (x, 1) where their number is private."""
     domain = query.domain
-    if query.private_count and isinstance(domain, Ball):
-        domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
-    elif query.private_count:
-        domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
+    if query.private_count:
+        if isinstance(domain, Ball):
+            domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
+        else:
+            domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
     return MeanQuery(domain, query.records, query.adjacency, per_person=query.per_person)
 
 

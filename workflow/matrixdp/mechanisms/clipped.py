@@ -240,7 +240,16 @@ def shells(records: Array, radius: float, count: int) -> Array:
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):
         numbers = np.clip(np.floor(-np.log2(squares)), 0, count - 1)
-    return (numbers[..., None] == np.arange(count)).sum(axis=-2, dtype=float)
+    return tallies(numbers, count)
+
+
+def tallies(numbers: Array, count: int) -> Array:
+    """Return how many of the numbers (..., n) are 0, 1, ..., ``count`` - 1, shape (..., count)."""
+    rows = numbers.reshape(-1, numbers.shape[-1]).astype(int)
+    # One range of numbers per row.
+    rows += count * np.arange(len(rows))[:, None]
+    total = np.bincount(rows.ravel(), minlength=count * len(rows))
+    return total.reshape(*numbers.shape[:-1], count).astype(float)
 
 
 MECHANISMS = {

@@ -48,6 +48,9 @@ from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 ADJACENCIES = ("replace", "zero_out")
 ADD_OR_REMOVE = "add_or_remove"
 
+#: Records of a block in sums over records.
+BLOCK = 1 << 14
+
 #: Tolerance factor for rounding in computed norms and moments; bounds of entries have none.
 ROUNDING = 1 + 1e-9
 
@@ -426,9 +429,13 @@ class SecondMomentQuery(_Query):
         return Mu(float(np.sqrt(square)) / self.people, exact and self.domain.symmetric)
 
     def value(self, records: Array) -> Array:
-        """Return X X^T / n."""
-        clipped = self._clipped(records)
-        return clipped @ np.swapaxes(clipped, -1, -2) / self._count(records)
+        """Return X X^T / n, from blocks of records that the processor's cache can hold."""
+        *stack, features, count = records.shape
+        total = np.zeros((*stack, features, features))
+        for start in range(0, count, BLOCK):
+            block = self._clipped(records[..., start : start + BLOCK])
+            total += block @ np.swapaxes(block, -1, -2)
+        return total / self._count(records)
 
     def check(self, value: ArrayLike) -> Array:
         """Return X X^T / n, or a stack of them, if it is symmetric and in the public bounds."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
@@ -94,28 +93,6 @@ def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]
 def exceeds(actual: Any, nominal: Any) -> Any:
     """Return whether a tight epsilon is above the claimed one by more than rounding."""
     return actual > nominal * (1 + 1e-6)
-
-
-def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
-    """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
-
-    The curve has ``epsilon`` (numbers), ``mean`` (in the unit of the target) and ``noise_std``. An
-    isotonic fit makes the error fall with epsilon. The result is interpolated in the logarithms of
-    all three. It is NaN where the fit does not reach the target, or the noise has no size.
-    """
-    from scipy.optimize import isotonic_regression
-
-    nothing = float("nan"), float("nan")
-    curve = curve[curve["mean"] > 0].sort_values("epsilon")
-    if len(curve) < 2 or target <= 0:
-        return nothing
-    fit = isotonic_regression(curve["mean"].to_numpy(), increasing=False).x
-    if not fit[-1] <= target <= fit[0]:
-        return nothing
-    grid = np.log(curve["epsilon"].to_numpy())
-    where = np.interp(-np.log(target), -np.log(fit), grid)
-    noise = np.interp(where, grid, np.log(curve["noise_std"].to_numpy()))
-    return float(np.exp(where)), float(np.exp(noise))
 
 
 def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
@@ -314,7 +291,7 @@ class Joint(NamedTuple):
         return min(self.p_for, self.p_against)
 
 
-def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
+def combine(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
     "All hold" has the largest of the parts' p-values. It is refuted if one part is, by the smallest

@@ -53,12 +53,12 @@ DIRECTIONS = ("a", "dp_svd", "")
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
-    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Where these are
-    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), so are ``median`` and its 95 %
-    interval. ``select_mean`` is over the select trials. ``chosen`` marks the variant with the
-    smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant.
-    A row without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control``
-    are ignored.
+    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
+    (:func:`matrixdp.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
+    ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
+    ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant. A row
+    without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control`` are
+    ignored.
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.

@@ -21,9 +21,9 @@ from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
 from matrixdp.privacy.quadratic import sign_vectors
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMomentQuery
 from matrixdp.theory import bounds, filling, leakage, samplers
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 EPSILON = 1.0
 

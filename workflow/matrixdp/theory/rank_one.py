@@ -10,9 +10,9 @@ from scipy.special import betaln
 
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 EPSILON, DELTA = 1.0, 1e-5
 DIMENSIONS = np.unique(np.rint(np.geomspace(3, 10_000, 41)).astype(int))

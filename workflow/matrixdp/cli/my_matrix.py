@@ -12,6 +12,6 @@ def run(*, settings: str, out: str) -> None:
     """
     import json
 
-    from matrixdp.own import prepare
+    from matrixdp.my_matrix import prepare
 
     prepare(json.loads(settings), out)

@@ -17,14 +17,14 @@ import numpy as np
 
 from matrixdp import discovery
 from matrixdp.checks import InputError, choice, plural
-from matrixdp.config import OWN, resolve
+from matrixdp.config import complete, resolve
 from matrixdp.data import store
 from matrixdp.data.datasets import Spec
 from matrixdp.mechanisms import registry
 from matrixdp.practice import choices, specification
 from matrixdp.practice.specification import Specification
 from matrixdp.practice.tables import blocks
-from matrixdp.trials import MEAN, NONPRIVATE, RANDOM, ZERO
+from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 #: The task that judges each kind of release, and its baseline.
 TASKS = {
@@ -49,8 +49,8 @@ def folder(file: str | os.PathLike) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", Path(file).stem) or "matrix"
 
 
-def configured(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a run on the matrix that a resolved one names, resolved too.
+def configuration(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the resolved configuration of a run on the matrix that config.yaml names.
 
     Its data set is described under ``matrix``, its one experiment has every mechanism, and which of
     them is ``recommended``. Epsilon, delta and neighbours are those of the specification;
@@ -59,6 +59,7 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: the specification cannot be used, or asks for what no task can judge.
     """
+    config = complete(config)
     path = Path(config["matrix"])
     # All mechanisms are compared, whatever one a release would take.
     spec = specification.read(path).by(specification.RECOMMENDED)
@@ -78,30 +79,30 @@ def configured(config: Mapping[str, Any]) -> dict[str, Any]:
         weights = np.delete(weights, -2)
     important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
     task, baseline = TASKS[spec.kind]
-    shared = config["experiment_defaults"]
+    defaults = config["experiment_defaults"]
     mechanisms = [name for name in discovery.mechanisms() if spec.target or name != TARGET_MEAN]
     experiment: dict[str, Any] = {
         "task": task,
-        "dataset": OWN,
+        "dataset": MY_MATRIX,
         "directions": {"a": important},
         "mechanisms": [NONPRIVATE, baseline, *mechanisms],
-        "trials": shared["trials"],
-        "epsilons": [*shared["epsilons"], spec.epsilon],
+        "trials": defaults["trials"],
+        "epsilons": [*defaults["epsilons"], spec.epsilon],
     }
     if spec.target:
         experiment |= {"target": spec.target, "train": spec.query.records * 3 // 4}
     name = f"my_{spec.kind}"
-    changed = {
+    changes = {
         "reading": "default",
         "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
         "table_epsilon": spec.epsilon,
         "delta": spec.delta or config["delta"],
         "adjacency": spec.query.adjacency,
-        "matrix": _described(spec),
+        "matrix": _entry(spec),
         "experiments": {name: experiment},
         "training": {},
     }
-    resolved = resolve({**config, **changed})
+    resolved = resolve({**config, **changes})
     resolved["experiments"][name]["recommended"] = recommended(spec)
     return resolved
 
@@ -113,7 +114,7 @@ def recommended(spec: Specification) -> str:
     return next((name for name, mechanism in built if mechanism == best), "")
 
 
-def _described(spec: Specification) -> dict[str, Any]:
+def _entry(spec: Specification) -> dict[str, Any]:
     """Return the data set as an entry of datasets.yaml has it, with its file and status."""
     sides = {"lower": spec.box.lower, "upper": spec.box.upper, "middle": spec.middle}
     return {
@@ -135,7 +136,7 @@ def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
     """Write the matrix and its provenance (see :func:`matrixdp.data.store.prepare`).
 
     Args:
-        entry: the value of ``matrix`` in the result of :func:`configured`.
+        entry: the value of ``matrix`` in the result of :func:`configuration`.
         out: the folder of the files.
 
     Raises:
@@ -143,7 +144,7 @@ def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
     """
     file, columns = Path(entry["file"]), tuple(entry["columns"])
     spec = Spec(
-        OWN,
+        MY_MATRIX,
         title=file.name,
         publisher="a file of one's own",
         files=(),
