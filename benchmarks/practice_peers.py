@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 import matrixdp as mdp
 from matrixdp.audit import blackbox
 
+ROOT = Path(__file__).resolve().parents[1]
 EPSILON = 1.0
 #: Answers to each question, and the seconds that they may take together.
 ANSWERS, PATIENCE = 25, 120
@@ -138,9 +138,7 @@ def open_mean(X: np.ndarray) -> np.ndarray:
     dp = _opendp()
     size = len(X)
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    mean = (
-        space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
-    )
+    mean = space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
     each = EPSILON / X.shape[1]
     scale = dp.binary_search_param(lambda s: mean >> dp.m.then_laplace(s), d_in=2, d_out=each)
     private = mean >> dp.m.then_laplace(scale)
@@ -317,7 +315,7 @@ def open_bounds() -> Verdict:
     try:
         _space(dp) >> dp.t.then_sum()
     except Exception as error:
-        return "refused", str(error).partition("\n")[0]
+        return "refused", f"{type(error).__name__}: {str(error).split(chr(10))[-1].strip()}"
     return "accepted", ""
 
 
@@ -406,9 +404,9 @@ def ibm_sensitivity() -> Verdict:
 
 
 #: Directions of a component, and records along the first; the rest lie along the second.
-DIRECTIONS, ALONG = 8, 1001
+DIRECTIONS, ALONG = 5, 201
 #: Runs of a sampler that the black box may count.
-RUNS = 4000
+RUNS = 8000
 
 
 def _moments() -> np.ndarray:

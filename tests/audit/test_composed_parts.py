@@ -4,10 +4,11 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import partreplays as parts
 import pytest
 
 from matrixdp import safe
-from matrixdp.audit import evidence, parts
+from matrixdp.audit import evidence
 from matrixdp.checks import InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms import composed

@@ -141,8 +141,6 @@ def test_bad_targets_are_refused():
         replace(LIVER, target=6)
     with pytest.raises(InputError, match="target is 0 among 1 features"):
         NormalEquations(Box((0.0,), (1.0,)), 9)
-    with pytest.raises(InputError, match="failure"):
-        AdaSSP(failure=1.0)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])

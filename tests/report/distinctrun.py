@@ -297,7 +297,7 @@ SENSITIVITIES = pd.DataFrame(
 )
 BUGS = pd.DataFrame(
     {
-        "canary": ["noise x 0.9", "epsilon / q"],
+        "known_bug": ["noise x 0.9", "epsilon / q"],
         "mistake": ["too little noise", "nothing is sampled"],
         "tool": ["black box", "exact curve"],
         "caught": True,

@@ -41,7 +41,7 @@ TARGETS = [
     "results/audit/first_pc.csv",
     "results/readings/first_pc.csv",
     "results/figures/curves_first_pc.svg",
-    "results/theory/bounds.csv",
+    "results/theory/dimension.csv",
 ]
 
 

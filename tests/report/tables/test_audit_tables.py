@@ -39,7 +39,7 @@ def parts(tmp_path_factory):
     found = pd.DataFrame(sensitivities.run("regression", QUERIES, 1))
     found.to_csv(folder / "regression_sensitivities.csv", index=False)
     found.iloc[:0].to_csv(folder / "first_pc_sensitivities.csv", index=False)
-    table = pd.DataFrame({name: ["x"] for name in ("canary", "mistake", "tool", "evidence")})
+    table = pd.DataFrame({name: ["x"] for name in ("known_bug", "mistake", "tool", "evidence")})
     table.assign(caught=True, control=True).to_csv(folder / "known_bugs.csv", index=False)
     return folder
 

@@ -6,6 +6,7 @@ compared. Changes follow from the definition of the query and the public domain 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -114,6 +115,28 @@ def _within(domain: Ball, pair: Array) -> Array:
     rows = pair.reshape(*pair.shape[:-1], -1, domain.features)
     norms = np.linalg.norm(rows, axis=-1, keepdims=True)
     return (rows * np.minimum(1, domain.radius / np.maximum(norms, 1e-300))).reshape(pair.shape)
+
+
+#: Largest norm of random records, in radii of their ball; a release must enforce the radius.
+BEYOND = 2.0
+
+
+def random_records(query: Query, stream: np.random.Generator) -> Array:
+    """Return records (m, n) of very different lengths, in a box, or in and around a ball."""
+    m, n = query.features, query.records
+    lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
+    if isinstance(query.domain, Ball):
+        rays = stream.standard_normal((m, n))
+        return BEYOND * query.domain.radius * lengths * rays / np.linalg.norm(rays, axis=0)
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
+    return np.clip(lengths * corner, lower, upper)
+
+
+@functools.cache
+def farthest(query: Query) -> Neighbours:
+    """Return the neighbours of the largest change in the Frobenius norm, by one search a query."""
+    return worst(query, frobenius, np.random.default_rng(0))
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, Law, NormLaw
@@ -58,7 +58,7 @@ def largest_difference(
     result is infinite if neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
-    extremes = worst(source, frobenius, stream)
+    extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
     sizes = []

@@ -34,6 +34,9 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
 
+#: Probability that the ridge is too small for the noise, the paper's rho.
+FAILURE = 0.05
+
 
 @dataclass(frozen=True, kw_only=True)
 class RidgedEquations(Release):
@@ -68,7 +71,7 @@ class RidgedEquations(Release):
         lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
         return np.maximum(0, self.needed - lower)
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         x, y = np.array(self.query.others), self.query.target
         exact = value[..., x[:, None], x]
         ridge = self.ridge_of(exact, normals(streams, (1,))[:, 0])
@@ -90,17 +93,13 @@ class AdaSSP(Mechanism):
     In the paper each release has a third of epsilon and of delta. Its standard deviation per unit
     of sensitivity is sqrt(ln(6 / delta)) / (epsilon / 3); here it is sqrt(3) / mu(epsilon, delta).
     The paper's neighbours add or remove a record; here the sensitivities are those of the query.
-    ``failure`` (the paper's rho), between 0 and 1, is the probability that the ridge is too small
-    for the noise.
     """
 
     share: float = 1.0
-    failure: float = 0.05
     queries = frozenset({NormalEquations})
     by_sensitivity = True
 
     def __post_init__(self) -> None:
-        checks.open_unit(failure=self.failure)
         if checks.positive(share=self.share) > 1:
             raise InputError(f"share is {self.share}; give a share of at most 1")
 
@@ -126,7 +125,7 @@ class AdaSSP(Mechanism):
             explaining=explaining,
             target_std=query.l2_target / each,
             margin=float(np.sqrt(np.log(6 / budget.delta))),
-            needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / self.failure))),
+            needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / FAILURE))),
         )
 
 
@@ -175,7 +174,6 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
             candidates=tuple(release.explaining for release in equations),
             equations=equations,
             count_std=float(np.sqrt(2 / self.share) / mu),
-            tolerated=self.tolerated,
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -154,7 +154,7 @@ class Release(abc.ABC):
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
-    def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
+    def sample(self, value: ArrayLike, streams: Streams) -> Array:
         """Simulate the release once per stream. NOT for real data: use ``sample_once``.
 
         Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
@@ -163,12 +163,26 @@ class Release(abc.ABC):
         Args:
             value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result, (trials, ...), to save its allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
                 bounds. Or the number of values differs from that of streams, or is 0.
         """
+        return self._draw(self._checked(value, streams), streams)
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values under the same noise; see :meth:`sample`.
+
+        Args:
+            values: as ``value`` of :meth:`sample`, each.
+            streams: returns the Generators, in the same state each time.
+        """
+        for value in values:
+            yield self.sample(value, streams())
+
+    def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
         if not len(streams):
             raise InputError("streams are empty; give one Generator per trial")
@@ -177,15 +191,40 @@ class Release(abc.ABC):
                 f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
                 "or one per stream"
             )
-        return self._draw(exact, streams, out)
+        return exact
 
     @abc.abstractmethod
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         """Return one simulated release per stream; ``value`` has been checked."""
 
 
+class Separable(Release):
+    """A release that combines its value with noise of a distribution that does not depend on it."""
+
+    @abc.abstractmethod
+    def _noise(self, streams: Streams) -> Array:
+        """Return one draw of the noise per stream."""
+
+    @abc.abstractmethod
+    def _combined(self, value: Array, noise: Array) -> Array:
+        """Return one release per draw of the noise."""
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self._combined(value, self._noise(streams))
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values; the noise, the same, is drawn once."""
+        generators = streams()
+        # Before any noise, a value outside the public bounds is refused.
+        exact = [self._checked(value, generators) for value in values]
+        noise = self._noise(generators)
+        return (self._combined(value, noise) for value in exact)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Additive(Release):
+class Additive(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
@@ -201,10 +240,17 @@ class Additive(Release):
         """Name of the noise's family of distributions."""
         return type(self.noise).__name__
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        released = self.noise.sample(streams, out)
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released = self.noise.sample(streams)
+        # In place: a new array takes as long as the noise.
         released += value
         return released
+
+    def _noise(self, streams: Streams) -> Array:
+        return self.noise.sample(streams)
+
+    def _combined(self, value: Array, noise: Array) -> Array:
+        return noise + value
 
     def sample_once(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.

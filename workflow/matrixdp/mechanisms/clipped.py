@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -113,7 +114,7 @@ class Chosen(Release):
         They are often the same.
         """
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         numbers = self.choose(value, streams)
         released = np.empty((len(streams), self.query.features, self.query.features))
         for number in np.unique(numbers):
@@ -134,12 +135,11 @@ class ChosenByHistogram(Chosen):
     """The radius from a histogram of squared norms, with noise of ``count_std`` on each count.
 
     ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
-    norm. :class:`PrivatelyClipped` explains ``tolerated``.
+    norm.
     """
 
     candidates: tuple[GaussianRelease, ...]
     count_std: float
-    tolerated: float
 
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
         """Return the release at a radius."""
@@ -174,12 +174,13 @@ class ChosenByHistogram(Chosen):
         counts = counts + (counts.sum(axis=-1, keepdims=True) == 0)
         shares = counts / (divisor or counts.sum(axis=-1, keepdims=True))
         ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
-        limit = np.maximum(self.tolerated, NEARLY * ratio.min(axis=-1, keepdims=True))
+        limit = np.maximum(TOLERATED, NEARLY * ratio.min(axis=-1, keepdims=True))
         return np.asarray((ratio <= limit).argmax(axis=-1))
 
 
-#: A radius is acceptable if its ratio of ridge to mean eigenvalue is this factor above the least.
-NEARLY = 1.1
+#: A radius is acceptable if its ratio of ridge to mean eigenvalue is at most the first number, or
+#: at most the second times the least ratio.
+TOLERATED, NEARLY = 0.05, 1.1
 
 
 @dataclass(frozen=True)
@@ -193,23 +194,16 @@ class PrivatelyClipped(Mechanism):
 
     The rule compares, at each radius, the ridge that the noise requires with the mean eigenvalue of
     the clipped moments (from the histogram). It takes the largest radius whose ratio is at most
-    ``tolerated``, or within a tenth of the least ratio. Where all records are clipped, smaller
+    ``TOLERATED``, or within a tenth of the least ratio. Where all records are clipped, smaller
     radii are no better. This rule, too, was made after looking at results on the papers' data.
 
-    ``share``, between 0 and 1, is the histogram's share of mu^2. The histogram has ``radii``
-    shells.
+    The histogram has ``share`` of mu^2, and ``radii`` shells.
     """
 
-    share: float = 0.1
-    tolerated: float = 0.05
-    radii: int = 9
+    share: ClassVar[float] = 0.1
+    radii: ClassVar[int] = 9
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
-
-    def __post_init__(self) -> None:
-        checks.open_unit(share=self.share)
-        checks.positive(tolerated=self.tolerated)
-        checks.count(radii=self.radii)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""
@@ -227,7 +221,6 @@ class PrivatelyClipped(Mechanism):
             query=records_of(query),
             candidates=tuple(candidates),
             count_std=query.group * float(np.sqrt(squared_move(query) / self.share) / mu),
-            tolerated=self.tolerated,
         )
 
 

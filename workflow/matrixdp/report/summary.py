@@ -117,7 +117,7 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
     if len(trial_files) != len(digests):
         raise InputError(f"settings has {len(digests)} digests for {len(trial_files)} files")
     for path, digest in zip(trial_files, digests, strict=True):
-        if {*_read_csv(path, {"settings": str}, "trial")["settings"]} != {digest}:
+        if {*_read_csv(path, {"settings": str}, "trial")["settings"].unique()} != {digest}:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
@@ -156,7 +156,7 @@ def read_trials(path: str | os.PathLike) -> pd.DataFrame:
             f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
             f"{bad['epsilon']}; every trial must end in a finite number"
         )
-    for phase in sorted({*trials["phase"]} - {*PHASES}):
+    for phase in sorted({*trials["phase"].unique()} - {*PHASES}):
         raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
     return rows
 

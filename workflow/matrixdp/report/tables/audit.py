@@ -79,7 +79,7 @@ def data(tables: Tables) -> pd.DataFrame:
         passes = bugs[["caught", "control"]].astype(str).eq("True")
         verdict = passes["caught"].map({True: "caught", False: "MISSED"})
         verdict = verdict.where(passes["control"], "CONTROL FAILS")
-        names = bugs["canary"] + ": " + bugs["mistake"]
+        names = bugs["known_bug"] + ": " + bugs["mistake"]
         columns = {"experiment": "", "mechanism": names, "tool": bugs["tool"], "kind": BUG}
         parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": bugs["evidence"]}))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)

@@ -1,4 +1,4 @@
-"""The audit of real releases in several parts: the noise of each part, and replays of all parts.
+"""Real releases in several parts: the noise of each part, and replays of all parts.
 
 Records may enter such a release through the answers of its parts alone. So a program that receives
 the same noisy answers on other records must give the same release. A program that reads the data
@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp.audit import composition, real, sensitivities
 from matrixdp.audit.base import Finding, Scale
-from matrixdp.audit.neighbours import worst
+from matrixdp.audit.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import GaussianRelease
 from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
@@ -66,7 +66,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     query = release.query
     other = []
     for _ in range(PAIRS):
-        first, second = (composition._records(query, stream) for _ in range(2))
+        first, second = (random_records(query, stream) for _ in range(2))
         other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
     mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
     mean = MeanQuery(query.domain, query.records, query.adjacency, per_person=query.per_person)
@@ -78,7 +78,7 @@ def executed(release: Composed, stream: np.random.Generator) -> Finding:
     pairs.append((pairs[1][0], np.zeros_like(pairs[1][0])))
     within = isinstance(query.domain, Ball) or query.domain.contains_zero
     for number in range(NEIGHBOURS if within or query.adjacency != "zero_out" else 0):
-        first = SIZES[number % len(SIZES)] * composition._records(query, stream)
+        first = SIZES[number % len(SIZES)] * random_records(query, stream)
         second = first.copy()
         sides = zip((first, second), pairs[number // len(SIZES) % len(pairs)], strict=True)
         for data, record in sides:
