@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import partreplays as parts
 import pytest
 
 import matrixdp as mdp
-from matrixdp.audit import parts
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed, ComposedMoments
 from matrixdp.mechanisms.moments import with_constant

@@ -51,7 +51,6 @@ def test_the_headline_counts_the_verdicts_of_the_ledger_on_the_experiment(headli
         "MVG: 1 of 5 claims on experiments hold as stated, 1 under a narrower reading and 1 fails. "
         "0 of 3 published values are met."
     )
-    assert findings.relevant(claims, ["*"]).equals(claims)
     assert findings.headline(findings.relevant(claims, ["adult"])) == ""
 
 

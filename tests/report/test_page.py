@@ -85,12 +85,12 @@ def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it
     assert "0 of 3 published values are met." in section(make(), "regression")
 
 
-def test_evidence_is_folded_under_what_it_comes_to(make):
+def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
     html = section(make(), "regression")
     box, evidence = html.split('<details class="evidence"><summary>')
     assert "0 of 3 published values are met." in box
-    assert 'id="tables-table3"' not in box
-    assert 'id="tables-table3"' in evidence.split("</details>\n  <p")[0]
+    assert 'id="tables-table3"' in box
+    assert 'id="figures-figure4-left"' in evidence.split("</details>\n  <p")[0]
     assert html.count("<details") == html.count("</details>")
 
 

@@ -7,6 +7,7 @@ for the same results.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import re
@@ -150,7 +151,7 @@ def _of_matrix(
             f"{file}: {catalogue.experiment(name).topic}",
             part="Answers",
             show=MATRIX_RESULTS,
-            open=True,
+            open=(f"tables/{name}", f"figures/curves_{name}"),
         )
         for name in experiments
     ]
@@ -172,20 +173,20 @@ def _chapter(
         judged = findings.relevant(claims, about.claims)
         outcome = findings.headline(judged, table if len(table) else None)
     verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
-    unfolded = (*FIRST, "figure") if about.open else FIRST
-    folded = [{"topic": item["title"]} | item for item in items if item["kind"] not in unfolded]
+    evidence = [{"topic": item["title"]} | item for item in items if item["kind"] not in FIRST]
+    folded = [item for item in evidence if item.get("name") not in about.open]
     # A name must have a result; a pattern may match nothing.
     missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
     return {
         "about": about,
         "text": prose.html(_text(about.id, words)),
         "outcome": outcome,
-        "verdicts": verdicts if "*" not in about.claims else [],
+        "verdicts": verdicts,
         "first": [item for item in items if item["kind"] in FIRST],
-        "shown": [item for item in items if item["kind"] == "figure" and about.open],
+        "shown": [item for item in evidence if item.get("name") in about.open],
         "folded": folded,
         # Headlines of the folded items, for readers who do not unfold them.
-        "found": [item for item in folded if item["topic"] != item["title"]],
+        "found": [item for item in folded if item.get("headline")],
         "missing": missing,
         "bare": bool(chapter.missing) and not chapter.results,
     }
@@ -211,6 +212,7 @@ def _environment() -> jinja2.Environment:
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
     environment.filters |= {"number": markup.number, "numeric": markup.numeric}
+    environment.tests["verdict"] = _is_verdict
     return environment
 
 
@@ -224,15 +226,30 @@ def _item(root: Path, name: str, entry: Entry) -> dict[str, Any]:
         with inputs.whole(path := root / f"{name}.json"):
             table = markup.read(path)
         data = file = f"{name}.csv"
-        content = {"kind": "table", "title": table.name or stem, "table": table}
+        content = {"kind": "table", "title": table.name or stem, "table": _verdicts_first(table)}
+        content["headline"] = table.headline
     download = Markup(pictures.download(root / data))
-    return {"id": _slug(name), "file": file, "data": data, "download": download} | content
+    words = {"id": _slug(name), "name": name, "file": file, "data": data, "download": download}
+    return words | content
+
+
+def _verdicts_first(grid: Grid) -> Grid:
+    """Return a table with its verdicts second, where a narrow screen shows them."""
+    order = sorted(range(len(grid.header)), key=lambda i: i > 0 and not _is_verdict(grid.header[i]))
+    groups = [(title, [[row[i] for i in order] for row in rows]) for title, rows in grid.groups]
+    return dataclasses.replace(grid, header=[grid.header[i] for i in order], groups=groups)
+
+
+def _is_verdict(header: str) -> bool:
+    return header in ("Verdict", "Privacy") or header.startswith("Against ")
 
 
 def _figure(root: Path, name: str, entry: Figure) -> dict[str, Any]:
     picture = pictures.read(root / "figures" / f"{name}.svg")
     frame = entry.frame(root)
-    words = {"title": entry.headline(frame), "caption": entry.describe(frame), "topic": entry.title}
+    headline = entry.headline(frame)
+    words = {"title": headline, "caption": entry.describe(frame), "topic": entry.title}
+    words["headline"] = headline if headline != entry.title else ""
     # `pictures` has escaped the source already; escaping it again would double its size.
     return {"kind": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
 

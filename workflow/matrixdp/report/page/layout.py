@@ -32,7 +32,7 @@ class Section:
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
         builtin: items that the page itself adds, such as ``provenance``; or empty.
         claims: experiments whose claims belong here; the first one's table is judged.
-        open: whether its figures are unfolded.
+        open: names of the results that are unfolded.
         fold: what text and added items are folded under; empty for none.
     """
 
@@ -42,7 +42,7 @@ class Section:
     show: tuple[str, ...] = ()
     builtin: str = ""
     claims: tuple[str, ...] = ()
-    open: bool = False
+    open: tuple[str, ...] = ()
     fold: str = ""
 
 
@@ -78,7 +78,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], list[str]]:
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(entry.get(name, ())) for name in ("show", "claims")}
+    return {name: tuple(entry.get(name, ())) for name in ("show", "claims", "open")}
 
 
 def present(results: str | os.PathLike) -> list[str]:
