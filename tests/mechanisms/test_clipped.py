@@ -178,8 +178,9 @@ def test_the_audit_knows_the_family(mechanism):
     assert row["verdict"].startswith("private")
 
 
-@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), AdaptiveCovariance()])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon"), [(PrivatelyClipped(), 0.1), (AdaptiveCovariance(), 1.0)]
+)
 def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(mechanism, epsilon):
     release = mechanism.calibrate(MOMENTS, epsilon=epsilon, delta=1 / 248)
     names = {"candidates", "count_std", "trace_std", "search", "rest"} & {*vars(release)}

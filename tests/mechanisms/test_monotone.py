@@ -12,7 +12,7 @@ from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery
 from mechanisms.support import LIVER, QUERIES, built
 
-EPSILONS = np.geomspace(0.01, 1000, 21)
+EPSILONS = np.geomspace(0.01, 1000, 11)
 #: What falls with epsilon, and what grows, wherever a release or a part of it has it.
 FALLS = (
     "noise_std",
@@ -101,7 +101,7 @@ class Switching(Mechanism):
     queries = Gaussian.queries
 
     def calibrate(self, query, *, epsilon, delta):
-        return Gaussian().calibrate(query, epsilon=epsilon / (1 + (epsilon > 1)), delta=delta)
+        return Gaussian().calibrate(query, epsilon=epsilon / (1 + 3 * (epsilon > 1)), delta=delta)
 
 
 def test_a_formula_that_jumps_is_noticed():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 import matrixdp as mdp
-from matrixdp import cli, own, safe
+from matrixdp import cli, my_matrix, safe
 from matrixdp.audit import evidence
 from matrixdp.mechanisms.base import Additive
 from matrixdp.mechanisms.composed import Composed
@@ -205,8 +205,9 @@ def test_a_public_number_is_that_of_the_records_that_count(folder, capsys, relat
 
 def test_a_comparison_of_all_mechanisms_has_no_people(folder):
     path = specified(folder, query="first_component", relation="replace")
+    experiments = {"first": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
     with pytest.raises(mdp.InputError, match="no person and no radius"):
-        own.configured({"matrix": str(path)})
+        my_matrix.configuration({"matrix": str(path), "experiments": experiments})
 
 
 # --- Neighbours -------------------------------------------------------------------------------
@@ -510,12 +511,13 @@ def test_estimators_refuse_what_does_not_fit_their_people(kind):
 def proof(monkeypatch, spec, pairs, above):
     """Return whether pairs of releases with and without a person refute, and what they prove."""
     (option, *_) = choices.options(spec)
-    whole, sums = safe.noise, []
-    for seed, count in product(range(pairs), (7, 0)):
+    whole, sums, exact_values = safe.noise, [], []
+    for count in (7, 0):
+        names = ["x"] * count + [f"y{k}" for k in range(17)]
+        exact_values.append(values(spec, np.tile(UPPER, (len(names), 1)), names))
+    for seed, value in product(range(pairs), exact_values):
         bits = np.random.default_rng(seed).bytes
         monkeypatch.setattr(safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits))
-        names = ["x"] * count + [f"y{k}" for k in range(17)]
-        value = values(spec, np.tile(UPPER, (len(names), 1)), names)
         sums.append(option.release.add_once(value).sum())
     one, other = (np.reshape(sums, (pairs, 2)) > above).T
     both = (one & other).sum()

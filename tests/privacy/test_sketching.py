@@ -262,7 +262,7 @@ def test_delta_grows_with_leverage_and_rows_and_falls_with_epsilon(adjacency):
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 10.0])
 def test_solutions_are_private_and_tight(epsilon, adjacency):
-    for delta, rows in itertools.product((1e-100, 1e-12, 1e-5, 1 / 248, 0.3), (1, 12, 1050)):
+    for delta, rows in itertools.product((1e-100, 1e-5, 0.3), (1, 12, 1050)):
         leverage = sketching.leverage(epsilon, delta, rows, adjacency)
         assert delta_of(epsilon, leverage, rows, adjacency) <= delta
         larger = leverage + 1e-9 * leverage * (1 - leverage)
