@@ -25,8 +25,7 @@ def test_every_published_setting_is_there(table):
     for kind in published_settings.EPSILONS:
         own = table[table["kind"].eq(kind)].fillna({"batch": 0})
         assert (
-            own.groupby(["dataset", "scheme", "lots", "batch"])["epsilon"].count()
-            == len(EPSILONS)
+            own.groupby(["dataset", "scheme", "lots", "batch"])["epsilon"].count() == len(EPSILONS)
         ).all()
     # The authors' code has gradients alone, of four data sets.
     code = table[table["batch"].notna()]

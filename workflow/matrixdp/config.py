@@ -205,7 +205,9 @@ def _validator() -> jsonschema.protocols.Validator:
     # To jsonschema, NaN is a number above any limit, and 2.0 an integer.
     types = draft.TYPE_CHECKER.redefine_many(
         {
-            "number": lambda _, value: type(value) in (int, float) and math.isfinite(value),
+            "number": lambda _, value: (
+                type(value) is int or (type(value) is float and math.isfinite(value))
+            ),
             "integer": lambda _, value: type(value) is int,
         }
     )

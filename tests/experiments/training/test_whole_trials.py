@@ -18,6 +18,7 @@ from scipy import linalg, stats
 from trialnoise import ALPHA, DELTA, gaussian_mu, is_deviation
 
 from matrixdp.data import LearningSet
+from matrixdp.experiments import training
 from matrixdp.experiments.training import base, examples, gradients, models
 from matrixdp.privacy import accountants, banded
 
@@ -85,9 +86,8 @@ def trained(monkeypatch, network, arrays, scheme, epsilons, **part):
     with monkeypatch.context() as patch:
         patch.setattr(network, "logits", scored)
         patch.setattr(network, "initial", started)
-        patch.setitem(
-            gradients.TRAININGS, "probe", gradients.PrivateGradients(model=network, lot=1, epochs=9)
-        )
+        setup = gradients.PrivateGradients(model=network, lot=1, epochs=9)
+        patch.setattr(training, "registry", lambda: {"probe": setup})
         patch.setattr(examples, "load_arrays", lambda place: data)
         given = {"experiment": "probe", "dataset": "probe", "seed": 3, **part}
         given |= {"epsilons": list(epsilons), "delta": str(DELTA)}
