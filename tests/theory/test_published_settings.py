@@ -5,7 +5,6 @@ from matrixdp.privacy import gaussian
 from matrixdp.report import inputs
 from matrixdp.theory import published_settings
 
-
 #: Each takes seconds.
 EPSILONS = (0.1, 1.0)
 
