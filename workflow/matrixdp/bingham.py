@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import BLOCK, Streams, normals, stacked
+from matrixdp.laws import BLOCK, Streams, normals
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,11 @@ class Bingham:
 
     form: ArrayLike
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+    def sample(self, streams: Streams) -> Array:
         """Return one draw per stream, shape (trials, m)."""
         envelope = _envelope(self.form)
         size = envelope.losses.shape[-1]
-        stack = stacked(streams, (size,), out)
+        stack = np.empty((len(streams), size))
         if len(envelope.losses) not in (1, len(streams)):
             raise InputError(
                 f"form has shape {np.shape(self.form)} for {len(streams)} streams; give one, or "

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from matrixdp import files
 from matrixdp.trials import CLIPPED as CLIPPED
 from matrixdp.trials import GUESSES as GUESSES
 from matrixdp.trials import NONPRIVATE as NONPRIVATE
@@ -106,8 +105,7 @@ class Experiment:
 
 @functools.cache
 def _file() -> dict[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(FILE.read_text(encoding="utf-8"), Loader=loader)
+    return dict(files.read_yaml(FILE))
 
 
 def section(name: str) -> Any:

@@ -8,12 +8,9 @@ inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from matrixdp import catalogue, discovery, parts
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.places import place
 
 RELEASES, TRAINING = "releases", "training"
 
@@ -77,62 +74,40 @@ def fill(
             yield exhibit._replace(inputs=exhibit.fill(inputs))
 
 
-class Recipe(NamedTuple):
-    """The sources of one table or figure of a run: the file of its entry, and inputs by name."""
-
-    source: Path
-    inputs: tuple[str, ...]
-
-    def files(self, reading: str = DEFAULT, results: str = "results") -> list[str]:
-        """Return the files of the inputs under a reading."""
-        return [str(place(name, results, reading)) for name in self.inputs]
+#: From the name of a table or figure to the names of its inputs.
+Plan = dict[str, tuple[str, ...]]
 
 
-def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:
-    """Return the recipes of a run's tables and figures, by name.
+def plan(settings: Mapping[str, Any]) -> tuple[Plan, Plan]:
+    """Return the tables and the figures of a run.
 
     An exhibit with an input that the run does not make is left out.
 
     Args:
         settings: a resolved configuration.
     """
-    experiments = kinds(settings)
-    tables, figures = (
-        {
-            exhibit.name: (
-                Recipe(entry.file, exhibit.inputs),
-                exhibit.fill(entry.words.get("optional", ())),
-            )
-            for name, entry in entries.items()
-            for exhibit in fill(
-                name, entry.words.get("each", ""), entry.words.get("inputs", ()), experiments
-            )
-        }
-        for entries in (discovery.tables(), discovery.figures())
-    )
-    names = _names(settings)
+    experiments, names = kinds(settings), _names(settings)
 
     def available(name: str) -> bool:
         folder, _, stem = name.partition("/")
         return stem in names.get(folder, [stem])
 
-    def complete(exhibits: Mapping[str, tuple[Recipe, tuple[str, ...]]]) -> dict[str, Recipe]:
-        recipes = {
-            name: Recipe(recipe.source, (*recipe.inputs, *filter(available, optional)))
-            for name, (recipe, optional) in exhibits.items()
-            if all(map(available, recipe.inputs))
-        }
-        # An exhibit of published values alone says nothing about the run.
-        return {
-            name: recipe
-            for name, recipe in recipes.items()
-            if not all(source.startswith("published/") for source in recipe.inputs)
-        }
+    def complete(entries: Mapping[str, discovery.Entry]) -> Plan:
+        exhibits: Plan = {}
+        for name, entry in entries.items():
+            each, inputs = entry.words.get("each", ""), entry.words.get("inputs", ())
+            for exhibit in fill(name, each, inputs, experiments):
+                optional = exhibit.fill(entry.words.get("optional", ()))
+                sources = (*exhibit.inputs, *filter(available, optional))
+                # An exhibit of published values alone says nothing about the run.
+                printed = all(source.startswith("published/") for source in sources)
+                if all(map(available, exhibit.inputs)) and not printed:
+                    exhibits[exhibit.name] = sources
+        return exhibits
 
     # Tables may depend on tables, so that the second pass drops those whose tables are missing.
-    names["tables"] = {*tables}
-    names["tables"] = {*complete(tables)}
-    return complete(tables), complete(figures)
+    names["tables"] = {*complete(discovery.tables())}
+    return complete(discovery.tables()), complete(discovery.figures())
 
 
 def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -1,7 +1,8 @@
 """The files of this package that a module needs, from its import statements.
 
-Entries of registries (mechanisms, tasks, figures, ...) are imported by name and appear in no import
-statement. The caller adds their modules (see :mod:`matrixdp.discovery`).
+Entries of registries are imported by name and appear in no import statement. ``COLLECTIONS`` stand
+for all of their modules. The caller adds the modules of other entries (see
+:mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ PACKAGE = Path(__file__).parent
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
+    "data.simulate": ["matrixdp/data/standins/*.yaml"],
+    "report.article.build": ["article/*"],
     "report.claims.ledger": ["claims.yaml"],
     "report.page": ["matrixdp/report/page/*.*", "matrixdp/report/page/texts/*"],
 }
+
+#: Packages that import all of their modules to look an entry up.
+COLLECTIONS = ("experiments.schemes", "experiments.tasks", "report.figures", "report.tables")
 
 #: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
@@ -50,13 +56,15 @@ def module(file: Path) -> str:
 
 @functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module with all its imports, direct or not, and the packages around them."""
+    """Return a module with all its imports, the packages around them, and collections as wholes."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()
         needed.add(name)
         above = {name.rpartition(".")[0]} - {""}
-        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
+        collection = name.partition(".")[2] in COLLECTIONS
+        below = graph.find_children(name) if collection else set()
+        pending |= (graph.find_modules_directly_imported_by(name) | above | below) - needed
     return frozenset(needed)
 
 

@@ -20,14 +20,12 @@ ERRATA = PUBLISHED.with_name("errata.yaml")
 SETTINGS = "settings.yaml"
 
 
-def place(name: str, results: str | Path = "results", reading: str = "default") -> Path:
+def place(name: str, results: str | Path = "results") -> Path:
     """Return the path of a file by its name.
 
     Args:
         name: name as in the docstring of this module.
         results: folder of the run.
-        reading: reading of the papers; others than ``default`` have their own summaries,
-            comparisons and tables.
     """
     folder, _, stem = name.partition("/")
     if folder == "published":
@@ -39,6 +37,4 @@ def place(name: str, results: str | Path = "results", reading: str = "default") 
         return root / SETTINGS
     if folder == "data":
         return root / "data" / stem / "provenance.json"
-    if reading != "default" and folder in ("summary", "comparisons", "tables"):
-        root = root / "readings" / reading
     return root / f"{name}.csv"

@@ -36,13 +36,12 @@ GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
 REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
 
-#: Baselines of regressions, of principal components, and of all releases.
+#: Baselines of regressions, and of principal components.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
 OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
-OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 
 #: Name of the data set from a person's own file.
-OWN = "my_matrix"
+MY_MATRIX = "my_matrix"
 
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)

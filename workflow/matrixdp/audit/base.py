@@ -108,10 +108,6 @@ class Audit(abc.ABC):
         """Return the result of replays of a composed release; None for other releases."""
         return None
 
-    def curve_error(self) -> float:
-        """Return the largest relative error of the curve against integration; NaN without one."""
-        return float("nan")
-
     @property
     def runs(self) -> int:
         """Number of runs on each neighbour: ``needed``, or a few where an exact tool decides."""

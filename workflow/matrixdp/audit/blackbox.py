@@ -48,11 +48,12 @@ class Event(NamedTuple):
 
     def counts(self, first: Array, second: Array) -> Counts:
         """Return the counts of the event in pairs of runs, the likelier neighbour first."""
-        likelier, other = (-second, -first) if self.swapped else (first, second)
-        threshold = -self.threshold if self.swapped else self.threshold
-        hits, other_hits = likelier > threshold, other > threshold
-        both = int((hits & other_hits).sum())
-        return Counts(both, int(hits.sum()) - both, int(other_hits.sum()) - both, len(hits))
+        if self.swapped:
+            hits, other_hits = second < self.threshold, first < self.threshold
+        else:
+            hits, other_hits = first > self.threshold, second > self.threshold
+        both, likelier, other = map(np.count_nonzero, (hits & other_hits, hits, other_hits))
+        return Counts(both, likelier - both, other - both, len(hits))
 
 
 class Proof(NamedTuple):
@@ -60,7 +61,6 @@ class Proof(NamedTuple):
 
     Attributes:
         epsilon: lower bound at the claimed delta, with confidence ``evidence.CONFIDENCE``.
-        mu: the same for Gaussian DP, from a separate event.
         largest: largest epsilon that the event could have proved with these runs.
         runs: number of counted runs on each neighbour.
         limit: largest number of runs that were allowed.
@@ -68,7 +68,6 @@ class Proof(NamedTuple):
     """
 
     epsilon: float
-    mu: float
     largest: float
     runs: int
     limit: int
@@ -94,38 +93,77 @@ def prove(
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
-    events, share = _events(sample, nominal, delta)
-    grid = evidence.GRID
-    lines = [evidence.bets(np.exp(grid), delta), evidence.bets(*evidence.tangent(grid, share))]
-    claim = evidence.bets([np.exp(nominal)], delta)
-    totals, ever, refuted = np.zeros((len(events), 4)), np.zeros((2, len(grid))), False
+    bets = _Bets(_events(sample, nominal, delta), nominal, delta)
     for count in _blocks(runs):
-        both = statistic(count, streams[1])
-        totals += np.array([event.counts(*both) for event in events])
-        for k in range(2):
-            ever[k] = np.maximum(ever[k], evidence.log_wealth(Counts(*totals[k]), lines[k]))
-        bound = evidence.proved(ever[0], grid)
-        done = int(totals[0, 3])
-        against = Counts(*totals[2:].T)
-        refuted |= _refuting(evidence.log_wealth(against, claim))
-        if refuted:
+        bets.add(*statistic(count, streams[1]))
+        if bets.refuted:
             # The bound rests on a separate event and may need more runs.
-            if bound > nominal:
+            if bets.epsilon > nominal:
                 break
-            continue
-        left = 1 - np.sqrt(done / runs)
-        lacks = _lacks(Counts(*totals[0]), delta, bound) * left if left else 0.0
-        if lacks < GAIN * nominal and _futile(against, nominal, delta, runs):
+        elif bets.exhausted(runs):
             break
-    event = float(Counts(*totals[0]).hits[0]) / done
+    event = float(bets.counts.hits[0]) / bets.runs
     return Proof(
-        epsilon=max(bound, nominal) if refuted else bound,
-        mu=evidence.proved(ever[1], grid),
-        largest=evidence.largest(done, delta, event=event),
-        runs=done,
+        epsilon=max(bets.epsilon, nominal) if bets.refuted else bets.epsilon,
+        largest=evidence.largest(bets.runs, delta, event=event),
+        runs=bets.runs,
         limit=runs,
-        refuted=refuted,
+        refuted=bets.refuted,
     )
+
+
+class _Bets:
+    """Bets on events in counted runs, with their largest wealth so far.
+
+    Args:
+        events: events; bets on the first one prove a bound on epsilon, and bets on the others test
+            the claimed epsilon.
+        nominal, delta: claimed guarantee.
+    """
+
+    def __init__(self, events: list[Event], nominal: float, delta: float) -> None:
+        self._events = events
+        self._nominal, self._delta = nominal, delta
+        self._lines = evidence.bets(np.exp(evidence.GRID), delta)
+        self._claim = evidence.bets([np.exp(nominal)], delta)
+        self._totals = np.zeros((len(events), 4))
+        self._largest = np.zeros(len(evidence.GRID))
+        #: Whether the wealth refuted the claimed epsilon.
+        self.refuted = False
+
+    def add(self, first: Array, second: Array) -> None:
+        """Count the statistic of further runs on both neighbours, and update the wealth."""
+        self._totals += np.array([event.counts(first, second) for event in self._events])
+        self._largest = np.maximum(self._largest, evidence.log_wealth(self.counts, self._lines))
+        self.refuted |= _refuting(evidence.log_wealth(self._against, self._claim))
+
+    @property
+    def runs(self) -> int:
+        """Number of counted runs on each neighbour."""
+        return int(self._totals[0, 3])
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of the event for epsilon."""
+        return Counts(*self._totals[0])
+
+    @property
+    def epsilon(self) -> float:
+        """Proved lower bound on epsilon."""
+        return evidence.proved(self._largest, evidence.GRID)
+
+    @property
+    def _against(self) -> Counts:
+        """Counts of the events that test the claimed epsilon."""
+        return Counts(*self._totals[1:].T)
+
+    def exhausted(self, limit: int) -> bool:
+        """Return whether further runs, up to a limit, would neither refute nor raise the bound."""
+        remaining = 1 - np.sqrt(self.runs / limit)
+        gain = _shortfall(self.counts, self._delta, self.epsilon) * remaining if remaining else 0.0
+        return gain < GAIN * self._nominal and _futile(
+            self._against, self._nominal, self._delta, limit
+        )
 
 
 def _blocks(runs: int) -> Iterator[int]:
@@ -164,7 +202,7 @@ def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
     return not _refuting(wealth + growth * (runs - done))
 
 
-def _lacks(counts: Counts, delta: float, bound: float) -> float:
+def _shortfall(counts: Counts, delta: float, bound: float) -> float:
     """Return the distance of a bound from the point estimate, which falls as 1 / sqrt(runs)."""
     p, q = (float(hits) / float(np.asarray(counts.runs)) for hits in counts.hits)
     if p <= delta:
@@ -172,34 +210,29 @@ def _lacks(counts: Counts, delta: float, bound: float) -> float:
     return max(float(np.log((p - delta) / q)), 0.0) - bound if q else float("inf")
 
 
-def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], float]:
+def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
     """Choose events on a sample, shape (2, runs).
 
-    The first two events give the highest bounds on epsilon and on mu at the sample's size. At the
-    size of the counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test
-    the claimed epsilon: they lie around the event that contradicts it most. Their frequencies on
-    the other neighbour differ by powers of ``RARER``.
-
-    Returns:
-        The events, and the frequency of the event for mu on the other neighbour.
+    The first event gives the highest bound on epsilon at the sample's size. At the size of the
+    counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test the claimed
+    epsilon: they lie around the event that contradicts it most. Their frequencies on the other
+    neighbour differ by powers of ``RARER``.
     """
     candidates, counts, others = _candidates(sample)
     size = sample.shape[1]
     count = len(candidates) // 2
     shares = (counts.hits[1] + 1) / (size + 2)
     grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
-    lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
-    best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
+    best = _highest(evidence.log_wealth(counts, evidence.bets(np.exp(grid), delta)))
     # Where no event distinguishes the neighbours, the middle one could prove most.
-    chosen = [count // 2 if column is None else column for column in best]
+    chosen = candidates[count // 2 if best is None else best]
     mean, square = _edge(counts, nominal, delta)
     centre = int((mean / np.sqrt(square)).argmax())
     swapped = candidates[centre].swapped
     ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
     places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
     against = others[swapped][places] * (-1 if swapped else 1)
-    events = [candidates[k] for k in chosen]
-    return events + [Event(float(t), swapped) for t in against], float(shares[chosen[1]])
+    return [chosen, *(Event(float(t), swapped) for t in against)]
 
 
 def strength(sample: Array, nominal: float, delta: float) -> float:
@@ -209,9 +242,11 @@ def strength(sample: Array, nominal: float, delta: float) -> float:
 
 
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
-    """Return events on a sample, their counts, and the sorted values of the other neighbour.
+    """Return threshold events on a sample, shape (2, runs), of the statistic on both neighbours.
 
-    The values have one entry for each direction: the second neighbour, and the first one negated.
+    Returns:
+        The events, in both directions; their counts; and two arrays of sorted statistics on the
+        other neighbour, one for each direction: the second neighbour, and the first one negated.
     """
     first, second = sample
     size = len(first)
@@ -221,11 +256,12 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
     others, hits = [], []
     for likelier, other, limits in ((first, second, thresholds), (-second, -first, -thresholds)):
-        together = np.minimum(likelier, other)
+        # A run of the pair has the event in both if the smaller statistic is above the threshold.
+        smaller = np.minimum(likelier, other)
         others.append(np.sort(other))
         first_hits, second_hits, both = (
             size - np.searchsorted(np.sort(values), limits, side="right")
-            for values in (likelier, other, together)
+            for values in (likelier, other, smaller)
         )
         hits.append((both, first_hits - both, second_hits - both))
     both, first_alone, second_alone = np.concatenate(hits, axis=1)

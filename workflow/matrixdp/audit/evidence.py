@@ -37,7 +37,7 @@ BETS = 0.9 * 0.5 ** np.arange(10)
 #: Events of simultaneous bets against a claimed epsilon, so that none need be the best.
 EVENTS = 8
 
-#: Candidate values of epsilon or mu; a bound is one of them.
+#: Candidate values of epsilon; a bound is one of them.
 GRID = np.geomspace(1e-3, 20, 1500)
 
 #: Thresholds of ``runs_needed``, in standard deviations of the noise.
@@ -74,9 +74,9 @@ class Counts(NamedTuple):
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
     """Return the increments of log wealth that a pair gives to bets against a line.
 
-    The line is P(Y in S) <= slope P(Y' in S) + offset. Slope and offset are e^epsilon and delta, or
-    those of a tangent of another trade-off; their sum is at least 1. The axes of the result are the
-    outcome (event in both, first, second, neither), the bet, and the shape of slope and offset.
+    The line is P(Y in S) <= slope P(Y' in S) + offset, with slope e^epsilon and offset delta. The
+    axes of the result are the outcome (event in both, first, second, neither), the bet, and the
+    shape of slope and offset.
     """
     slope, offset = np.broadcast_arrays(np.asarray(slope, float), np.asarray(offset, float))
     gains = np.stack([1 - slope - offset, 1 - offset, -slope - offset, -offset])
@@ -89,16 +89,6 @@ def log_wealth(counts: Counts, against: Array) -> Array:
     logs = both * against[0] + first * against[1] + second * against[2] + neither * against[3]
     most = logs.max(axis=0)
     return np.asarray(most + np.log(np.exp(logs - most).mean(axis=0)))
-
-
-def tangent(mu: Array, share: ArrayLike) -> tuple[Array, Array]:
-    """Return slope and offset of the tangent, at P(Y' in S) = ``share``, of mu-Gaussian DP.
-
-    P(Y in S) <= Phi(Phi^-1(P(Y' in S)) + mu), which is concave, is below each of its tangents.
-    """
-    point = special.ndtri(share)
-    slope = np.exp(-mu * point - mu**2 / 2)
-    return slope, np.maximum(special.ndtr(point + mu) - slope * share, 0.0)
 
 
 def proved(ever: Array, grid: Array) -> float:

@@ -11,10 +11,6 @@ from matrixdp.checks import Array
 from matrixdp.laws import GaussianLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.quadrature import integrated_delta
-
-#: Epsilons at which the curve is integrated: mu^2 / 2 + k mu, k standard deviations of the loss.
-SPOTS = (0.0, 1.0, 3.0)
 
 
 class GaussianAudit(Audit):
@@ -63,9 +59,3 @@ class GaussianAudit(Audit):
         noise = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
         white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
-
-    def curve_error(self) -> float:
-        """Compare the closed form with an integral of max(0, p - e^epsilon q) over the line."""
-        spots = self.mu**2 / 2 + self.mu * np.array(SPOTS)
-        exact = gaussian.delta(spots, self.mu)
-        return float(np.abs(exact / [integrated_delta(e, self.mu) for e in spots] - 1).max())

@@ -14,7 +14,6 @@ from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import NormLaw, SizedLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.quadrature import integrated_radial_delta
 from matrixdp.privacy.sensitivity import IdentityQuery
 
 #: Number of draws that check the norm of a distribution.
@@ -114,9 +113,3 @@ class GeneralizedGammaAudit(NormAudit):
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
-        self._curve = release.epsilon, unit, *args
-
-    def curve_error(self) -> float:
-        """Compare the curve with an integral of max(0, 1 - e^(epsilon - loss)) over the noise."""
-        curve = self._curve
-        return abs(generalized_gamma.delta(*curve) / integrated_radial_delta(*curve) - 1)

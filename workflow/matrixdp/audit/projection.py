@@ -11,7 +11,7 @@ from numpy.random import Generator
 from matrixdp.audit import composition, runs
 from matrixdp.audit.base import COST, Audit, Finding, Scale
 from matrixdp.audit.blackbox import strength
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
@@ -31,10 +31,10 @@ class BlackBoxAudit(Audit):
     tool = "black box"
     attained = kappa = float("nan")
 
-    def __init__(self, release: Release, stream: Generator) -> None:
+    def __init__(self, release: Release) -> None:
         self.release = release
         query = release.query
-        values = runs.values(query, worst(query, frobenius, stream))
+        values = runs.values(query, farthest(query))
         others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
         self._values = self._answers = [np.pad(value, others) for value in values]
         self.bound = release.epsilon_actual
@@ -114,10 +114,8 @@ class ComposedAudit(BlackBoxAudit):
 
     tool = "composition"
 
-    def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
-    ) -> None:
-        super().__init__(release, stream)
+    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+        super().__init__(release)
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
         self.bound = gaussian.epsilon(release.delta, self.mu)
@@ -135,16 +133,16 @@ class ComposedAudit(BlackBoxAudit):
 class ChosenAudit(ComposedAudit):
     """An audit of second moments by a mechanism that chooses its parameters from the records.
 
-    The neighbours are those whose second moments differ most. All other records are zero.
+    The neighbours are those whose second moments differ most. All other records are zero. The runs
+    start from the records, ``_values``; statistics compare the results with second moments,
+    ``_answers``.
     """
 
-    def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
-    ) -> None:
-        super().__init__(release, mus, noisy, stream)
+    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+        super().__init__(release, mus, noisy)
         query = release.query
         moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
-        pair = worst(moments, frobenius, stream)
+        pair = farthest(moments)
         self._answers = [*runs.values(moments, pair)]
         others = [(0, 0), (0, query.records - 1)]
         self._values = [np.pad(record[:, None], others) for record in pair[:2]]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, Law, NormLaw
@@ -28,9 +28,9 @@ Run = Callable[[Array, np.random.Generator], Array]
 def ratio(release: Release, source: Query, stream: np.random.Generator) -> float:
     """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
-    Differences are measured as by :func:`size`. Noise that is not Gaussian, Laplace or K-norm gives
-    NaN, as its release declares no such difference. The release may clip the records of ``source``,
-    the original query.
+    Differences are those of :func:`largest_difference`. Noise that is not Gaussian, Laplace or
+    K-norm gives NaN, as its release declares no such difference. The release may clip the records
+    of ``source``, the original query.
     """
     if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")
@@ -44,10 +44,12 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
     def run(records: Array, noise: np.random.Generator) -> Array:
         return release.sample(release.query.value(records), [noise])[0]
 
-    return size(run, release, source, stream) / declared
+    return largest_difference(run, release, source, stream) / declared
 
 
-def size(run: Run, release: Additive, source: Query, stream: np.random.Generator) -> float:
+def largest_difference(
+    run: Run, release: Additive, source: Query, stream: np.random.Generator
+) -> float:
     """Return the largest difference of ``run`` between neighbours with the same noise.
 
     The difference is measured by the Euclidean norm after whitening for Gaussian noise, otherwise
@@ -56,7 +58,7 @@ def size(run: Run, release: Additive, source: Query, stream: np.random.Generator
     result is infinite if neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
-    extremes = worst(source, frobenius, stream)
+    extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
     sizes = []

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import Neighbours, frobenius, worst
+from matrixdp.audit.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations
-from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
 from matrixdp.seeds import streams
 
@@ -102,13 +101,7 @@ def attack(query: Query, measure: str, generators: list[np.random.Generator]) ->
 
 def replay(query: Query, pair: Neighbours, stream: np.random.Generator) -> Array:
     """Return f(X) - f(X') for data sets of n records, of which they share n - 1 random ones."""
-    domain, shape = query.domain, (query.features, query.records)
-    if isinstance(domain, Ball):
-        shared = stream.standard_normal(shape)
-        shared *= domain.radius / np.linalg.norm(shared, axis=0)
-    else:
-        lower, upper = np.array(domain.lower)[:, None], np.array(domain.upper)[:, None]
-        shared = lower + (upper - lower) * stream.random(shape)
-    first, second = shared.copy(), shared
+    first = random_records(query, stream)
+    second = first.copy()
     first[:, 0], second[:, 0] = pair.record, pair.other
     return query.value(first) - query.value(second)

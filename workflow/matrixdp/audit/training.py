@@ -16,7 +16,6 @@ a fifth too small.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -55,20 +54,6 @@ class Guesses(NamedTuple):
         return max(2 * float(special.ndtri(share)), 0.0)
 
 
-def plan(model: Perceptron, canaries: int = CANARIES) -> Gradients:
-    """Return the plan of steps that each use all records."""
-    return Gradients(records=canaries, lot=canaries, epochs=STEPS, clip=1.0, shapes=model.shapes)
-
-
-def network(canaries: int = CANARIES) -> Perceptron:
-    """Return Adult's network for canaries of one feature each, of either class in turns."""
-    arrays: dict[str, NDArray] = {}
-    for part in ("train", "test"):
-        arrays[f"{part}_inputs"] = FEATURE_VALUE * np.eye(canaries)
-        arrays[f"{part}_labels"] = np.arange(canaries) % 2
-    return Perceptron.of(arrays)
-
-
 def guesses(
     streams: list[np.random.Generator],
     *,
@@ -86,13 +71,16 @@ def guesses(
             each takes part twice. Otherwise all records take part in each step, under independent
             noise. Final parameters show correlated noise less clearly.
     """
-    model = network()
-    epsilon = float(gaussian.epsilon(DELTA, MU))
-    steps = plan(model)
-    if correlated:
-        steps = replace(steps, lot=CANARIES // 2)
+    # Canaries of one feature each, of either class in turns.
+    arrays: dict[str, NDArray] = {}
+    for part in ("train", "test"):
+        arrays[f"{part}_inputs"] = FEATURE_VALUE * np.eye(CANARIES)
+        arrays[f"{part}_labels"] = np.arange(CANARIES) % 2
+    model = Perceptron.of(arrays)
+    lot = CANARIES // 2 if correlated else CANARIES
+    plan = Gradients(records=CANARIES, lot=lot, epochs=STEPS, clip=1.0, shapes=model.shapes)
     scheme = schemes.registry("gradients")["banded" if correlated else "imgm"]
-    noise = scheme.calibrate(steps, epsilon=epsilon, delta=DELTA)
+    noise = scheme.calibrate(plan, epsilon=float(gaussian.epsilon(DELTA, MU)), delta=DELTA)
     steps = noise.plan
     bands = banded.coefficients(steps.bands).astype(np.float32)
     initial = model.initial(streams[0])

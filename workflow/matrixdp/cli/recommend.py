@@ -53,6 +53,8 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
         )
     for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
         print(line)
+    if spec.people:
+        print(f"records that count: {receipt.counted(spec)}")
     if spec.kind != "regression":
         try:
             paid = f"epsilon {choices.price(spec):.3g}"

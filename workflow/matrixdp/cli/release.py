@@ -16,6 +16,11 @@ The specification is a small TOML file (docs/own_matrix.md explains every key)::
 Several releases can share the total by their weights. Each has a section [[release]] with a query
 and a weight (default: 1), but no epsilon.
 
+Where people have several rows, person = "patient" names the column that identifies them, and
+per_person = 5 how many rows of each count, the first ones. All rows of one person are then
+protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
+values, under "replace" and "zero_out" the values alone.
+
 The account of all releases is beside the file, or at the path account = "...". A missing value gets
 the middle of its bounds, or a value of missing = {age = 40}. Under missing = "refuse" it ends the
 release. An ended release reveals something about one record, as does a cell that is not a number.

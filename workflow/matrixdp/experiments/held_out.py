@@ -66,5 +66,5 @@ def run(seed: int, trials: int) -> Iterator[tuple[str, str, Rows]]:
             baselines = [row for row in (NONPRIVATE, *GUESSES) if row in task.references]
             rows: list = []
             for mechanism in (*baselines, *mechanisms):
-                rows += study.run(task, mechanism, data, settings)
+                rows += study.run(task, mechanism, data, settings, control=False)
             yield experiment, name, rows

@@ -15,9 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import yaml
-
-from matrixdp import checks
+from matrixdp import checks, files
 from matrixdp.checks import InputError
 
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
@@ -71,8 +69,7 @@ def knobs() -> Mapping[str, Knob]:
 
 @functools.cache
 def _catalogue() -> dict[str, Any]:
-    text = CATALOGUE.read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return dict(files.read_yaml(CATALOGUE))
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
-from matrixdp.trials import CONTROL, OWN, Block, Rows, assigned
+from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
-STACK = 2**23
+STACK = 2**20
 
 #: Number of splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
@@ -96,7 +96,7 @@ def trials(
         try:
             rows = run(task, name, data, settings)
         except Exception as error:
-            if data.name != OWN:
+            if data.name != MY_MATRIX:
                 raise
             # The comparison of the other mechanisms goes on.
             rows = _failure(error, task, name, data, settings)
@@ -160,7 +160,9 @@ def queries(task: Task, data: Dataset, settings: Settings) -> dict[str, Query]:
     return {name: task.query(name, box, records, settings.adjacency) for name in task.queries}
 
 
-def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
+def run(
+    task: Task, mechanism: str, data: Dataset, settings: Settings, control: bool = True
+) -> Rows:
     """Return the trial rows of one mechanism, or of one of the task's baselines.
 
     A budget without a guarantee, or a mechanism that cannot serve the task, gives one row with the
@@ -169,9 +171,10 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     - ``report``: the reported trials, at all epsilons;
     - ``select``: trials on separate streams, which choose between several variants of a direction;
     - ``claims``: further ``report`` trials at the tables' epsilon;
-    - ``control``: the noise of the ``report`` trials on records of zeros.
+    - ``control``: the noise of the ``report`` and ``claims`` trials on records of zeros; only with
+      ``control``.
     """
-    return _run({settings.reading: task}, mechanism, data, settings, control=True)
+    return _run({settings.reading: task}, mechanism, data, settings, control)
 
 
 def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
@@ -331,25 +334,26 @@ def _mechanism_rows(
     compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
     at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
-    controls, table_controls = (cells, at_table) if control else ([], [])
     # The phase of the rows, its trials, the phase whose streams they use, and the cells.
     parts = (
         ("report", plain, "report", cells),
         ("select", plain, "select", compared),
         ("claims", more, "report", at_table),
-        (CONTROL, plain, CONTROL, controls),
-        (CONTROL, more, CONTROL, table_controls),
     )
-    scored = [
-        (phase, numbers, _scores(serving, mechanism, streams_of, subset, data, settings, numbers))
-        for phase, numbers, streams_of, subset in parts
-    ]
+    scored, controls = [], []
+    for phase, numbers, streams_of, subset in parts:
+        with_zeros = control and phase != "select"
+        scores, *of_zeros = _scores(
+            serving, mechanism, streams_of, subset, data, settings, numbers, with_zeros
+        )
+        scored.append((phase, numbers, scores))
+        controls += [(CONTROL, numbers, each) for each in of_zeros]
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
             note = _note(f"no guarantee: {cell.note}", reading)
             yield {**note, **cell.where, "delta": cell.delta}
             continue
-        for phase, numbers, scores in scored:
+        for phase, numbers, scores in (*scored, *controls):
             if len(numbers) and (reading, cell) in scores:
                 exact = None if cell.release.mu is None else cell.release.mu_exact
                 yield {
@@ -366,6 +370,10 @@ def _mechanism_rows(
                 }
 
 
+#: The metric of trials, shape (trials,), by reading and cell.
+Scores = dict[tuple[str, Cell], Array]
+
+
 def _scores(
     tasks: Mapping[str, Task],
     mechanism: str,
@@ -374,42 +382,44 @@ def _scores(
     data: Dataset,
     settings: Settings,
     numbers: range,
-) -> dict[tuple[str, Cell], Array]:
-    """Return the metric of trials, shape (trials,), by reading and cell with a release.
+    with_zeros: bool,
+) -> list[Scores]:
+    """Return the scores of cells with a release, and of the same noise on zeros if asked.
 
-    Each release is simulated once and scored by the tasks of all readings. In the phase ``control``
-    the records are zeros, with the splits and the noise of the phase ``report``.
+    Each release is simulated once and scored by the tasks of all readings.
     """
-    control, phase = phase == CONTROL, "report" if phase == CONTROL else phase
     releases = {cell: cell.release for cell in cells if cell.release}
-    scores = {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
-    blocks = list(_blocks(numbers, data.matrix.size)) if scores else []
-    total = len(blocks) * len(releases)
-    with progress(total, f"{mechanism}, {phase}") as advance:
+    results: list[Scores] = [
+        {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
+        for _ in range(1 + with_zeros)
+    ]
+    blocks = list(_blocks(numbers, data.matrix.size)) if results[0] else []
+    with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
                 reading: task.instance(data.matrix, _splits(settings.seed, data, phase, trials))
                 for reading, task in tasks.items()
             }
             matrix = next(iter(instances.values())).matrix
-            matrix = np.zeros_like(matrix) if control else matrix
-            values: dict[Query, Array] = {}
-            buffer = np.empty((len(trials), *next(iter(releases.values())).query.shape))
+            matrices = [matrix, np.zeros(matrix.shape[-2:])][: len(results)]
+            values: dict[Query, list[Array]] = {}
+            start = trials.start - numbers.start
             for cell, release in releases.items():
-                noise = cell.noise(settings, phase, trials)
                 query = release.query
                 if query not in values:
-                    values[query] = query.value(matrix)
-                fits = release.yields == query.yields
-                released = release.sample(values[query], noise, out=buffer if fits else None)
-                shared: Shared = {}
-                for reading, instance in instances.items():
-                    facts = {"yields": release.yields, "noise_std": release.noise_std}
-                    score = instance.score(released, shared=shared, ridge=release.ridge, **facts)
-                    start = trials.start - numbers.start
-                    scores[reading, cell][start : start + len(trials)] = score
+                    values[query] = [query.value(each) for each in matrices]
+                noise = functools.partial(cell.noise, settings, phase, trials)
+                facts = {"yields": release.yields, "noise_std": release.noise_std}
+                samples = release.sample_all(values[query], noise)
+                for scores, released in zip(results, samples, strict=True):
+                    shared: Shared = {}
+                    for reading, instance in instances.items():
+                        score = instance.score(
+                            released, shared=shared, ridge=release.ridge, **facts
+                        )
+                        scores[reading, cell][start : start + len(trials)] = score
                 advance()
-    return scores
+    return results
 
 
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
 from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Mu, Query
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
 
 class NoGuarantee(InputError):
@@ -48,6 +48,8 @@ class PrivacyStatement(NamedTuple):
             for Laplace noise.
         sampler_delta: part of ``delta`` that covers the sampler's distance from the ideal noise.
         adjacency: neighbouring relation.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> mdp.Laplace().calibrate(query, epsilon=1).statement.delta < 1e-6
@@ -59,6 +61,7 @@ class PrivacyStatement(NamedTuple):
     mu: float | None
     sampler_delta: float
     adjacency: str
+    per_person: int | None = None
 
 
 def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
@@ -76,6 +79,15 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
             f"at epsilon {epsilon:g}, so give {larger}a smaller epsilon"
         )
     return allowed - spare
+
+
+def _change(query: Query) -> str:
+    """Return in words what neighbours of a query differ in."""
+    verbs = {"replace": "replaced", "zero_out": "zeroed out", ADD_OR_REMOVE: "added or removed"}
+    verb = verbs[query.adjacency]
+    if query.per_person is None:
+        return f"one record is {verb}"
+    return f"all records of one person, {query.per_person} at most, are {verb}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,16 +146,15 @@ class Release(abc.ABC):
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
-        sides = "replaced" if self.query.adjacency == "replace" else "zeroed out"
         at = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
-            f"{self.kind}: epsilon {self.epsilon:g}{at} where one record is {sides}; really "
+            f"{self.kind}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
-    def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
+    def sample(self, value: ArrayLike, streams: Streams) -> Array:
         """Simulate the release once per stream. NOT for real data: use ``sample_once``.
 
         Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
@@ -152,12 +163,26 @@ class Release(abc.ABC):
         Args:
             value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result, (trials, ...), to save its allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
                 bounds. Or the number of values differs from that of streams, or is 0.
         """
+        return self._draw(self._checked(value, streams), streams)
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values under the same noise; see :meth:`sample`.
+
+        Args:
+            values: as ``value`` of :meth:`sample`, each.
+            streams: returns the Generators, in the same state each time.
+        """
+        for value in values:
+            yield self.sample(value, streams())
+
+    def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
         if not len(streams):
             raise InputError("streams are empty; give one Generator per trial")
@@ -166,15 +191,40 @@ class Release(abc.ABC):
                 f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
                 "or one per stream"
             )
-        return self._draw(exact, streams, out)
+        return exact
 
     @abc.abstractmethod
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         """Return one simulated release per stream; ``value`` has been checked."""
 
 
+class Separable(Release):
+    """A release that combines its value with noise of a distribution that does not depend on it."""
+
+    @abc.abstractmethod
+    def _noise(self, streams: Streams) -> Array:
+        """Return one draw of the noise per stream."""
+
+    @abc.abstractmethod
+    def _combined(self, value: Array, noise: Array) -> Array:
+        """Return one release per draw of the noise."""
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self._combined(value, self._noise(streams))
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values; the noise, the same, is drawn once."""
+        generators = streams()
+        # Before any noise, a value outside the public bounds is refused.
+        exact = [self._checked(value, generators) for value in values]
+        noise = self._noise(generators)
+        return (self._combined(value, noise) for value in exact)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Additive(Release):
+class Additive(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
@@ -190,10 +240,17 @@ class Additive(Release):
         """Name of the noise's family of distributions."""
         return type(self.noise).__name__
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        released = self.noise.sample(streams, out)
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released = self.noise.sample(streams)
+        # In place: a new array takes as long as the noise.
         released += value
         return released
+
+    def _noise(self, streams: Streams) -> Array:
+        return self.noise.sample(streams)
+
+    def _combined(self, value: Array, noise: Array) -> Array:
+        return noise + value
 
     def sample_once(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.
@@ -262,13 +319,20 @@ class Additive(Release):
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
         white = law.largest(largest)
         # A record changes one column of a matrix, or all independent entries of second moments.
-        changed = self.query.features if matrix and law.columns_alike else white.size
+        changed = white.size
+        if matrix and law.columns_alike:
+            changed = min(changed, self.query.group * self.query.features)
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
         dense = self._dense_factors
         # The error of an inverse grows with its condition number and with unequal feature units.
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)
         moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        if self.query.rounding:
+            # Each of two neighbours may be off by so much.
+            moved += 2 * float(
+                np.linalg.norm(law.whiten(np.full(self.noise.shape, self.query.rounding)))
+            )
         if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
@@ -302,7 +366,12 @@ class Additive(Release):
         mu = None if self.mu is None else self._limit
         spare = self.extra_delta
         return PrivacyStatement(
-            self.epsilon_actual, self.delta or spare, mu, spare, self.query.adjacency
+            self.epsilon_actual,
+            self.delta or spare,
+            mu,
+            spare,
+            self.query.adjacency,
+            self.query.per_person,
         )
 
     def interval(self, level: float = 0.95) -> Array:
@@ -377,6 +446,10 @@ class GaussianRelease(Additive):
 class Mechanism(abc.ABC):
     """The parameters of a mechanism; subclasses are frozen dataclasses."""
 
+    #: Whether noise follows from the sensitivities of the query alone, so that it also protects a
+    #: person with several records, and a private number of records.
+    by_sensitivity: ClassVar[bool] = False
+
     @property
     @abc.abstractmethod
     def queries(self) -> frozenset[type[Query]]:
@@ -388,6 +461,11 @@ class Mechanism(abc.ABC):
             served = " and ".join(sorted(kind.__name__ for kind in self.queries))
             kind, mechanism = type(query).__name__, type(self).__name__
             raise InputError(f"query is of type {kind}; {mechanism} serves only {served}")
+        if (query.per_person or query.private_count) and not self.by_sensitivity:
+            raise InputError(
+                f"{type(self).__name__} protects one record of a public number; leave per_person "
+                f"out, and take {' or '.join(ADJACENCIES)}"
+            )
 
     def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
         """Return the budget if it is in range and the mechanism can answer the query."""

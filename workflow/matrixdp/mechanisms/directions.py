@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,16 +24,11 @@ class PrivateDirections:
     decomposed. Eigenvalues below ``floor`` times the largest one are raised to that. (The paper
     takes the spectrum of Theorem 7 from the data themselves, which is not private.)
 
-    The ``share`` of epsilon and of delta is spent here, and the rest is left for the noise. The
-    share and the floor are between 0 and 1.
+    The ``share`` of epsilon and of delta is spent here, and the rest is left for the noise.
     """
 
-    share: float = 0.2
-    floor: float = 1e-9
-
-    def __post_init__(self) -> None:
-        checks.open_unit(share=self.share)
-        checks.open_unit(floor=self.floor)
+    share: ClassVar[float] = 0.2
+    floor: ClassVar[float] = 1e-9
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the release of the second moments on this share of (epsilon, delta)."""

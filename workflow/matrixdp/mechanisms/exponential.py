@@ -101,9 +101,9 @@ class PrincipalDirection(Release):
     kappa: float
     yields = "direction"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return Bingham(form).sample(streams, out)
+        return Bingham(form).sample(streams)
 
 
 MECHANISMS = {

@@ -14,14 +14,14 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import MatrixNormal, Streams
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
+from matrixdp.laws import Streams, normals
+from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Separable
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketch(Release):
+class Sketch(Separable):
     """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
     E[Y Y^T] = X X^T + w^2 I. The columns of Y are distributed as r Gaussian combinations of the
@@ -31,7 +31,10 @@ class Sketch(Release):
     rows: int
     yields = "sketch"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _noise(self, streams: Streams) -> Array:
+        return normals(streams, (self.query.features, self.rows))
+
+    def _combined(self, value: Array, noise: Array) -> Array:
         moments = self.query.records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -41,8 +44,7 @@ class Sketch(Release):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
-        shape = self.query.features, self.rows
-        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams, out)
+        return np.asarray(factor / np.sqrt(self.rows) @ noise)
 
 
 @dataclass(frozen=True)
@@ -122,18 +124,18 @@ class NonPrivateCirculantSketch:
         combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
         return combinations.reshape(self.rows, -1)
 
-    def support_residual(self, sketch: Array, records: Array) -> float:
-        """Return the relative distance of a sketch (r, m) from the support of sketches of X (m, n).
+    def support_residuals(self, sketches: Array, records: Array) -> Array:
+        """Return relative distances of sketches (k, r, m) from the support of sketches of X (m, n).
 
-        For n < r m, it is 0 up to rounding for the X that was sketched, and almost surely not for
-        any other. All 2^n sign vectors are tried.
+        For n < r m, they are 0 up to rounding for the X that was sketched, and almost surely not
+        for any other. All 2^n sign vectors are tried.
         """
-        count, published = records.shape[1], sketch.ravel()
+        count, published = records.shape[1], sketches.reshape(len(sketches), -1)
         signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
         bases, _ = np.linalg.qr(self._maps(records, signs))
-        projections = bases @ (published @ bases)[:, :, None]
-        distances = np.linalg.norm(published - projections[:, :, 0], axis=1)
-        return float(distances.min() / np.linalg.norm(published))
+        projections = published @ bases @ np.swapaxes(bases, 1, 2)
+        distances = np.linalg.norm(published - projections, axis=2).min(axis=0)
+        return np.asarray(distances / np.linalg.norm(published, axis=1))
 
     def _maps(self, records: Array, signs: Array) -> Array:
         """Return, per sign vector, the matrix (r m, n) that takes the normals to the sketch."""

@@ -24,6 +24,7 @@ class Laplace(Mechanism):
     """
 
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

@@ -168,15 +168,15 @@ class AlongPrivateDirections(Release):
     allocation: Allocation
     limit: float
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)
         shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
         precisions = np.broadcast_to(shared, spectrum.shape)
         positive = precisions > 0
         deviations = np.where(positive, 1 / np.sqrt(np.where(positive, precisions, 1)), 0)
-        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams, out)
+        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams)
         released += positive[..., None] * (np.swapaxes(directions, 1, 2) @ value)
-        return np.matmul(directions, released, out=out)
+        return np.asarray(directions @ released)
 
 
 def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:

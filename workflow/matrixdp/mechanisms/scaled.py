@@ -8,23 +8,24 @@ range. Scaling the release back is post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import laws
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Streams
+from matrixdp.laws import GaussianLaw, Law, Streams
 from matrixdp.mechanisms.base import Additive, Mechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledNormal(GaussianLaw):
-    """Gaussian noise of the distribution ``law``, times ``sizes``, which broadcast to its shape."""
+class _ScaledLaw(Law):
+    """Noise of the distribution ``law``, times ``sizes``, which broadcast to its shape."""
 
-    law: GaussianLaw
+    law: Any
     sizes: Array
 
     def _draw(self, streams: Streams, stack: Array) -> None:
@@ -55,20 +56,13 @@ class ScaledNormal(GaussianLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledLaplace(laws.Laplace):
-    """Laplace noise of the distribution ``law``, times ``sizes``, which broadcast to its shape."""
+class ScaledNormal(_ScaledLaw, GaussianLaw):
+    """Gaussian noise times sizes."""
 
-    law: laws.Laplace
-    sizes: Array
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        self.law._draw(streams, stack)
-        stack *= self.sizes
-
-    @property
-    def columns_alike(self) -> bool:  # type: ignore[override]
-        """Whether the columns of ``law`` are alike, and all have the same sizes."""
-        return self.law.columns_alike and self.sizes.shape[-1] == 1
+@dataclass(frozen=True, eq=False)
+class ScaledLaplace(_ScaledLaw, laws.Laplace):  # type: ignore[override]
+    """Laplace noise times sizes; ``scale`` is that of ``law``."""
 
     @property
     def free(self) -> float:
@@ -78,14 +72,6 @@ class ScaledLaplace(laws.Laplace):
     def norm(self, z: Array) -> Array:
         """Return the norm of Z over the sizes, in the norm of ``law``."""
         return self.law.norm(z / self.sizes)
-
-    def whiten(self, z: Array) -> Array:
-        """Return Z over the sizes, whitened."""
-        return self.law.whiten(z / self.sizes)
-
-    def colour(self, white: Array) -> Array:
-        """Return noise of ``law`` times the sizes."""
-        return self.law.colour(white) * self.sizes
 
 
 @dataclass(frozen=True)

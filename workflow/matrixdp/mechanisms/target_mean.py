@@ -45,7 +45,7 @@ class TargetMean(Release):
     mean_std: float
     yields = "second_moments"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         domain, last = self.query.domain, self.query.features - 1
         lower, upper = -domain.magnitudes[last], domain.magnitudes[last]
         if isinstance(domain, Box):

@@ -40,8 +40,10 @@ class Account:
         epsilon, delta: total of all releases; an existing file states its own.
         pure: part of epsilon that is reserved for pure releases beside others.
         sampler: part of delta for the error of safe noise; None takes a hundredth, 1e-6 at most.
-        adjacency: neighbouring relation: ``replace``, ``zero_out``, or ``add_or_remove``, for which
-            only the command line makes releases.
+        adjacency: neighbouring relation: ``replace``, ``zero_out`` or ``add_or_remove``.
+        person: name of what identifies people, as the column of a file, where neighbours differ in
+            all records of one person (queries with ``per_person``); empty where they differ in one
+            record.
 
     Raises:
         InputError: the total is missing or out of range, or the file has another one.
@@ -65,8 +67,10 @@ class Account:
         pure: float = 0,
         sampler: float | None = None,
         adjacency: str = "replace",
+        person: str = "",
     ) -> None:
         checks.choice(_RELATIONS, adjacency=adjacency)
+        relation = ledger.Relation(adjacency, str(person))
         self._path = None if path is None else Path(path).resolve()
         terms = None
         if epsilon is not None or delta is not None:
@@ -78,10 +82,10 @@ class Account:
             raise InputError(f"{where}state the epsilon and delta of all releases together")
         if stored is None:
             assert terms is not None
-            self._first = ledger.begin(terms, adjacency)
+            self._first = ledger.begin(terms, relation)
         else:
             assert self._path is not None
-            ledger.check_terms(self._path, stored, terms, adjacency)
+            ledger.check_terms(self._path, stored, terms, relation)
             self._first = {**stored, "releases": []}
         self._stored = stored is not None
         self._account, self._lock = self._first, threading.Lock()
@@ -115,13 +119,12 @@ class Account:
         if stored is None:
             return self._first
         self._stored = True
-        terms = dict(self._first["total"])
-        ledger.check_terms(self._path, stored, terms, terms.pop("neighbours"))
+        ledger.check_terms(self._path, stored, *ledger.terms(self._first))
         return stored
 
     @property
     def total(self) -> dict[str, Any]:
-        """The account's epsilon, delta, their reserved parts, and its neighbouring relation."""
+        """The account's epsilon, delta, their reserved parts, neighbouring relation and person."""
         return dict(self._first["total"])
 
     @property
@@ -185,7 +188,7 @@ class Account:
 
         A noise multiplier refers to a sum of records of norm 1. Replacing a record changes the sum
         by 2, so that the multiplier is 2 / mu. Zeroing one changes it by 1: the multiplier is
-        1 / mu.
+        1 / mu. Where the account protects people, dp_accounting's "one" stands for one person.
         """
         account = self._now
         name, apart = _RELATIONS[account["total"]["neighbours"]]
@@ -207,15 +210,22 @@ class Account:
 
     def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
         ledger.check(release)
-        adjacency, mine = release.query.adjacency, self._first["total"]["neighbours"]
-        if adjacency != mine:
+        query, relation = release.query, ledger.terms(self._first)[1]
+        if query.adjacency != relation.neighbours:
             raise InputError(
-                f"the release protects under {adjacency!r}, and the account was begun for {mine!r};"
-                " calibrate it for the same"
+                f"the release protects under {query.adjacency!r}, and the account was begun for "
+                f"{relation.neighbours!r}; calibrate it for the same"
+            )
+        if bool(query.per_person) != bool(relation.person):
+            units = "whole people", "single records"
+            mine, other = units if query.per_person else units[::-1]
+            raise InputError(
+                f"the release protects {mine}, and the account was begun for {other}; calibrate it "
+                f"{'without' if query.per_person else 'with'} per_person"
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": release.query.name, "label": str(label), "request": request}
+        charge = {"query": query.name, "label": str(label), "request": request}
         return {**charge, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
@@ -230,14 +240,12 @@ class Account:
                 "an account in memory cannot go to another process, which would spend apart; give "
                 "it a path"
             )
-        total = self._first["total"]
-        terms = {key: value for key, value in total.items() if key != "neighbours"}
-        return _reopen, (self._path, terms, total["neighbours"])
+        return _reopen, (self._path, *ledger.terms(self._first))
 
     def __repr__(self) -> str:
         total = ledger.in_words(self._first["total"])
         return f"Account(epsilon {self.spent:.4g} spent of {total})"
 
 
-def _reopen(path: Path, terms: dict[str, float], adjacency: str) -> Account:
-    return Account(path, **terms, adjacency=adjacency)
+def _reopen(path: Path, terms: dict[str, float], relation: ledger.Relation) -> Account:
+    return Account(path, **terms, adjacency=relation.neighbours, person=relation.person)

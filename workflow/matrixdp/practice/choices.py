@@ -39,7 +39,7 @@ def options(spec: Specification) -> list[recommend.Option]:
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(spec.total))
-    if spec.mechanism == specification.CLIPPED:
+    if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(
         spec.query,
@@ -70,7 +70,7 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
         InputError: no option fits the account; the message proposes one that would.
     """
     path, account = account_of(spec)
-    spec = replace(spec, total=_total(account))
+    spec = replace(spec, total=ledger.terms(account)[0])
     rooms = _rooms(spec, account)
     if not rooms:
         after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
@@ -96,7 +96,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
-    free = replace(spec, mechanism=specification.RECOMMENDED)
+    free = spec.by(specification.RECOMMENDED)
     if spec.mechanism != free.mechanism and _rooms(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):
@@ -111,16 +111,12 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
     """Return the path of a file's account and the account itself, a new one if none exists."""
-    path, neighbours = ledger.place(spec.file, spec.account), spec.neighbours
+    path = ledger.place(spec.file, spec.account)
     # Without a stated total, an account for this release alone.
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
-    account = ledger.read(path) or ledger.begin(total, neighbours)
-    ledger.check_terms(path, account, spec.total, neighbours)
+    account = ledger.read(path) or ledger.begin(total, spec.relation)
+    ledger.check_terms(path, account, spec.total, spec.relation)
     return path, account
-
-
-def _total(account: ledger.Account) -> dict[str, float]:
-    return {key: value for key, value in account["total"].items() if key != "neighbours"}
 
 
 def proposal(spec: Specification) -> str:

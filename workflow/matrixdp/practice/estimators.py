@@ -1,7 +1,7 @@
 """Private estimators with scikit-learn's interface: covariance, PCA and ridge regression.
 
-Each call of ``fit`` spends epsilon and delta anew. It releases the second moments of the records
-once, scaled by their public bounds, and computes the rest from the release. scikit-learn must be
+Each call of ``fit`` spends epsilon and delta anew. It releases second moments of the records once,
+scaled by their public bounds, and computes the rest from the release. scikit-learn must be
 installed.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,14 +27,17 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed, clipped_moments
+from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
+from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
+from matrixdp.practice.answers import Output
+from matrixdp.practice.people import first_records
 from matrixdp.practice.recommend import options
-from matrixdp.practice.specification import CLIPPED, RECOMMENDED
+from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
 #: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
@@ -126,10 +129,13 @@ class _Private(BaseEstimator):
         account: an :class:`~matrixdp.practice.account.Account` that each fit is charged to, in
             place of ``fits``. Clones share it. One with a path also counts the fits of other
             processes.
+        per_person: number of records of each person that count, the first ones. The guarantee is
+            then for replacing all records of one person; how many each has is public. ``fit`` takes
+            ``people``, a text or number per record that identifies its person.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing, no mechanism gives the guarantee, or
-            ``fits`` or the account are spent.
+        InputError: by ``fit``, if the bounds are missing, no mechanism gives the guarantee,
+            ``fits`` or the account are spent, or ``people`` and ``per_person`` do not fit.
     """
 
     epsilon: float = 1.0
@@ -138,6 +144,9 @@ class _Private(BaseEstimator):
     mechanism: str = RECOMMENDED
     fits: int = 1
     account: Account | None = None
+    per_person: int | None = None
+
+    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -164,18 +173,21 @@ class _Private(BaseEstimator):
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta
-        release: Additive | Composed
-        if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
-            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+        release: Additive | ComposedMoments
+        if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
+            box = Box.cube(features, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
-            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            box = Box.cube(features + 1, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
+            assert isinstance(best.release, Additive)
             release = best.release
         self._spend(release)
-        self.release_ = release
-        if isinstance(release, Composed):
+        self.release_: Additive | InParts = release
+        if isinstance(release, ComposedMoments):
             outcome = release.sample_once(records)
             part = release.at(outcome.radius)
             noise = uncertainty.Noise(part, outcome.centre_std)
@@ -183,7 +195,22 @@ class _Private(BaseEstimator):
         estimate = centred(release.sample_once(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
 
-    def _spend(self, release: Additive | Composed) -> None:
+    def _counting(self, records: Array, people: ArrayLike | None) -> Array:
+        """Return the records that count, (k, m)."""
+        if (people is None) != (self.per_person is None):
+            raise InputError(
+                f"per_person is {self.per_person} and people are "
+                f"{'missing' if people is None else 'given'}; give both, or neither"
+            )
+        if people is None:
+            return records
+        assert self.per_person is not None
+        first = first_records(people, self.per_person)
+        check_consistent_length(records, first)
+        counting: Array = records[first]
+        return counting
+
+    def _spend(self, release: Additive | InParts) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
         ledger.check(release)
         if self.account is not None:
@@ -218,9 +245,9 @@ class Covariance(_Private):
     ((3, 3), True)
     """
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         box = _box(self.bounds, records.shape[1])
         estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
@@ -257,9 +284,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 
     n_components: int = field(default=1, kw_only=False)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         if not 1 <= self.n_components <= records.shape[1]:
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
@@ -294,10 +321,15 @@ class PrivateRidge(RegressorMixin, _Private):
     ridge, beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so
     that the limit is scikit-learn's ``Ridge``.
 
+    ``mechanism="adassp"`` is AdaSSP (Wang, UAI 2018): a third of mu^2 each for the smallest
+    eigenvalue of the columns' second moments, for these, and for their products with y. The ridge
+    follows from the noisy eigenvalue. It is 0 where columns vary enough in all directions;
+    otherwise it also shrinks the intercept, towards the middle of ``target_bounds``.
+
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
         alpha: penalty of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
-        fit_intercept: whether the line has an intercept, which no ridge shrinks.
+        fit_intercept: whether the line has an intercept. The ridge of ``adassp`` alone shrinks it.
 
     Attributes:
         coef_, intercept_: coefficients and intercept, in the units of X and y.
@@ -308,27 +340,59 @@ class PrivateRidge(RegressorMixin, _Private):
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
     >>> ridge.fit(X, X.sum(axis=1)).coef_.shape
     (3,)
+    >>> mdp.PrivateRidge(
+    ...     epsilon=1, bounds=(0, 1), target_bounds=(0, 3), mechanism="adassp"
+    ... ).fit(X, X.sum(axis=1)).release_.costs[0]["part"]
+    'smallest eigenvalue'
     """
 
     target_bounds: tuple[float, float] | None = None
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
-        box = _box(self.bounds, records.shape[1])
-        side = _box(self.target_bounds, 1, "target_bounds")
-        penalty = checks.not_negative(alpha=self.alpha) / len(records)
-        line: dict[str, Any] = {"penalty": penalty, "intercept": bool(self.fit_intercept)}
-        scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate, std, noise = self._release(np.hstack(scaled))
-        middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        self.coef_, self.intercept_ = answers.line(estimate, std, middle, half, **line)
-        errors = uncertainty.standard_errors(noise, estimate, std, middle, half, **line)
+        rows = self._counting(np.column_stack([records, target]), people)
+        x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
+        box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
+        penalty = checks.not_negative(alpha=self.alpha) / len(rows)
+        output = Output(
+            "regression",
+            box.middle,
+            box.widths / 2,
+            penalty=penalty,
+            intercept=bool(self.fit_intercept),
+        )
+        if self.mechanism == ADASSP:
+            errors = self._fit_adaptively(box, rows, output)
+        else:
+            estimate, std, noise = self._release(_scaled(box, rows))
+            self.coef_, self.intercept_ = answers.line(output, estimate, std)
+            errors = uncertainty.standard_errors(noise, output, estimate, std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
+
+    def _fit_adaptively(self, box: Box, rows: Array, output: Output) -> Array:
+        """Release normal equations with a private ridge; return the standard errors."""
+        if output.intercept:
+            scaled = with_constant(_scaled(box, rows))
+            domain = Box.cube(scaled.shape[1], -1.0, 1.0)
+        else:
+            output = replace(output, middle=0 * box.middle, half=box.magnitudes)
+            domain = about_zero(box)
+            scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
+        last = domain.features - 1
+        query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
+        release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
+        self._spend(release)
+        self.release_ = release
+        outcome = release.sample_once(scaled)
+        self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
+        return uncertainty.adaptive_errors(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -30,7 +30,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri_exp
@@ -58,6 +58,19 @@ _REMEDY = (
     'free some space, or state account = "..." in a folder that you may write to, on a disk that '
     "has locks"
 )
+
+
+class Relation(NamedTuple):
+    """What the neighbours of an account differ in.
+
+    Attributes:
+        neighbours: as an ``adjacency`` of :mod:`matrixdp.privacy.sensitivity`.
+        person: the column that names the person of each record, where neighbours differ in all
+            records of one person; empty where they differ in one record.
+    """
+
+    neighbours: str
+    person: str = ""
 
 
 def place(file: Path, account: Path | None) -> Path:
@@ -181,9 +194,17 @@ def entry(release: Additive | Composed) -> dict[str, Any]:
     return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
 
 
-def begin(total: Mapping[str, float], neighbours: str) -> Account:
+def begin(total: Mapping[str, float], relation: Relation) -> Account:
     """Return an account without releases."""
-    return {"total": {**total, "neighbours": neighbours}, "releases": []}
+    return {"total": {**total, **relation._asdict()}, "releases": []}
+
+
+def terms(account: Account) -> tuple[dict[str, float], Relation]:
+    """Return the total of an account, as :func:`total` does, and its neighbouring relation."""
+    numbers = dict(account["total"])
+    # Accounts that do not mention people protect records.
+    relation = Relation(str(numbers.pop("neighbours")), str(numbers.pop("person", "")))
+    return numbers, relation
 
 
 def read(path: Path) -> Account | None:
@@ -194,8 +215,7 @@ def read(path: Path) -> Account | None:
     """
     try:
         account = json.loads(path.read_text(encoding="utf-8"))
-        terms = dict(account["total"])
-        neighbours = terms.pop("neighbours")
+        numbers, relation = terms(account)
         releases = [
             {
                 **release,
@@ -208,7 +228,7 @@ def read(path: Path) -> Account | None:
             }
             for release in account["releases"]
         ]
-        account = {**begin(total(terms), neighbours), "releases": releases}
+        account = {**begin(total(numbers), relation), "releases": releases}
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
@@ -238,19 +258,22 @@ def check(release: Additive | Composed) -> None:
         _ = release.stretch
 
 
-def check_terms(path: Path, account: Account, total: Mapping[str, float] | None, kind: str) -> None:
+def check_terms(
+    path: Path, account: Account, total: Mapping[str, float] | None, relation: Relation
+) -> None:
     """Check that an account was begun for this total, if one is stated, and these neighbours.
 
     Raises:
         InputError: it was not; neither can be changed later.
     """
     first = account["total"]
-    terms = {**(first if total is None else total), "neighbours": kind}
-    if terms != first:
-        name = next(key for key in first if terms[key] != first[key])
+    second = {**(first if total is None else total), **relation._asdict()}
+    if second != first:
+        name = next(key for key in first if second[key] != first[key])
+        was, states = ("none" if value == "" else value for value in (first[name], second[name]))
         raise InputError(
-            f"{path} was begun with total {in_words(first)} and {name} = {first[name]}, "
-            f"not {terms[name]}; state the same"
+            f"{path} was begun with total {in_words(first)} and {name} = {was}, not {states}; "
+            "state the same"
         )
 
 
@@ -338,7 +361,8 @@ def summary(account: Account) -> list[str]:
     """Return lines of text: the total, the charge of each release, and what is left."""
     total, releases = account["total"], account["releases"]
     lines = [
-        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}",
+        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}"
+        + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
         f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
     ]
     for release in releases:

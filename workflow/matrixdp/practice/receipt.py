@@ -13,7 +13,9 @@ import numpy as np
 
 from matrixdp import safe
 from matrixdp.checks import plural
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.equations import ComposedEquations
 from matrixdp.practice import answers, compositions, specification, uncertainty
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
@@ -35,6 +37,14 @@ _NEIGHBOURS = {
     "only sets the scale of the noise",
     "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
     "number of records is public, and none is added or removed",
+}
+_PEOPLE = {
+    "replace": "all records of one person are replaced by any others, in the same places; who has "
+    "how many records is public",
+    "add_or_remove": "one person is added or removed, with all records; the numbers of people and "
+    "of records are private, and the stated one only sets the scale of the noise",
+    "zero_out": "all records of one person are zeroed out, to null records that add nothing to any "
+    "query; who has how many records is public, and none is added or removed",
 }
 
 
@@ -65,7 +75,8 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     terms = {
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else fill,
-        "neighbours": _NEIGHBOURS[spec.neighbours],
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
+        "records_that_count": counted(spec) or None,
         "mechanism": best.name,
         "delta": spec.delta or extra,
     }
@@ -96,20 +107,37 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     }
 
 
+def counted(spec: Specification) -> str:
+    """Return in words which records count; nothing where all of them do."""
+    if spec.people is None:
+        return ""
+    return (
+        f"the first {spec.people.most} of each person, by the column {spec.people.column!r} and in "
+        "the order of the file; the others are left out, and what this changes is no noise, and "
+        "not stated here"
+    )
+
+
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return the entries of a receipt on the noise; upper bounds for a release in parts."""
-    release, deviations = best.release, _by_column(spec, best)
-    if not isinstance(release, Composed):
+    """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
+    release = best.release
+    if isinstance(release, ComposedEquations):
         return {
-            "noise_over_half_range": best.error,
-            "noise_std": deviations,
-            **uncertainty.receipt(spec, release),
+            "parts": release.costs,
+            "noise_of_parts_in_half_ranges": compositions.deviations(release),
+            "ridge": compositions.RIDGE,
+        }
+    if isinstance(release, ComposedMoments):
+        return {
+            "parts": release.costs,
+            "noise_over_filled_radius": best.error,
+            "noise_std_at_the_largest_radius": _by_column(spec, best, release.widest),
+            "clipping": compositions.CLIPPING,
         }
     return {
-        "parts": release.costs,
-        "noise_over_filled_radius": best.error,
-        "noise_std_at_the_largest_radius": deviations,
-        "clipping": compositions.CLIPPING,
+        "noise_over_half_range": best.error,
+        "noise_std": _by_column(spec, best, release),
+        **uncertainty.receipt(spec, release),
     }
 
 
@@ -118,8 +146,9 @@ def in_words(spec: Specification, best: Option) -> list[str]:
 
     A regression has none: the noise of moments says little about its coefficients.
     """
-    if isinstance(best.release, Composed):
-        return compositions.in_words(best.release)
+    release = best.release
+    if not isinstance(release, Additive):
+        return compositions.in_words(release)
     if spec.kind == "regression":
         return []
     what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
@@ -129,7 +158,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
         f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
         + ": do not release this" * bool(noise >= (high - low) / 2)
         for (name, noise), low, high in zip(
-            _by_column(spec, best).items(), lower, upper, strict=True
+            _by_column(spec, best, release).items(), lower, upper, strict=True
         )
     ]
 
@@ -167,36 +196,36 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    A regression is useless if a constant predicts as well, even where columns fill their bounds. A
-    release in parts is useless if its noise exceeds what records that fill the radius allow.
+    A regression is useless if a constant predicts as well, even where columns fill their bounds.
+    Clipped moments are useless if their noise exceeds what records that fill the radius allow.
     """
-    if isinstance(best.release, Composed):
-        return best.error >= 1
-    if spec.kind == "regression" and isinstance(spec.query.domain, Box):
-        return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
+    release = best.release
+    in_box = spec.kind == "regression" and isinstance(spec.query.domain, Box)
+    if in_box and not isinstance(release, ComposedMoments):
+        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
     return best.error >= 1
 
 
 def says(spec: Specification, best: Option) -> str:
     """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    if isinstance(best.release, Composed):
+    release = best.release
+    if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
     if spec.kind == "regression":
-        return f"{answers.regression_outlook(best.release)}{hides}"
+        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = "the largest deviation that the public bounds allow"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"
 
 
-def _by_column(spec: Specification, best: Option) -> dict[str, float]:
+def _by_column(spec: Specification, best: Option, release: Additive) -> dict[str, float]:
     """Return the standard deviation of each column's noise, or of its mean square's, by column."""
     covers = isinstance(spec.query, SecondMomentQuery)
     variances = np.diag(best.variances) if covers else best.variances[:, 0]
     if spec.constant:  # it has no unit
         variances = np.delete(variances, -2)
-    release = best.release.widest if isinstance(best.release, Composed) else best.release
     noise = release.stretch * np.sqrt(variances) * spec.half ** (2 if covers else 1)
     return dict(zip(spec.columns, noise.tolist(), strict=True))
 

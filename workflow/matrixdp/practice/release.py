@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.practice import (
     answers,
@@ -28,6 +28,7 @@ from matrixdp.practice import (
     tables,
     uncertainty,
 )
+from matrixdp.practice.answers import Output
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
@@ -159,7 +160,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.records,
-        "neighbours": spec.neighbours,
+        "neighbours": spec.query.adjacency,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
@@ -168,6 +169,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "importance": spec.importance,
         "label": spec.label,
         **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
@@ -194,10 +196,10 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.kind}.details.json"
-    if isinstance(option.release, Composed) or _has_intervals(spec):
+    if isinstance(option.release, InParts) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        draw = _prepare(spec, option.release)
+        draw = _prepare(spec, option.release, spec.output)
         ledger.mark(spec.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
@@ -251,7 +253,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
     """
     true, errors = _true(spec), {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, in_half_ranges=True)
+        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.kind in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
@@ -268,31 +270,26 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
+    spec: Specification, release: Additive | InParts, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
-    A bad file is refused here, before any noise is drawn. The answer is in the columns' own units,
-    or in half ranges about the middle.
+    A bad file is refused here, before any noise is drawn.
     """
-    middle, half = spec.middle, spec.half
-    if in_half_ranges:
-        middle, half = 0 * middle, 0 * half + 1
-    if isinstance(release, Composed):
-        for _ in _records(spec):
-            pass
+    if isinstance(release, InParts):
+        run = release.prepare(lambda: _records(spec))
 
         def compose() -> tuple[Array, Details]:
-            outcome = release.run(lambda: _records(spec))
-            answer = compositions.answer(spec, outcome, middle, half)
+            outcome = run()
+            answer = compositions.answer(spec, output, outcome)
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec), public_count=not spec.private_count)
+    value = exact.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
-        answer = _answer(spec, release.noise_std, private, middle, half)
+        answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
     return draw
@@ -310,71 +307,55 @@ def _intervals(spec: Specification, release: Additive, private: Array) -> dict[s
 
 def _has_intervals(spec: Specification) -> bool:
     """Return whether a release has intervals of its own, beside those in the receipt."""
-    return spec.kind in uncertainty.KINDS and not _is_weighted(spec)
-
-
-def _is_weighted(spec: Specification) -> bool:
-    """Return whether the moment of the constant is unknown and must be read from the release."""
-    return spec.private_count or isinstance(spec.query.domain, Ball)
+    return spec.kind in uncertainty.KINDS and not spec.weighted
 
 
 def _true(spec: Specification) -> Array:
     """Return the answer without noise, in half ranges about the middle. THIS IS NOT PRIVATE."""
     query, rows = spec.query, _records(spec)
+    if query.private_count:
+        query = replace(query, records=sum(map(len, _records(spec))), adjacency="replace")
     if spec.kind in answers.WITH_CONSTANT and not spec.constant:
         domain, size = query.domain, query.features + 1
         if isinstance(domain, Ball):
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows, public_count=not spec.private_count)
-    middle, half = 0 * spec.middle, 0 * spec.half + 1
+    value = exact.value(query, rows)
+    output = spec.output.in_half_ranges
     private = value.T if query.yields == "matrix" else value
     if spec.constant:
-        return _answer(spec, 0.0, private, middle, half)
-    return answers.answer(
-        spec.kind, private, 0.0, middle, half, number=spec.number, **spec.line_options
-    )
+        return _answer(spec, output, private, 0.0)
+    return answers.answer(output, private, 0.0)
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of scaled records.
+    """Yield blocks (k, m) of the scaled records that count.
 
     A private number of records is not checked: an error would reveal it.
 
     Raises:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
-    count, expected = 0, spec.query.records
-    for block in tables.blocks(spec.file, spec.columns, spec.fill):
+    count, expected, people = 0, spec.query.records, spec.people
+    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
         count += len(block)
-        if count <= expected or spec.private_count:
+        if count <= expected or spec.query.private_count:
             yield spec.scaled(block)
-    if count != expected and not spec.private_count:
+    if count != expected and not spec.query.private_count:
+        which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
-            f"{spec.file} has {plural(count, 'record')}, and the specification says "
+            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
 
 
-def _answer(
-    spec: Specification, noise_std: float, private: Array, middle: Array, half: Array
-) -> Array:
-    """Return the answer that a noisy value gives, (rows, columns), in the units of ``half``."""
-    weighted = _is_weighted(spec)
+def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
+    """Return the answer that a noisy value gives, (rows, columns), in the units of the output."""
     if spec.kind == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)
         private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
-    return answers.answer(
-        spec.kind,
-        private,
-        noise_std,
-        middle,
-        half,
-        weighted=weighted,
-        number=spec.number,
-        **spec.line_options,
-    )
+    return answers.answer(output, private, noise_std, weighted=spec.weighted)
 
 
 def _written(spec: Specification, answer: Array) -> str:

@@ -18,13 +18,16 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
-from matrixdp.practice.answers import WITH_CONSTANT
+from matrixdp.practice.answers import WITH_CONSTANT, Output
+from matrixdp.practice.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
     ADJACENCIES,
     IdentityQuery,
     MeanQuery,
+    NormalEquations,
     Query,
     SecondMomentQuery,
 )
@@ -39,10 +42,7 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
-#: Neighbours with one record more or less, so that the number of records is private. Some queries
-#: hold this number, in the constant of their records. For these, adding a record has the same
-#: sensitivity as zeroing one out.
-ADD_OR_REMOVE = "add_or_remove"
+#: Queries whose records have a constant, which counts them where their number is private.
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
@@ -55,7 +55,8 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
+    *("missing", "public"),
 )
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
@@ -69,6 +70,10 @@ _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
 #: Second moments of records that are clipped to a private radius. Queries about the mean clip about
 #: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"
+#: Normal equations of a regression with a private ridge, see :mod:`matrixdp.mechanisms.equations`.
+ADASSP = "adassp"
+#: Mechanisms that release in parts.
+IN_PARTS = (CLIPPED, ADASSP)
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
 #: ended release reveals something about one record, as does a cell that is not a number.
 MIDDLE, REFUSE = "middle", "refuse"
@@ -95,7 +100,7 @@ class Specification:
     #: Epsilon and delta of this release; a delta of 0 asks for pure DP.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
+    #: A key of ``MECHANISMS``, one of ``IN_PARTS`` or ``recommend``.
     mechanism: str
     #: Weight of each entry of a scaled record in the error, or None for equal weights.
     importance: tuple[float, ...] | None
@@ -115,8 +120,8 @@ class Specification:
     alpha: float = 0.0
     #: Whether a regression has an intercept.
     intercept: bool = True
-    #: Whether the number of records is private; ``query.records`` then only sets a scale.
-    private_count: bool = False
+    #: Column of people, and how many records of each count; None where records are protected.
+    people: People | None = None
     #: Largest mu of the release, where releases share a total by weights.
     mu: float | None = None
     #: Text that makes a request new that otherwise equals an earlier one.
@@ -140,19 +145,35 @@ class Specification:
         return self.label or self.kind
 
     @property
-    def line_options(self) -> dict[str, Any]:
-        """Options of :func:`matrixdp.practice.answers.line`."""
-        return {"penalty": self.alpha / self.query.records, "intercept": self.intercept}
+    def output(self) -> Output:
+        """What is read from the release, in the columns' own units."""
+        penalty = self.alpha / self.query.records
+        return Output(self.kind, self.middle, self.half, self.number, penalty, self.intercept)
 
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
-        return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
+        return self.query.features > len(self.columns)
 
     @property
-    def neighbours(self) -> str:
+    def weighted(self) -> bool:
+        """Whether the moment of the constant is unknown and must be read from the release."""
+        return self.query.private_count or isinstance(self.query.domain, Ball)
+
+    def by(self, mechanism: str) -> Specification:
+        """Return the same release by another mechanism, with the query that this one answers."""
+        query, middle, half = _query(
+            *(self.kind, mechanism, self.box, self.query.records, self.query.adjacency),
+            per_person=self.query.per_person,
+            intercept=self.intercept,
+            radius=self.terms.get("radius"),
+        )
+        return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
+
+    @property
+    def relation(self) -> ledger.Relation:
         """The neighbouring relation of the guarantee."""
-        return ADD_OR_REMOVE if self.private_count else self.query.adjacency
+        return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
 
 
 def read(path: Path) -> Specification:
@@ -240,7 +261,7 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
     for key in _NEEDED:
         if key not in table:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label", "target"):
+    for key in ("file", "account", "label", "target", "person"):
         value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
@@ -274,29 +295,34 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     if target:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
-    middle, half = box.middle, box.widths / 2
     mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
+        (RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=table.get("mechanism", RECOMMENDED)
     )
+    people = _people(table, names)
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
     private_count = adjacency == ADD_OR_REMOVE
-    if private_count and (kind not in _COUNTED or mechanism == CLIPPED):
+    if private_count and kind not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
-            "mechanisms of one part; take replace or zero_out"
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            "second_moments by the mechanism 'clipped'; take replace or zero_out"
         )
-    constant = mechanism != CLIPPED and (kind in WITH_CONSTANT or private_count)
-    domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
-    if "radius" in table:
-        middle = np.zeros(box.features)
-        half = np.full(box.features, checks.positive(radius=table["radius"]))
-        domain = Ball(np.sqrt(2) if constant else 1, domain.features)
-    elif kind == "second_moments":
-        middle, half = np.zeros(box.features), box.magnitudes
-        domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    query = QUERIES[kind](domain, table["records"], "zero_out" if private_count else adjacency)
+    public, intercept = table.get("public", False), table.get("intercept", True)
+    for name, value in (("public", public), ("intercept", intercept)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be true or false")
+    if mechanism == ADASSP and kind != "regression":
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
+            f"query {kind!r}"
+        )
+    query, middle, half = _query(
+        *(kind, mechanism, box, table["records"], adjacency),
+        per_person=people.most if people else None,
+        intercept=intercept,
+        radius=table.get("radius"),
+    )
     delta = table.get("delta", 0)
     epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
@@ -307,12 +333,8 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
         weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
         # The constant gets the mean weight of the columns.
-        weights[-1:-1] = [float(np.mean(weights))] if constant else []
+        weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
         importance = tuple(weights)
-    public, intercept = table.get("public", False), table.get("intercept", True)
-    for name, value in (("public", public), ("intercept", intercept)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be true or false")
     for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
         raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
@@ -322,10 +344,10 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
-    if mechanism == CLIPPED and importance is not None:
+    if mechanism in IN_PARTS and importance is not None:
         raise InputError(
-            "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
-            "directions; leave it out, or take another mechanism"
+            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
+            "in all directions; leave it out, or take another mechanism"
         )
     number = checks.count(number=table.get("number", len(names) if kind == "components" else 1))
     if number > len(names) or ("number" in table and kind != "components"):
@@ -353,12 +375,71 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
-        private_count=private_count,
+        people=people,
         alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
         intercept=intercept,
         label=table.get("label", ""),
         public=public,
     )
+
+
+def _query(
+    kind: str,
+    mechanism: str,
+    box: Box,
+    records: int,
+    adjacency: str,
+    *,
+    per_person: int | None,
+    intercept: bool,
+    radius: object,
+) -> tuple[Query, Array, Array]:
+    """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
+    constant = kind in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
+    if mechanism in IN_PARTS:
+        constant = mechanism == ADASSP and intercept
+    features = box.features + constant
+    domain: Box | Ball = Box.cube(features, -1.0, 1.0)
+    middle, half = box.middle, box.widths / 2
+    if radius is not None:
+        middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
+        domain = Ball(np.sqrt(2) if constant else 1, features)
+    elif kind == "second_moments" or (mechanism == ADASSP and not intercept):
+        middle, half = np.zeros(box.features), box.magnitudes
+        domain = about_zero(box)
+    relation = domain, records, adjacency
+    if mechanism == ADASSP:
+        return NormalEquations(*relation, features - 1, per_person=per_person), middle, half
+    return QUERIES[kind](*relation, per_person=per_person), middle, half
+
+
+def about_zero(box: Box) -> Box:
+    """Return the bounds of records of a box in units of its largest sizes."""
+    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
+
+
+def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
+    """Return whose records count, where the specification of the columns ``names`` says it."""
+    if "person" not in table and "per_person" not in table:
+        return None
+    for key in ("person", "per_person"):
+        if key not in table:
+            raise InputError(
+                f"{key} is missing; person names the column of people, and per_person how many "
+                "records of each count"
+            )
+    person, most = table["person"], checks.count(per_person=table["per_person"])
+    if person in names:
+        raise InputError(
+            f"person is {person!r}, which is among the bounds; a column that names people is not "
+            "released, so leave it out of them"
+        )
+    if "adjacency" not in table:
+        raise InputError(
+            "adjacency is missing beside person; add_or_remove hides who is in the file and with "
+            "how many records, replace and zero_out hide their values alone, so state one"
+        )
+    return People(person, most)
 
 
 def _fill(box: Box, names: list[str], missing: object) -> Array:

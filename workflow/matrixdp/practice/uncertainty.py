@@ -1,9 +1,9 @@
 """Intervals and standard errors from the noise alone, for answers from noisy second moments.
 
 An interval covers the answer that the same clipped records give without noise. It does not cover
-the effects of clipping, of a regression's ridge, or of sampling the records. All entries of an
-interval hold simultaneously. Intervals are post-processing: noise is simulated from its
-calibration, with a fixed seed.
+the effects of clipping, of a regression's ridge, of records of a person that do not count, or of
+sampling the records. All entries of an interval hold simultaneously. Intervals are post-processing:
+noise is simulated from its calibration, with a fixed seed.
 
 Take noisy moments S + N, a noisy mean b = a + n, and the covariance C = S - a a^T. The released
 covariance differs from C by N - b n^T - n b^T + n n^T. So bounds on N and n, which hold together
@@ -14,6 +14,7 @@ norm of the error (Weyl). A projection to positive semi-definite matrices takes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +22,10 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.equations import Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred
 from matrixdp.practice import answers
+from matrixdp.practice.answers import Output
 from matrixdp.practice.specification import Specification
 
 #: Probability of the intervals that files state.
@@ -36,7 +39,7 @@ KINDS = ("covariance", "components", "regression")
 #: private noise depends on them.
 _DRAWS, _FEW, _SEED = 2000, 100, 0
 #: Limits on draws x m^3 operations, and on the entries that are held in memory at once.
-_WORK, _ENTRIES = 4e9, 1 << 22
+_WORK, _ENTRIES = 4e9, 1 << 19
 
 
 class Noise:
@@ -141,26 +144,41 @@ class Noise:
         return np.concatenate(result)
 
 
-def standard_errors(
-    noise: Noise,
-    estimate: Centred,
-    noise_std: float,
-    middle: Array,
-    half: Array,
-    *,
-    penalty: float = 0.0,
-    intercept: bool = True,
-) -> Array:
+def standard_errors(noise: Noise, output: Output, estimate: Centred, noise_std: float) -> Array:
     """Return standard errors of coefficients and, last, of the intercept (m,), in records' units.
 
     The other arguments are those of :func:`matrixdp.practice.answers.line`.
     """
-    ridge = answers.ridge(noise_std, half, penalty)
-    errors = noise.coefficient_errors(estimate, ridge, None if intercept else -middle / half)
-    slopes = errors[:, :-1] * half[-1] / half[:-1]
-    offset = half[-1] * errors[:, -1] - slopes @ middle[:-1] * intercept
-    deviations: Array = np.sqrt(np.mean(np.column_stack([slopes, offset]) ** 2, axis=0))
+    origin = None if output.intercept else -output.middle / output.half
+    errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
+    moved = _in_units(output, errors[:, :-1], errors[:, -1])
+    deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
     return deviations
+
+
+def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = False) -> Array:
+    """Return standard errors of :func:`matrixdp.practice.answers.adaptive_line`, (m,).
+
+    They are to first order in the noise N of the moments and n of the products: inverse (n - N b)
+    for the solution b, about that of the same ridge without noise. The ridge has noise of its own,
+    which is independent of both.
+    """
+    inverse, solution = answers.solve(output, equations, weighted=weighted)
+    squares = solution**2
+    # N is symmetric, with independent entries of one variance on and above the diagonal.
+    spread = np.outer(solution, solution) + np.diag(squares.sum() - squares)
+    if output.intercept and not weighted:
+        spread[-1, -1] -= squares[-1]
+    spread = equations.moments_std**2 * spread + equations.products_std**2 * np.eye(len(solution))
+    units = inverse @ _in_units(output, *answers.split(output, np.eye(len(solution))))
+    deviations: Array = np.sqrt(np.maximum((units * (spread @ units)).sum(axis=0), 0))
+    return deviations
+
+
+def _in_units(output: Output, slopes: Array, shifts: Array) -> Array:
+    """Return errors (k, m) of coefficients and intercepts, in the records' own units."""
+    about = replace(output, middle=np.append(output.middle[:-1], 0.0))
+    return np.column_stack(about.in_units(slopes, shifts))
 
 
 def eigenvalues(values: Array, width: float) -> Array:
@@ -183,8 +201,8 @@ def details(
     kind, names, middle, half = spec.kind, spec.columns, spec.middle, spec.half
     mean = estimate.mean
     if kind == "regression":
-        errors = standard_errors(noise, estimate, noise_std, middle, half, **spec.line_options)
-        return {"standard_errors": _table([*names[:-1], "intercept"], errors)}
+        errors = standard_errors(noise, spec.output, estimate, noise_std)
+        return {"standard_errors": errors_table(names, errors)}
     if kind == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
@@ -210,7 +228,7 @@ def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
     Queries of ``KINDS`` have none here, as their intervals depend on the answer. Answers that are
     divided by a private number of records have none either.
     """
-    if spec.private_count:
+    if spec.query.private_count:
         return {}
     widths = release.interval(LEVEL)
     if spec.kind == "second_moments":
@@ -222,6 +240,11 @@ def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
 
 def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
     return dict(zip(names, values.tolist(), strict=True))
+
+
+def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
+    """Return the errors (m,) of a regression of the last column, as files state them."""
+    return _table([*names[:-1], "intercept"], errors)
 
 
 def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:

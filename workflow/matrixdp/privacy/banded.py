@@ -20,7 +20,6 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.privacy import gaussian
 
 
 def coefficients(bands: int) -> Array:
@@ -42,46 +41,4 @@ def inverse(bands: int, steps: int) -> Array:
 
 def step_deviation(bands: int, steps: int) -> float:
     """Return the standard deviation of a step's noise over that of Z, as root mean square."""
-    return _root_mean_square(inverse(bands, steps))
-
-
-def prefix_deviation(bands: int, steps: int) -> float:
-    """Return the standard deviation of prefix sums of the noise over that of Z, likewise."""
-    return _root_mean_square(np.cumsum(inverse(bands, steps)))
-
-
-def fixed_order_bands(steps: int, lots: int) -> int:
-    """Return the number of bands with the least noise on prefix sums, for lots in a fixed order.
-
-    The noise multiplier does not depend on the number of bands, which is at most ``lots``.
-    """
-    return min(_grid(lots), key=lambda bands: prefix_deviation(bands, steps))
-
-
-def sampled_bands(epsilon: float, delta: float, rate: float, steps: int) -> int:
-    """Return the number of bands with the least noise on prefix sums, for lots sampled in groups.
-
-    Group g of b is sampled at the steps t = g modulo b, at the rate b q. For this choice alone the
-    multiplier z is approximate. The central limit theorem gives it by
-    mu = b q sqrt(T / b) sqrt(e^(1 / z^2) - 1) (Bu, Dong, Long & Su, HDSR 2020), or the release
-    without sampling if that needs less. The choice uses public numbers alone, and the accounting
-    afterwards is exact.
-    """
-    mu = gaussian.mu(epsilon, delta)
-
-    def error(bands: int) -> float:
-        rounds = -(-steps // bands)
-        limit = np.log1p((mu / (bands * rate)) ** 2 / rounds) ** -0.5
-        return float(min(limit, np.sqrt(rounds) / mu)) * prefix_deviation(bands, steps)
-
-    return min(_grid(int(1 / rate)), key=error)
-
-
-def _grid(most: int) -> list[int]:
-    """Return the powers of 2 up to ``most``, and ``most``."""
-    return [*(2**k for k in range((most - 1).bit_length())), most]
-
-
-def _root_mean_square(column: Array) -> float:
-    """Return the root mean squared norm of a Toeplitz matrix' rows, from its first column."""
-    return float(np.sqrt(np.cumsum(column**2).mean()))
+    return float(np.sqrt(np.cumsum(inverse(bands, steps) ** 2).mean()))

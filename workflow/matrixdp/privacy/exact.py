@@ -28,28 +28,26 @@ _ROWS = 2**15
 _LONGEST = 1e150
 
 
-def value(query: Query, blocks: Iterable[ArrayLike], *, public_count: bool = True) -> Array:
+def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are first clipped to its public domain.
 
     Entries never cause an error. A missing one (NaN) counts as the middle of its bounds, in a ball
     as 0, and an infinite one is clipped.
 
     Args:
-        query: identity, mean or second moments.
+        query: identity, mean or second moments. Where the number of records is private, the value
+            is the sum over all records, divided by ``query.records``.
         blocks: the records in order, one per row (k, m).
-        public_count: whether their number must be ``query.records``. Otherwise it is private, and
-            the value is the sum over all records, divided by ``query.records``.
 
     Raises:
-        InputError: a block is not an array of numbers with m columns, or the public number of
-            records is wrong.
+        InputError: as :func:`clipped`.
     """
-    rows = _clipped(query, blocks, public_count)
+    rows = clipped(query, blocks)
     if isinstance(query, IdentityQuery):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
-    if power == 1 and public_count and isinstance(query.domain, Box):
+    if power == 1 and not query.private_count and isinstance(query.domain, Box):
         # With a private number of records, adding one changes the sum by its value, not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
     unit = size / _STEPS[power]
@@ -62,8 +60,13 @@ def value(query: Query, blocks: Iterable[ArrayLike], *, public_count: bool = Tru
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
-def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> Iterator[Array]:
-    """Yield the records in blocks of at most ``_ROWS``, within the domain."""
+def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+    """Yield the records in blocks of at most ``_ROWS``, within the domain.
+
+    Raises:
+        InputError: a block is not of numbers with m columns, or there are not ``records``, if their
+            number is public.
+    """
     count = 0
     for block in blocks:
         try:
@@ -81,7 +84,7 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> I
         count += len(rows)
         for start in range(0, len(rows), _ROWS):
             yield _within(query, rows[start : start + _ROWS])
-    if public_count and count != query.records:
+    if count != query.records and not query.private_count:
         raise InputError(
             f"the query was stated for {checks.plural(query.records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
+from scipy.optimize import brentq, elementwise
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
 from matrixdp import checks
@@ -176,9 +176,10 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
     for _ in range(_NEWTON):
         size = np.abs(v)
         left, right = (c + v) ** power, size**power
-        value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
-        # For p = 1 sides are too far apart either for every t or for no t.
+        # For p = 1 sides are too far apart either for every t or for no t; for p near 1 and a large
+        # epsilon the t at which they start may be 0 in float64.
         with np.errstate(divide="ignore", invalid="ignore"):
+            value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
             step = np.log(epsilon / value) * value / (slope * size)
             near = np.clip(v + (epsilon - value) / slope, -c / 2, -_SHORT * c)
             v = np.where(short, near, v * np.exp(np.fmin(step, _FAR)))
@@ -186,16 +187,19 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
 
 
 def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
-    goal = np.log(delta)
-
-    def excess(log_scale: Array, every: int = 1) -> Array:
+    def excess(
+        log_scale: Array, epsilon: Array, delta: Array, power: Array, every: int = 1
+    ) -> Array:
         actual, error = _delta(epsilon, log_scale, power, dimension, every)
-        return np.log(actual) - (goal - error)
+        return np.log(actual) - (np.log(delta) - error)
 
     # Start near the scale at the Gaussian's standard deviation.
     start = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
-    root = _root_by_secants(excess, start)
-    return np.exp(_root_by_brackets(excess, start) if root is None else root) * (1 + 1e-14)
+    arguments = epsilon, delta, power
+    root = _root_by_secants(lambda x, every: excess(x, *arguments, every), start)
+    if root is None:
+        root = _root_by_brackets(excess, start, arguments)
+    return np.exp(root) * (1 + 1e-14)
 
 
 def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Array | None:
@@ -218,36 +222,14 @@ def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Arra
     return None
 
 
-def _root_by_brackets(excess: Callable[[Array], Array], near: Array) -> Array:
-    """Return the roots of :func:`_root_by_secants` within ``CLOSE``, from any start."""
-    value, reach = excess(near), 0.15
-    far, value_far = near, value
-    while (same_sign := value_far * value > 0).any():
-        near, value = np.where(same_sign, far, near), np.where(same_sign, value_far, value)
-        far = np.where(same_sign, far + np.sign(value_far) * reach, far)
-        value_far, reach = excess(far), 2 * reach
-    positive = value > 0
-    low, high = np.where(positive, near, far), np.where(positive, far, near)
-    value_low, value_high = (
-        np.where(positive, value, value_far),
-        np.where(positive, value_far, value),
-    )
-    side = np.full(low.shape, np.nan)
-    while (high - low > CLOSE).any():
-        # False position by the Illinois rule: halve the value at an end that stays twice. Keep a
-        # distance from the ends, or the other end would never move.
-        middle = low + (high - low) * value_low / np.maximum(value_low - value_high, 1e-300)
-        middle = np.clip(middle, low + CLOSE / 2, high - CLOSE / 2)
-        value = excess(middle)
-        positive = value > 0
-        factor = np.where(positive == side, 0.5, 1.0)
-        value_high, value_low = (
-            np.where(positive, factor * value_high, value),
-            np.where(positive, value, factor * value_low),
-        )
-        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
-        side = positive.astype(float)
-    return high
+def _root_by_brackets(
+    excess: Callable[..., Array], near: Array, arguments: tuple[Array, ...]
+) -> Array:
+    """Return the roots of :func:`_root_by_secants` within ``CLOSE``, rounded up, from any start."""
+    reach = {"xatol": CLOSE, "xrtol": 0, "fatol": 0, "frtol": 0}
+    ends = elementwise.bracket_root(excess, near - 0.15, near + 0.15, args=arguments).bracket
+    solution = elementwise.find_root(excess, ends, args=arguments, tolerances=reach)
+    return np.asarray(solution.bracket[1])
 
 
 def _positive(**argument: ArrayLike) -> Array:

@@ -28,10 +28,8 @@ or underflows. Relative errors stay below 1e-9 for up to 1e5 rows and deltas dow
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, log1p, logsumexp
 
 from matrixdp import checks
@@ -51,29 +49,6 @@ LOWEST, HIGHEST = -80.0, 13.0
 
 #: Share of delta that solvers give up, so that rounding ends on the private side.
 SLACK = 2e-10
-
-
-def delta(
-    epsilon: ArrayLike, leverage: ArrayLike, rows: ArrayLike, adjacency: str = "replace"
-) -> Any:
-    """Return the smallest delta for which a Gaussian sketch is (epsilon, delta)-DP, elementwise.
-
-    It is the exact worst case over all data sets for ``rows`` published combinations. The
-    regularised leverage of a record is at most ``leverage``, strictly between 0 and 1. For
-    ``replace`` the worst case needs two orthogonal records of full norm; delta is an upper bound
-    where the domain has none.
-    """
-    checks.choice(ADJACENCIES, adjacency=adjacency)
-
-    def whole(x: Array) -> gaussian.Mask:
-        return (x >= 1) & (x < np.inf) & (x == np.floor(x))
-
-    return gaussian.elementwise(
-        lambda epsilon, leverage, rows: np.exp(_log_delta(epsilon, leverage, rows, adjacency)),
-        epsilon=gaussian.at_least_0(epsilon=epsilon),
-        leverage=gaussian.inside_unit(leverage=leverage),
-        rows=gaussian.numbers(whole, "a whole number of at least 1", rows=rows),
-    )
 
 
 def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace") -> float:
@@ -121,19 +96,23 @@ def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace"
 
 def _excess(epsilon: float, share: float, rows: int, adjacency: str, delta: float) -> float:
     """Return ln(actual delta / allowed delta), clipped to be finite for the root finder."""
-    log_delta = _log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
-    return max(float(log_delta), -1e4) - float(np.log(delta))
+    actual = log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
+    return max(float(actual), -1e4) - float(np.log(delta))
 
 
-def _log_delta(epsilon: Array, share: Array, rows: Array, adjacency: str) -> Array:
-    """Return ln delta for arrays of one shape."""
+def log_delta(epsilon: Array, share: Array, rows: Array, adjacency: str) -> Array:
+    """Return ln delta of a Gaussian sketch at epsilon, for arrays of one shape.
+
+    It is the exact worst case over all data sets for ``rows`` published combinations, where the
+    regularised leverage of a record is at most ``share``. For ``replace`` the worst case needs two
+    orthogonal records of full norm; delta is an upper bound where the domain has none.
+    """
     if adjacency == "replace":
-        log_delta = _log_delta_replace(epsilon, share, rows)
+        worst = _log_delta_replace(epsilon, share, rows)
     else:
-        log_delta = np.maximum(
-            _log_delta_add(epsilon, share, rows), _log_delta_remove(epsilon, share, rows)
-        )
-    return np.minimum(log_delta, 0.0)
+        directions = _log_delta_add, _log_delta_remove
+        worst = np.maximum(*(curve(epsilon, share, rows) for curve in directions))
+    return np.minimum(worst, 0.0)
 
 
 def _log_delta_add(epsilon: Array, share: Array, rows: Array) -> Array:

@@ -36,9 +36,9 @@ COLUMNS = [
 ]
 
 #: Kinds of comparisons: two rows of a table; a publicly fixed value of a parameter against
-#: baselines; a direction against direction a; a variant against the base variant; the price of
-#: privacy of a mechanism (see :func:`_prices`).
-PAIR, FIXED, DIRECTION, VARIANT, PRICE = ("row", "fixed", "direction", "variant", "price")
+#: baselines; a direction against direction a; the price of privacy of a mechanism (see
+#: :func:`_prices`).
+PAIR, FIXED, DIRECTION, PRICE = ("row", "fixed", "direction", "price")
 
 #: Verdicts on a row against another one.
 BETTER, WORSE, EVEN = "better", "worse", "even"
@@ -100,7 +100,7 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     - at each epsilon all rows against the same baseline;
     - at each epsilon all pairs of mechanisms;
     - all pairs of baselines;
-    - all directions, or all values of a parameter, of the same mechanism.
+    - all directions of the same mechanism.
     """
     baseline = compared["against"].where(compared["against"].isin(catalogue.REFERENCES), "")
     pair = compared["kind"].isin([PAIR, FIXED])
@@ -202,6 +202,14 @@ def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return rows[[*ROW, "verdict"]]
 
 
+def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Series:
+    """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
+    epsilon = pd.to_numeric(rows["epsilon"], errors="coerce").astype(float)
+    keys = rows[ROW].assign(epsilon=epsilon)
+    outcomes = keys.merge(against(compared, baseline), how="left", on=ROW)["verdict"]
+    return outcomes.fillna("").set_axis(rows.index)
+
+
 def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
     """Return the pairs of mechanisms whose i.i.d. Gaussian noise has the same size at all epsilons.
 
@@ -262,28 +270,21 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
     private = rows[~free & summary.in_first_direction(results)]
     if len(private):
-        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private, "variant"))
+        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private))
         fixed = private[is_base & ~private.index.isin(rows.index[visible])]
         both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
-    for kind, some, keys in (
-        (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
-        (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),
-    ):
-        if (private := rows[~free & some]).empty:
-            continue
-        is_base = private[kind].eq(_bases(private, kind)) & private[kind].ne("")
-        both = private[~is_base].merge(private[is_base], on=keys, suffixes=("", "_base"))
-        names = [name for name in ROW if name not in keys]
-        against = both.assign(**{name: both[f"{name}_base"] for name in names})
-        yield kind, both.assign(epsilon_shown=both["epsilon"]), against
+    directed = rows[~free & results["chosen"] & rows["direction"].ne("")]
+    is_a = directed["direction"].eq("a")
+    keys = ["mechanism", "epsilon"]
+    both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))
+    against = both.assign(direction=both["direction_a"], variant=both["variant_a"])
+    yield DIRECTION, both.assign(epsilon_shown=both["epsilon"]), against
 
 
-def _bases(rows: pd.DataFrame, column: str) -> pd.Series:
-    """Return the base direction or variant of each row; empty for none."""
-    if column == "direction":
-        return rows["direction"].where(rows["direction"].eq(""), "a")
+def _bases(rows: pd.DataFrame) -> pd.Series:
+    """Return the base variant of each row; empty for none."""
     parts = rows["variant"].str.partition("=")
     bases = {
         key: f"{key[1]}={base(key[1], values)}"

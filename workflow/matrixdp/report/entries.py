@@ -58,9 +58,7 @@ class Entry:
     caption: str | Callable[[pd.DataFrame], str]
     finding: Callable[[pd.DataFrame], str] | None = None
 
-    def collect(
-        self, results: str | os.PathLike, reading: str = "default"
-    ) -> tuple[pd.DataFrame, str]:
+    def collect(self, results: str | os.PathLike) -> tuple[pd.DataFrame, str]:
         """Return the frame, and the status of its data (``computed`` without a data set).
 
         A frame without rows becomes one with the column ``note``, whose entry says what is missing.
@@ -68,13 +66,13 @@ class Entry:
         Raises:
             InputError: an input is damaged.
         """
-        if absent := inputs.missing(self.inputs, results, reading):
+        if absent := inputs.missing(self.inputs, results):
             return _nothing(f"{absent[0]} has not been made yet"), COMPUTED
-        left_out = inputs.missing(self.optional, results, reading)
+        left_out = inputs.missing(self.optional, results)
         names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
         if not names:
             return _nothing("none of its inputs has been made yet"), COMPUTED
-        tables = {name: inputs.read(name, results, reading) for name in names}
+        tables = {name: inputs.read(name, results) for name in names}
         with self.complete():
             frame = self.data(tables)
         status = _status(tables)

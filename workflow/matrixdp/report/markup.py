@@ -55,7 +55,6 @@ class Grid:
         header: one name per column.
         groups: rows with one cell per column, each group after a rule and under its title (empty
             for none).
-        columns: LaTeX column specification; empty for one that fits the cells.
         name: "Table 3", its topic; also the LaTeX label, in small letters without the space.
         headline: what one finds in it; or empty.
         caption: plain sentences.
@@ -64,7 +63,6 @@ class Grid:
 
     header: Row = ()
     groups: Sequence[tuple[str, Sequence[Row]]] = ()
-    columns: str = ""
     name: str = ""
     headline: str = ""
     caption: str = ""
@@ -75,7 +73,6 @@ def grid(
     table: pd.DataFrame,
     by: str | pd.Series,
     cells: Cells | Callable[[Any], Mapping[str, str]],
-    columns: str = "",
     *,
     title: Callable[[str], str] = lambda group: catalogue.experiment(group).title,
     each: Sequence[str] = (),
@@ -86,7 +83,6 @@ def grid(
         by: column that defines the groups, or one value per row.
         cells: what is shown of a row, or a function from the row, as a dictionary, to its cells by
             header.
-        columns: LaTeX column specification; by default one that fits the cells.
         title: from what tells a group apart to its title; by default that of an experiment.
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
@@ -95,7 +91,7 @@ def grid(
     for key, rows in table.groupby(by, sort=False):
         alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
         groups[title(str(key))] = [row_cells(row) for row in alike or rows.to_dict("records")]
-    return grouped(groups, columns=columns)
+    return grouped(groups)
 
 
 def _row(cells: Cells, row: Any) -> dict[str, str]:
@@ -158,7 +154,7 @@ def latex(grid: Grid) -> str:
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
         rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
-        rf"\begin{{tabular}}{{{grid.columns or _specification(grid)}}}",
+        rf"\begin{{tabular}}{{{_specification(grid)}}}",
     ]
     last = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join([*first, r"\toprule", _latex_row(grid.header), *lines, *last])

@@ -17,7 +17,6 @@ because training amplifies the rounding differences between processors.
 from __future__ import annotations
 
 import csv
-import filecmp
 import math
 import os
 import shutil
@@ -26,12 +25,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.special import stdtrit
 
-from matrixdp import files, places
+from matrixdp import files
 from matrixdp.checks import InputError
-from matrixdp.report import entries, inputs, statistics, summary
+from matrixdp.report import entries, statistics, summary
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -41,7 +39,7 @@ KEPT = (
 #: Data sets and trials are not kept; their provenance and summaries are.
 _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
-#: Folder in the reference: the numbers of a quick run, where they differ from the full run's.
+#: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
 KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg")
@@ -135,9 +133,7 @@ def verify(
     ]
     if not twins:
         files_text = "no kept run has all its rows, so that no other file was compared"
-    elif not (expected := _following(results, twins[0], Path(reference_folder))):
-        files_text = f"{twins[0]} keeps no other file, so that none was compared"
-    elif wrong := differences(results, expected):
+    elif wrong := differences(results, expected := _following(twins[0])):
         raise InputError(
             f"all rows are those of {twins[0]}, but {len(wrong)} of {len(expected)} files that "
             f"follow from them are not (`make reference` keeps what is meant): {'; '.join(wrong)}"
@@ -178,21 +174,10 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
     return sentences
 
 
-def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of the kept run ``twin``, by name.
-
-    A kept quick run lacks files that equal the full run's; these are expected if the run has them.
-    """
-
-    def files_of(folder: Path) -> dict[str, Path]:
-        paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
-        return {p.relative_to(folder).as_posix(): p for p in paths if p.stem != MEASURED}
-
-    of_twin = files_of(twin)
-    if all(name.startswith("summary/") for name in of_twin):
-        return {}
-    shared = {name: p for name, p in files_of(full).items() if Path(results, name).is_file()}
-    return shared | of_twin
+def _following(folder: Path) -> dict[str, Path]:
+    """Return the kept files that follow from the rows of a kept run, by name."""
+    paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
+    return {path.relative_to(folder).as_posix(): path for path in paths if path.stem != MEASURED}
 
 
 def _cells(path: Path) -> list[list[str]]:
@@ -242,17 +227,8 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
             shutil.rmtree(old)
         if new.is_dir():
             shutil.copytree(new, old, ignore=_NO_NUMBERS if quick else _LEFT_OUT)
-        elif name == places.SETTINGS and new.is_file():
-            # The folder of a user's data sets is private.
-            settings = inputs.read("settings", source)
-            settings["data"] = {**settings.get("data", {}), "mirror": ""}
-            files.write_text(old, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         elif new.is_file():
             shutil.copyfile(new, old)
-    for path in [] if quick else (target / QUICK).glob("figures/data/*.csv"):
-        full = target / path.relative_to(target / QUICK)
-        if full.is_file() and filecmp.cmp(path, full, shallow=False):
-            path.unlink()
 
 
 def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import bdtr, stdtr, stdtrit
 
 from matrixdp.checks import Array
 
@@ -96,45 +95,30 @@ def exceeds(actual: Any, nominal: Any) -> Any:
     return actual > nominal * (1 + 1e-6)
 
 
-def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
-    """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
-
-    The curve has ``epsilon`` (numbers), ``mean`` (in the unit of the target) and ``noise_std``. An
-    isotonic fit makes the error fall with epsilon. The result is interpolated in the logarithms of
-    all three. It is NaN where the fit does not reach the target, or the noise has no size.
-    """
-    from scipy.optimize import isotonic_regression
-
-    nothing = float("nan"), float("nan")
-    curve = curve[curve["mean"] > 0].sort_values("epsilon")
-    if len(curve) < 2 or target <= 0:
-        return nothing
-    fit = isotonic_regression(curve["mean"].to_numpy(), increasing=False).x
-    if not fit[-1] <= target <= fit[0]:
-        return nothing
-    grid = np.log(curve["epsilon"].to_numpy())
-    where = np.interp(-np.log(target), -np.log(fit), grid)
-    noise = np.interp(where, grid, np.log(curve["noise_std"].to_numpy()))
-    return float(np.exp(where)), float(np.exp(noise))
-
-
-def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
+def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
     The loss is 0 without privacy and 1 for the baseline. It belongs to at least one epsilon, in any
     order. The result is interpolated in the logarithm of epsilon. It is 0 if the loss is small
     enough at every epsilon, and infinite if it is too large at the largest.
+
+    Args:
+        epsilon: shape (k,).
+        loss: shape (k,), or (k, curves) for a price of each curve.
     """
-    order = np.argsort(epsilon)
+    order = np.argsort(np.asarray(epsilon))
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
-    above = np.flatnonzero(y > share)
-    if not len(above):
-        return 0.0
-    last = above[-1]
-    if last == len(x) - 1:
-        return np.inf
-    part = (y[last] - share) / (y[last] - y[last + 1])
-    return float(np.exp(np.log(x[last]) + part * np.log(x[last + 1] / x[last])))
+    curves = y.reshape(len(x), -1)
+    above = curves > share
+    last = len(x) - 1 - above[::-1].argmax(axis=0)
+    left, right = np.maximum(np.minimum(last, len(x) - 2), 0), np.minimum(last + 1, len(x) - 1)
+    each = np.arange(curves.shape[1])
+    # A curve that never crosses the share has no part; it is replaced below.
+    with np.errstate(all="ignore"):
+        part = (curves[left, each] - share) / (curves[left, each] - curves[right, each])
+        result = np.exp(np.log(x[left]) + part * np.log(x[right] / x[left]))
+    result = np.where(above[-1], np.inf, np.where(above.any(axis=0), result, 0.0))
+    return result if y.ndim > 1 else float(result[0])
 
 
 def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]:
@@ -149,7 +133,7 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     counts = np.random.default_rng(0).multinomial(trials, share, size=RESAMPLES)
     free, baseline, *means = values @ counts.T / trials
     losses = (np.stack(means) - free) / (baseline - free)
-    prices = np.sort([price(epsilon, loss) for loss in losses.T])
+    prices = np.sort(price(epsilon, losses))
     # Prices beyond the grid are infinite: do not interpolate quantiles.
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
     low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
@@ -243,16 +227,14 @@ def median_of(values: ArrayLike) -> Median:
     Both are exact for every continuous distribution. With at most 5 trials the interval is
     infinite.
     """
-    from scipy.stats import binom, binomtest
-
     trials = np.sort(np.asarray(values, dtype=float))
     trials = trials[np.isfinite(trials)]
     n = len(trials)
     # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
-    k = int(binom.ppf(LEVEL / 2, n, 0.5))
+    k = int(np.searchsorted(bdtr(np.arange(n + 1), n, 0.5), LEVEL / 2))
     low, high = (trials[k - 1], trials[n - k]) if k else (-np.inf, np.inf)
     positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
-    p = binomtest(positive, signs).pvalue if signs else 1.0
+    p = min(1.0, 2 * bdtr(min(positive, signs - positive), signs, 0.5))
     return Median(float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST))
 
 
@@ -314,7 +296,7 @@ class Joint(NamedTuple):
         return min(self.p_for, self.p_against)
 
 
-def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
+def combine(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
     "All hold" has the largest of the parts' p-values. It is refuted if one part is, by the smallest

@@ -53,12 +53,12 @@ DIRECTIONS = ("a", "dp_svd", "")
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
-    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Where these are
-    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), so are ``median`` and its 95 %
-    interval. ``select_mean`` is over the select trials. ``chosen`` marks the variant with the
-    smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant.
-    A row without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control``
-    are ignored.
+    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
+    (:func:`matrixdp.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
+    ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
+    ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant. A row
+    without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control`` are
+    ignored.
 
     Args:
         trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
@@ -117,7 +117,7 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
     if len(trial_files) != len(digests):
         raise InputError(f"settings has {len(digests)} digests for {len(trial_files)} files")
     for path, digest in zip(trial_files, digests, strict=True):
-        if {*_read_csv(path, {"settings": str}, "trial")["settings"]} != {digest}:
+        if {*_read_csv(path, {"settings": str}, "trial")["settings"].unique()} != {digest}:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
@@ -156,7 +156,7 @@ def read_trials(path: str | os.PathLike) -> pd.DataFrame:
             f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
             f"{bad['epsilon']}; every trial must end in a finite number"
         )
-    for phase in sorted({*trials["phase"]} - {*PHASES}):
+    for phase in sorted({*trials["phase"].unique()} - {*PHASES}):
         raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
     return rows
 

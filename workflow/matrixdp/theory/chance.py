@@ -7,9 +7,9 @@ from scipy.special import ndtr
 
 from matrixdp.experiments.schemes.features import SCHEMES, Features
 from matrixdp.theory.exact_imgm import BATCH, RECORDS
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 #: IMDB of the paper's Type II: features of a record, two claimed epsilons, and delta.
 FEATURES, EPSILONS, DELTA = 150, (10.0, 1.0), 1e-5

@@ -62,7 +62,7 @@ class Check:
         return [*self.statement(stream, **changes)]
 
 
-def register() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
+def registry() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
     """Return an empty registry of checks, and a decorator that adds a statement to it.
 
     The decorator's arguments are the check's name, its ``altered`` if any, and keyword arguments of

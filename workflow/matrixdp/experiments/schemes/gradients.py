@@ -5,9 +5,9 @@ parameters, and releases the sum with Gaussian noise. Neighbours differ by one r
 removed, so that the sum changes by at most the clipping norm. Schemes differ only in the noise.
 Each reports the tight epsilon of its noise, from the privacy loss distribution.
 
-Two schemes also arrange the lots, for noise that is correlated over the steps
-(:mod:`matrixdp.privacy.banded`). One takes them in a fixed order, where neighbours differ by one
-record whose gradients are all zero. The other takes Poisson samples of groups in turn.
+One scheme also arranges the lots, for noise that is correlated over the steps
+(:mod:`matrixdp.privacy.banded`). It takes them in a fixed order, where neighbours differ by one
+record whose gradients are all zero.
 """
 
 from __future__ import annotations
@@ -51,21 +51,18 @@ class Gradients(Plan):
         shapes: shape (m, n) of every parameter, by name.
         batch: records of a batch, for schemes that add noise to every batch of a lot; None for the
             entire lot.
-        bands: number of steps over which noise is correlated. Poisson lots then come from as many
-            groups in turn, and every record joins one group at random.
         fixed_order: whether every record is in the same lot of each epoch, in place of Poisson
             lots.
 
     Raises:
         InputError: an argument is out of range, the lot is larger than the data or smaller than
-            a batch, there are no parameters, or a record can take part twice within the bands.
+            a batch, or there are no parameters.
     """
 
     epochs: int
     clip: float
     shapes: Mapping[str, tuple[int, int]]
     batch: int | None = None
-    bands: int = 1
     fixed_order: bool = False
 
     def __post_init__(self) -> None:
@@ -77,12 +74,6 @@ class Gradients(Plan):
         if self.batch is not None and checks.count(batch=self.batch) > self.lot:
             raise checks.InputError(
                 f"batch is {self.batch}; it must be at most the lot, {self.lot}"
-            )
-        most = self.lots if self.fixed_order else int(1 / self.rate)
-        if checks.count(bands=self.bands) > most:
-            raise checks.InputError(
-                f"bands is {self.bands}; a record takes part every {most} steps and must not do so "
-                "twice within the bands"
             )
 
     @property
@@ -101,11 +92,20 @@ class Gradients(Plan):
         return self.records / self.lots if self.fixed_order else float(self.lot)
 
     @property
+    def bands(self) -> int:
+        """Number of steps over which noise is correlated: an epoch in fixed order, otherwise one.
+
+        A record takes part once in these steps. Of all numbers up to this one, it has the least
+        noise on prefix sums from two epochs on, and within a hundredth of that in one epoch.
+        """
+        return self.lots if self.fixed_order else 1
+
+    @property
     def participations(self) -> dict[str, Any]:
         """Arguments of accountants: a record takes part in ``steps``, each at the ``rate``."""
         if self.fixed_order:
             return {"rate": 1.0, "steps": self.epochs}
-        return {"rate": self.bands * self.rate, "steps": -(-self.steps // self.bands)}
+        return {"rate": self.rate, "steps": self.steps}
 
     @property
     def stretch(self) -> float:
@@ -170,12 +170,7 @@ def _accounted(
 
 
 def _in_turn(plan: Gradients, epsilon: float, delta: float) -> Gradients:
-    turns = replace(plan, fixed_order=True)
-    return replace(turns, bands=banded.fixed_order_bands(turns.steps, turns.lots))
-
-
-def _in_groups(plan: Gradients, epsilon: float, delta: float) -> Gradients:
-    return replace(plan, bands=banded.sampled_bands(epsilon, delta, plan.rate, plan.steps))
+    return replace(plan, fixed_order=True)
 
 
 def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float = 1.0) -> Deviations:
@@ -267,7 +262,6 @@ SCHEMES = {
     "moments_accountant": Scheme(partial(_accounted, accountant=accountants.rdp_epsilon)),
     "pld_gaussian": Scheme(_pld),
     "banded": Scheme(_pld, _in_turn),
-    "banded_sampled": Scheme(_pld, _in_groups),
     "gaussian_code": Scheme(_moments_code),
     "mvg_code": Scheme(_mvg_code),
     "imgm_code": Scheme(_imgm_code),

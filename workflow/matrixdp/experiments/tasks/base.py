@@ -17,7 +17,7 @@ from matrixdp.trials import CLIPPED, NONPRIVATE
 Streams = Sequence[np.random.Generator]
 
 #: Cache of intermediate results that several instances share, by the options that decide them.
-Shared = dict[tuple, Array]
+Shared = dict[tuple, Any]
 
 
 class NoBaseline(Exception):

@@ -10,27 +10,20 @@ BLOCK = 64
 
 
 def poisson(
-    stream: np.random.Generator, examples: int, rate: float, steps: int, groups: int = 1
+    stream: np.random.Generator, examples: int, rate: float, steps: int
 ) -> tuple[NDArray, NDArray]:
     """Return Poisson lots, which every example joins independently at a ``rate``.
-
-    With more than one of ``groups``, every example belongs to a random one. Step t then draws only
-    from group t modulo ``groups``, at ``groups`` times the rate.
 
     Returns:
         Indices of examples, shape (steps, capacity), and sizes of lots, shape (steps,). The first
         ``sizes[t]`` indices of row t are distinct, and the rest is padding. The capacity is that of
         the largest lot, rounded up to a multiple of ``BLOCK``.
     """
-    owner = stream.integers(groups, size=examples) if groups > 1 else np.zeros(examples, int)
-    members = [np.flatnonzero(owner == group) for group in range(groups)]
-    turns = np.arange(steps) % groups
-    counts = np.array([len(group) for group in members])[turns]
-    sizes = stream.binomial(counts, min(groups * rate, 1.0))
+    sizes = stream.binomial(examples, rate, steps)
     lots = _blank(sizes)
-    for lot, size, turn in zip(lots, sizes, turns, strict=True):
+    for lot, size in zip(lots, sizes, strict=True):
         # Conditional on its size, a Poisson lot is a uniform subset.
-        lot[:size] = stream.choice(members[turn], size, replace=False, shuffle=False)
+        lot[:size] = stream.choice(examples, size, replace=False, shuffle=False)
     return lots, sizes.astype(np.int32)
 
 

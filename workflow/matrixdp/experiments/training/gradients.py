@@ -131,11 +131,11 @@ class PrivateGradients(Training):
 
             # Cached: all schemes with the same arrangement of lots get the same examples.
             @functools.cache
-            def draw_lots(bands: int, fixed_order: bool) -> tuple[NDArray, NDArray]:
+            def draw_lots(fixed_order: bool) -> tuple[NDArray, NDArray]:
                 lot_stream = copy.deepcopy(stream)
                 if fixed_order:
                     return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
-                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps, bands)
+                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
                 arrangement: Gradients = noise.plan if noise else plan
@@ -146,7 +146,7 @@ class PrivateGradients(Training):
                 }
                 bands = banded.coefficients(arrangement.bands).astype(np.float32)
                 arguments = (
-                    *draw_lots(arrangement.bands, arrangement.fixed_order),
+                    *draw_lots(arrangement.fixed_order),
                     clip,
                     arrangement.expected,
                     deviations,

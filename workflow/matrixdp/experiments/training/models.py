@@ -53,12 +53,12 @@ class Model(abc.ABC):
         return draw_weights(self.shapes, stream)
 
     @abc.abstractmethod
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the cross-entropy of the training examples with the indices ``lot``."""
-
-    @abc.abstractmethod
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
-        """Return norms and a weighted sum of the per-example gradients of ``losses``.
+        """Return norms and a weighted sum of the gradients of single examples' cross-entropy.
+
+        Args:
+            params: parameters.
+            lot: indices of training examples, shape (k,).
 
         Returns:
             The joint l2 norm over all parameters of each example's gradient, shape (k,), and a
@@ -203,16 +203,10 @@ class Layered(Model):
         """Return the weights and the bias of every layer."""
         return shapes(self.layers)
 
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the cross-entropy of single examples (see :class:`Model`)."""
-        return cross_entropy(self._outputs(params, self.inputs[lot]), self.labels[lot])
-
     def logits(self, params: Params) -> Array:
         """Return the outputs for the test examples."""
-        return self._outputs(params, self.test_inputs)
-
-    def _outputs(self, params: Params, inputs: Array) -> Array:
-        return forward(self.layers, self.activation, params, self.read(inputs))[0][:, 0]
+        inputs = self.read(self.test_inputs)
+        return forward(self.layers, self.activation, params, inputs)[0][:, 0]
 
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return norms and weighted sums of single gradients (see :class:`Model`)."""
@@ -382,11 +376,6 @@ class GraphNetwork(Model):
             "hidden": (self.aggregated.shape[1], GRAPH_UNITS),
             "output": (GRAPH_UNITS, self.classes),
         }
-
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the loss terms of training nodes (see :class:`Model`)."""
-        hidden = jax.nn.relu(self.aggregated @ params["hidden"])
-        return cross_entropy(self.rows[lot] @ hidden @ params["output"], self.labels[lot])
 
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return norms and weighted sums of single gradients (see :class:`Model`)."""
