@@ -22,7 +22,7 @@ from matrixdp import cli, config, parts
 from matrixdp.audit import known_bugs
 from matrixdp.data import store
 from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.trials import CONTROL
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
@@ -83,18 +83,18 @@ def ran(request, tmp_path_factory):
     }  # fmt: skip
     chosen = config.resolve(chosen)
     store.prepare("liver", out=results / "data" / "liver", source="simulated", seed=3)
-    sample, drawn = Release.sample, []
+    simulate, drawn = CalibratedMechanism.simulate, []
 
     def noted(release, value, streams, out=None):
         value = np.array(value)
-        released = sample(release, value, streams, out)
+        released = simulate(release, value, streams, out)
         if value.any():  # not of records of zeros
             drawn.append((release, value, released.copy()))
         return released
 
     folder = results / "trials"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Release, "sample", noted)
+        patch.setattr(CalibratedMechanism, "simulate", noted)
         for name in MECHANISMS:
             run_trials(results, chosen, name, folder)
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]
