@@ -17,10 +17,10 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup article
 
 all: setup ## compute every table, figure and the report
-	@$(call run,$(ARGS))
+	@$(alone); exec $(BIN)/snakemake $(ARGS)
 
 quick: setup ## the same with few trials: minutes, to see that everything works
-	@$(call run,$(ARGS) --configfile config.yaml workflow/config/quick.yaml)
+	@$(alone); exec $(BIN)/snakemake $(ARGS) --configfile config.yaml workflow/config/quick.yaml
 
 page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m matrixdp report $(ARGS)
@@ -36,20 +36,21 @@ verify: all ## run, then compare with the kept results of a full run on the orig
 
 reference: quick ## run quickly and in full, and keep the results in results/reference
 	@$(BIN)/python -m matrixdp keep --quick
-	@$(call run,$(ARGS))
+	@$(alone); exec $(BIN)/snakemake $(ARGS)
 	@$(BIN)/python -m matrixdp keep
 
 figures: setup ## draw the kept results' figures again and compare them, byte for byte
 	@$(BIN)/python -m matrixdp figure $(ARGS)
 
 test: setup ## run the tests
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 faults: setup ## inject many faults: downloads, configurations, kills (a quarter of an hour)
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --long \
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --long \
 	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py \
 	    tests/audit/test_composed_parts.py tests/audit/test_request_searches.py \
-	    tests/practice/test_private_count.py $(ARGS)
+	    tests/practice/test_private_count.py tests/practice/test_people.py \
+	    tests/workflow/test_my_matrix.py $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
@@ -110,16 +111,4 @@ if command -v flock >/dev/null && [ -d /proc/self ]; then \
     done; \
     rm -rf .snakemake/locks; \
 fi
-endef
-
-# A run. Where an earlier one took simulated data, the originals are tried again first. At its
-# default of one second, Snakemake's search for new jobs took a third of a core in a full run.
-define run
-$(alone); \
-case " $$ARGS" in *" -n"*|*" --dry"*) ;; *) \
-    if grep -qs '"status": "simulated"' results/data/*/provenance.json; then \
-        $(BIN)/python -m matrixdp refresh || exit; \
-    fi;; \
-esac; \
-exec $(BIN)/snakemake --max-jobs-per-timespan 1000/10s $(1)
 endef

@@ -27,9 +27,7 @@ rule all:
     default_target: True
     input:
         results_files(),
-        tables("*"),
-        "<results>/report.html",
-        "<results>/ro-crate-metadata.json",
+        [] if OTHER_READING else ["<results>/report.html", "<results>/ro-crate-metadata.json"],
     message:
         "Everything"
 

@@ -1,79 +1,126 @@
-"""The same private answers from this package, diffprivlib and OpenDP: noise, time, guarantee.
+"""The same private answers from this package, diffprivlib and OpenDP: errors, time, promises.
 
-Run it as ``python benchmarks/practice_peers.py [matrix.npy]`` where all three are installed (tried
-with diffprivlib 0.6.6, OpenDP 0.16.0, randomgen 2.5, scikit-learn 1.7.2); elsewhere it says so. The
-matrix has one record per column, within [-1, 1], as ``results/data/ctg/matrix.npy``; without one it
-is simulated.
+``python benchmarks/practice_peers.py`` writes benchmarks/peers_errors.csv and peers_promises.csv,
+and from these the tables of docs/peers.md. It needs an environment that has the three packages and
+scikit-learn; elsewhere it says so. All packages get the same records, scaled to [-1, 1] by the same
+public bounds, and promise a pure epsilon where one record is replaced.
 
-Noise is a root mean square over half of the range of what is released. What is said of a guarantee
-is computed here from the installed code: by its own accounting, or by a call that should be noisy.
+What is said of a promise is computed from the installed code: by its own accounting, by a call, or
+by the black-box audit of this package (:mod:`matrixdp.audit.blackbox`).
 """
 
 from __future__ import annotations
 
+import csv
+import importlib.metadata
 import importlib.util
-import inspect
 import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 import matrixdp as mdp
+from matrixdp.audit import blackbox
 
-EPSILON, DELTA = 1.0, 1e-6
-#: Seconds after which an answer is no longer waited for.
-PATIENCE = 60
-PEERS = ("diffprivlib", "opendp", "randomgen", "sklearn")
-#: From a matrix (n, m), one record per row, to an answer; the last column is what others predict.
+ROOT = Path(__file__).resolve().parents[1]
+EPSILON = 1.0
+#: Answers to each question, and the seconds that they may take together.
+ANSWERS, PATIENCE = 25, 120
+OURS, IBM, OPEN = PACKAGES = ("matrixdp", "diffprivlib", "opendp")
+NEEDED = (*PACKAGES, "sklearn", "randomgen")
+ERRORS, PROMISES = (ROOT / f"benchmarks/peers_{name}.csv" for name in ("errors", "promises"))
+PAGE = ROOT / "docs/peers.md"
+MISSING = "none"
+
+#: Columns of the files of scikit-learn that are used, and their public bounds; the last column is
+#: what the others predict.
+FILES: dict[str, dict[str, tuple[float, float]]] = {
+    "diabetes": {
+        "age": (18, 90),
+        "s6": (50, 150),
+        "bp": (60, 140),
+        "bmi": (15, 45),
+        "target": (0, 400),
+    },
+    "wine": {
+        "alcohol": (10, 16),
+        "malic_acid": (0, 6),
+        "color_intensity": (0, 15),
+        "hue": (0, 2),
+        "proline": (0, 2000),
+    },
+    "breast_cancer": {
+        "mean radius": (5, 30),
+        "mean texture": (5, 45),
+        "mean smoothness": (0, 0.2),
+        "mean compactness": (0, 0.4),
+        "mean concavity": (0, 0.5),
+    },
+}
+#: Records and columns of a larger file, which is simulated.
+SIMULATED = 20_000, 5
+
+
+def files() -> Iterator[tuple[str, np.ndarray]]:
+    """Yield names and records (n, m) in half ranges about the middle of their bounds."""
+    from sklearn import datasets
+
+    for name, columns in FILES.items():
+        options = {"scaled": False} if name == "diabetes" else {}
+        frame = getattr(datasets, f"load_{name}")(as_frame=True, **options).frame
+        lower, upper = np.array([*columns.values()], dtype=float).T
+        records = frame[[*columns]].to_numpy().clip(lower, upper)
+        yield name, (2 * records - lower - upper) / (upper - lower)
+    stream = np.random.default_rng(0)
+    shared = stream.standard_normal((SIMULATED[0], 1))
+    records = 0.3 + 0.15 * (shared + stream.standard_normal(SIMULATED))
+    yield "simulated", records.clip(-1, 1)
+
+
 Answer = Callable[[np.ndarray], np.ndarray]
 
 
-def our_answer(query: type, X: np.ndarray) -> np.ndarray:
-    asked = query(mdp.Box.cube(X.shape[1], -1, 1), records=len(X))
-    mechanism = mdp.recommend(asked, epsilon=EPSILON, delta=DELTA)
-    return mechanism.calibrate(asked, epsilon=EPSILON, delta=DELTA).sample_once(X)
+def our_mean(X: np.ndarray) -> np.ndarray:
+    query = mdp.MeanQuery(mdp.Box.cube(X.shape[1], -1, 1), len(X))
+    mechanism = mdp.recommend(query, epsilon=EPSILON, delta=0)
+    return mechanism.calibrate(query, epsilon=EPSILON).sample_once(X)[0]
+
+
+def our_covariance(X: np.ndarray) -> np.ndarray:
+    return mdp.Covariance(epsilon=EPSILON, delta=0, bounds=(-1, 1)).fit(X).covariance_
 
 
 def our_component(X: np.ndarray) -> np.ndarray:
-    return mdp.PrivatePCA(epsilon=EPSILON, delta=DELTA, bounds=(-1, 1)).fit(X).components_[0]
+    return mdp.PrivatePCA(epsilon=EPSILON, delta=0, bounds=(-1, 1)).fit(X).components_[0]
 
 
-def our_prediction(X: np.ndarray) -> np.ndarray:
-    ridge = mdp.PrivateRidge(epsilon=EPSILON, delta=DELTA, bounds=(-1, 1), target_bounds=(-1, 1))
+def our_line(X: np.ndarray) -> np.ndarray:
+    ridge = mdp.PrivateRidge(epsilon=EPSILON, delta=0, bounds=(-1, 1), target_bounds=(-1, 1))
     return ridge.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
 
 
-def ibm_records(X: np.ndarray) -> np.ndarray:
-    from diffprivlib.mechanisms import GaussianAnalytic
-
-    sensitivity = 2 * np.sqrt(X.shape[1])  # by the user
-    noisy = GaussianAnalytic(epsilon=EPSILON, delta=DELTA, sensitivity=sensitivity)
-    return np.vectorize(noisy.randomise)(X)
-
-
 def ibm_mean(X: np.ndarray) -> np.ndarray:
-    from diffprivlib.tools import mean
+    from diffprivlib import tools
 
-    return mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0)
+    return tools.mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0)
 
 
 def ibm_component(X: np.ndarray) -> np.ndarray:
     from diffprivlib.models import PCA
 
-    norm = np.sqrt(X.shape[1])
-    return PCA(1, epsilon=EPSILON, centered=True, data_norm=norm).fit(X).components_[0]
+    # No record is further from another one than this.
+    norm = 2 * np.sqrt(X.shape[1])
+    return PCA(1, epsilon=EPSILON, bounds=(-1, 1), data_norm=norm).fit(X).components_[0]
 
 
-def ibm_prediction(X: np.ndarray) -> np.ndarray:
+def ibm_line(X: np.ndarray) -> np.ndarray:
     from diffprivlib.models import LinearRegression
 
     line = LinearRegression(epsilon=EPSILON, bounds_X=(-1, 1), bounds_y=(-1, 1))
@@ -87,189 +134,511 @@ def _opendp() -> Any:
     return dp
 
 
-def open_records(X: np.ndarray) -> np.ndarray:
-    return _open_vector(X.ravel(), 2 * np.sqrt(X.shape[1])).reshape(X.shape)
-
-
 def open_mean(X: np.ndarray) -> np.ndarray:
-    return _open_vector(X.mean(axis=0), 2 * np.sqrt(X.shape[1]) / len(X))
-
-
-def _open_vector(value: np.ndarray, sensitivity: float) -> np.ndarray:
     dp = _opendp()
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
-
-    def private(scale: float) -> Any:
-        return dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(*space, scale))
-
-    def fixed(scale: float) -> Any:
-        return dp.c.make_fix_delta(private(scale), DELTA)
-
-    scale = dp.binary_search_param(fixed, d_in=float(sensitivity), d_out=(EPSILON, DELTA))
-    return np.array(private(scale)(value.tolist()))
+    size = len(X)
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    mean = space >> dp.t.then_clamp((-1.0, 1.0)) >> dp.t.then_resize(size, 0.0) >> dp.t.then_mean()
+    each = EPSILON / X.shape[1]
+    scale = dp.binary_search_param(lambda s: mean >> dp.m.then_laplace(s), d_in=2, d_out=each)
+    private = mean >> dp.m.then_laplace(scale)
+    return np.array([private(column.tolist()) for column in X.T])
 
 
 def open_component(X: np.ndarray) -> np.ndarray:
-    sizes = {"n_samples": len(X), "n_features": X.shape[1], "n_components": 1}
-    pca = _opendp().sklearn.decomposition.PCA(
-        epsilon=EPSILON, row_norm=np.sqrt(X.shape[1]), **sizes
-    )
-    return pca.fit(X).components_[0]
+    dp = _opendp()
+    # Its epsilon is for a record that is added or removed; replacing is both.
+    options = {"epsilon": EPSILON / 2, "n_samples": len(X), "n_features": X.shape[1]}
+    options |= {"row_norm": float(np.sqrt(X.shape[1])), "n_components": 1}
+    return dp.sklearn.decomposition.PCA(**options).fit(X).components_[0]
 
 
-ANSWERS: dict[str, dict[str, Answer | None]] = {
-    "records": {
-        "matrixdp": partial(our_answer, mdp.IdentityQuery),
-        "diffprivlib": ibm_records,
-        "OpenDP": open_records,
-    },
-    "mean": {
-        "matrixdp": partial(our_answer, mdp.MeanQuery),
-        "diffprivlib": ibm_mean,
-        "OpenDP": open_mean,
-    },
-    "second moments": {
-        "matrixdp": partial(our_answer, mdp.SecondMomentQuery),
-        "diffprivlib": None,
-        "OpenDP": None,
-    },
-    "first component": {
-        "matrixdp": our_component,
-        "diffprivlib": ibm_component,
-        "OpenDP": open_component,
-    },
-    "regression": {"matrixdp": our_prediction, "diffprivlib": ibm_prediction, "OpenDP": None},
+def open_line(X: np.ndarray) -> np.ndarray:
+    dp = _opendp()
+
+    def line(scale: float) -> Any:
+        options = {"x_bounds": [(-1.0, 1.0)], "y_bounds": (-1.0, 1.0), "scale": scale}
+        return dp.sklearn.linear_model.LinearRegression(dp.max_divergence(), **options)
+
+    scale = dp.binary_search_param(lambda s: line(s).measurement, d_in=2, d_out=EPSILON, T=float)
+    return line(scale).fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
+
+
+def mean_error(answer: np.ndarray, X: np.ndarray) -> float:
+    """Return the root mean square error, in half ranges."""
+    return float(np.sqrt(np.mean((answer - X.mean(axis=0)) ** 2)))
+
+
+def covariance_error(answer: np.ndarray, X: np.ndarray) -> float:
+    """Return the Frobenius norm of the error over that of the covariance."""
+    exact = np.cov(X.T, bias=True)
+    return float(np.linalg.norm(answer - exact) / np.linalg.norm(exact))
+
+
+def component_error(answer: np.ndarray, X: np.ndarray) -> float:
+    """Return the share of the first component's variance that a direction loses."""
+    covariance = np.cov(X.T, bias=True)
+    return float(1 - answer @ covariance @ answer / np.linalg.eigvalsh(covariance)[-1])
+
+
+def line_error(answer: np.ndarray, X: np.ndarray) -> float:
+    """Return the share of what a regression explains that predictions lose; 1 for a constant."""
+    target = X[:, -1]
+    design = np.column_stack([X[:, :-1], np.ones(len(X))])
+    exact = design @ np.linalg.lstsq(design, target, rcond=None)[0]
+    best, constant = (np.mean((target - one) ** 2) for one in (exact, target.mean()))
+    error = np.mean((target - np.clip(answer, -1, 1)) ** 2)
+    return float((error - best) / (constant - best))
+
+
+class Question:
+    """A question, its error, the columns that it is about, and who answers it by which function."""
+
+    def __init__(
+        self,
+        error: Callable[[np.ndarray, np.ndarray], float],
+        answers: Mapping[str, tuple[str, Answer]],
+        columns: Sequence[int] | slice = slice(None),
+    ) -> None:
+        self.error, self.answers, self.columns = error, answers, columns
+
+
+QUESTIONS = {
+    "mean": Question(
+        mean_error,
+        {
+            OURS: ("recommend, MeanQuery", our_mean),
+            IBM: ("tools.mean", ibm_mean),
+            OPEN: ("then_clamp, then_mean, then_laplace by column", open_mean),
+        },
+    ),
+    "covariance": Question(covariance_error, {OURS: ("Covariance", our_covariance)}),
+    "first component": Question(
+        component_error,
+        {
+            OURS: ("PrivatePCA", our_component),
+            IBM: ("models.PCA", ibm_component),
+            OPEN: ("sklearn.decomposition.PCA", open_component),
+        },
+    ),
+    "regression on four columns": Question(
+        line_error,
+        {OURS: ("PrivateRidge", our_line), IBM: ("models.LinearRegression", ibm_line)},
+    ),
+    "regression on one column": Question(
+        line_error,
+        {
+            OURS: ("PrivateRidge", our_line),
+            IBM: ("models.LinearRegression", ibm_line),
+            OPEN: ("sklearn.linear_model.LinearRegression", open_line),
+        },
+        [-2, -1],
+    ),
 }
 
 
-def error(query: str, answer: np.ndarray, X: np.ndarray) -> float:
-    """Return the noise of an answer; of a component the share of the variance that it loses."""
-    if query == "first component":
-        values, vectors = np.linalg.eigh(X.T @ X)
-        return float(1 - ((answer @ vectors) ** 2) @ values / values[-1])
-    exact = {
-        "records": lambda: X,
-        "mean": lambda: X.mean(axis=0),
-        "second moments": lambda: X.T @ X / len(X),
-        "regression": lambda: _least_squares(X),
-    }[query]()
-    return float(np.sqrt(np.mean((answer - exact) ** 2)))
-
-
-def _least_squares(X: np.ndarray) -> np.ndarray:
-    known = np.column_stack([X[:, :-1], np.ones(len(X))])
-    return known @ np.linalg.lstsq(known, X[:, -1], rcond=None)[0]
-
-
-def lines(answer: Answer) -> int:
-    """Return the lines of a function's body, and of what it calls here."""
-    function = answer.func if isinstance(answer, partial) else answer
-    text = inspect.getsource(function).splitlines()[1:]
-    if any("_open_vector(" in line for line in text):
-        text += inspect.getsource(_open_vector).splitlines()[1:]
-    return sum(bool(line.strip()) for line in text)
-
-
-def measured(query: str, answer: Answer, X: np.ndarray, out: Any) -> None:
-    """Put the noise of several answers together, and the CPU milliseconds of the quickest."""
+def measured(question: Question, package: str, X: np.ndarray, out: Any) -> None:
+    """Put the errors of several answers, and the CPU milliseconds of the quickest."""
     warnings.simplefilter("ignore")
     errors, times = [], []
-    while len(times) < 3 or (sum(times) < 2 and len(times) < 200):
+    answer = question.answers[package][1]
+    for _ in range(ANSWERS):
         start = time.process_time()
-        noisy = answer(X)
+        result = answer(X.copy())
         times.append(time.process_time() - start)
-        errors.append(error(query, noisy, X))
-    power = 1 if query == "first component" else 2
-    out.put((float(np.mean(np.power(errors, power)) ** (1 / power)), 1e3 * min(times)))
+        errors.append(question.error(result, X))
+    out.put((errors, 1e3 * min(times)))
 
 
-def row(query: str, name: str, answer: Answer, X: np.ndarray) -> str:
-    """Return a row of the table."""
-    start = f"{query:16}{name:13}{lines(answer):5}"
+def error_rows() -> Iterator[dict[str, object]]:
+    """Yield a row per question, file and package."""
     context = multiprocessing.get_context("fork")
-    out = context.Queue()
-    process = context.Process(target=measured, args=(query, answer, X, out))
-    process.start()
-    process.join(PATIENCE)
-    if process.is_alive():
-        process.kill()
-        return f"{start}  no answer within {PATIENCE} s"
-    if process.exitcode:
-        return f"{start}  failed"
-    noise, took = out.get()
-    return f"{start}{noise:12.3g}{took:12.4g}"
+    for name, question in QUESTIONS.items():
+        for file, records in files():
+            X = records[:, question.columns]
+            for package, (function, _) in question.answers.items():
+                out = context.Queue()
+                process = context.Process(target=measured, args=(question, package, X, out))
+                process.start()
+                process.join(PATIENCE)
+                row = {"question": name, "file": file, "records": len(X), "package": package}
+                row |= {"version": version(package), "function": function}
+                if process.is_alive():
+                    process.kill()
+                    row["note"] = f"no answer within {PATIENCE} s"
+                elif process.exitcode:
+                    row["note"] = "failed"
+                else:
+                    errors, took = out.get()
+                    low, middle, high = np.quantile(errors, [0.1, 0.5, 0.9])
+                    row |= {"low": low, "median": middle, "high": high, "cpu_ms": took}
+                print(row, flush=True)
+                yield row
 
 
-def verdicts() -> list[str]:
-    """Return what the peers' own accounting and outputs say of their guarantees."""
-    import diffprivlib.models.linear_regression as regression
+def version(package: str) -> str:
+    """Return the installed version."""
+    return mdp.__version__ if package == OURS else importlib.metadata.version(package)
+
+
+#: A verdict in a few words, and what it rests on.
+Verdict = tuple[str, str]
+
+
+def _records(count: int = 400) -> np.ndarray:
+    return np.random.default_rng(1).uniform(0, 1, (count, 2))
+
+
+def _space(dp: Any) -> tuple[Any, Any]:
+    return dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+
+
+def our_bounds() -> Verdict:
+    try:
+        mdp.PrivatePCA().fit(_records())
+    except mdp.InputError as error:
+        return "refused", str(error)
+    return "accepted", ""
+
+
+def ibm_bounds() -> Verdict:
+    from diffprivlib import tools
+
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        tools.mean(_records()[:, 0], epsilon=EPSILON)
+    return "taken from the data", f"{raised[0].category.__name__}, a warning"
+
+
+def open_bounds() -> Verdict:
+    dp = _opendp()
+    try:
+        _space(dp) >> dp.t.then_sum()
+    except Exception as error:
+        return "refused", f"{type(error).__name__}: {str(error).split(chr(10))[-1].strip()}"
+    return "accepted", ""
+
+
+def our_neighbours() -> Verdict:
+    query = mdp.MeanQuery(mdp.Box.cube(2, 0, 1), 400)
+    release = mdp.recommend(query, epsilon=EPSILON, delta=0).calibrate(query, epsilon=EPSILON)
+    adjacency = release.statement.adjacency
+    return "one record replaced", f"`adjacency={adjacency!r}`; two other relations can be asked for"
+
+
+def ibm_neighbours() -> Verdict:
+    """Return the relation that a sensitivity implies: a replaced record moves a mean by 1 / n."""
+    from diffprivlib import mechanisms, tools
+
+    sensitivities, build = [], mechanisms.LaplaceTruncated.__init__
+
+    def record(self: Any, **options: Any) -> None:
+        sensitivities.append(options["sensitivity"])
+        build(self, **options)
+
+    mechanisms.LaplaceTruncated.__init__ = record
+    try:
+        tools.mean(_records(400)[:, 0], epsilon=EPSILON, bounds=(0, 1))
+    finally:
+        mechanisms.LaplaceTruncated.__init__ = build
+    factor = 400 * sensitivities[0]
+    return "one record replaced", f"sensitivity of a mean in [0, 1]: {factor:g} / n"
+
+
+def open_neighbours() -> Verdict:
+    pca = _opendp().sklearn.decomposition.PCA(
+        epsilon=EPSILON, row_norm=1.0, n_samples=100, n_features=3, n_components=1
+    )
+    replaced = pca.measurement().map(2)
+    return "as its map states", f"PCA with epsilon 1 states {replaced:.3g} for one record replaced"
+
+
+def our_parts() -> Verdict:
+    account = mdp.Account(epsilon=EPSILON, delta=0)
+    options = {"delta": 0, "bounds": (0, 1), "target_bounds": (0, 1), "account": account}
+    Z = _records()
+    mdp.PrivateRidge(epsilon=EPSILON, **options).fit(Z[:, :1], Z[:, 1])
+    return "yes", "a regression is one release, of second moments"
+
+
+def ibm_parts() -> Verdict:
+    """Add up what the parts of a regression on one column spend."""
+    from diffprivlib.models import linear_regression as regression
+
+    spent: list[float] = []
+    originals = regression.mean, regression._construct_regression_obj
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*values: Any, **options: Any) -> Any:
+            spent.append(options["epsilon"])
+            return function(*values, **options)
+
+        return call
+
+    regression.mean, regression._construct_regression_obj = map(counted, originals)
+    Z = _records()
+    try:
+        line = regression.LinearRegression(epsilon=EPSILON, bounds_X=(0, 1), bounds_y=(0, 1))
+        line.fit(Z[:, :1], Z[:, 1])
+    finally:
+        regression.mean, regression._construct_regression_obj = originals
+    return "not in a regression", f"on one column its parts spend {sum(spent):g} at epsilon 1"
+
+
+def open_parts() -> Verdict:
+    dp = _opendp()
+    private = _space(dp) >> dp.t.then_clamp((0.0, 1.0)) >> dp.t.then_sum() >> dp.m.then_laplace(1.0)
+    both = dp.c.make_composition([private, private])
+    each, total = private.map(2), both.map(2)
+    return "yes", f"two sums of {each:.3g} compose to {total:.3g} by its map"
+
+
+def ibm_sensitivity() -> Verdict:
+    from diffprivlib.models import LinearRegression
+
+    Z = _records()
+    line = LinearRegression(epsilon=1e-6, fit_intercept=False, bounds_X=(0, 1), bounds_y=(0, 1))
+    total = line.fit(Z[:, :1], Z[:, 1])._obj_coefs[2].item()
+    off = abs(total - (Z[:, 0] ** 2).sum())
+    return "too small in a regression", f"a sum of squares at epsilon 1e-6 is off by {off:.2g}"
+
+
+#: Directions of a component, and records along the first; the rest lie along the second.
+DIRECTIONS, ALONG = 5, 201
+#: Runs of a sampler that the black box may count.
+RUNS = 8000
+
+
+def _moments() -> np.ndarray:
+    """Return second moments of records of norm 1 whose neighbour has the axes exchanged."""
+    return np.diag([ALONG, ALONG - 1.0] + [0.0] * (DIRECTIONS - 2))
+
+
+def component_loss(draw: Callable[[], np.ndarray]) -> Verdict:
+    """Return what a black box proves of a direction's epsilon, which is claimed to be 1.
+
+    Neighbours are that one record lies along the first axis, and along the second one.
+    """
+
+    def statistic(count: int, stream: object) -> tuple[np.ndarray, np.ndarray]:
+        drawn = np.array([draw() for _ in range(2 * count)]) ** 2
+        ahead = drawn[:, 0] - drawn[:, 1]
+        return ahead[:count], -ahead[count:]
+
+    streams = [np.random.default_rng(0)] * 2
+    proof = blackbox.prove(statistic, nominal=EPSILON, delta=0.0, runs=RUNS, streams=streams)
+    words = "refuted" if proof.refuted else "not refuted"
+    return words, f"{proof.runs} draws prove an epsilon of at least {proof.epsilon:.2g}"
+
+
+def our_component_loss() -> Verdict:
+    X = np.repeat(np.eye(DIRECTIONS)[:2], [ALONG, ALONG - 1], axis=0)
+    options = {"epsilon": EPSILON, "delta": 0, "bounds": (-1, 1)}
+    return component_loss(lambda: mdp.PrivatePCA(**options).fit(X).components_[0])
+
+
+def ibm_component_loss() -> Verdict:
     from diffprivlib.mechanisms import Bingham
 
-    rng = np.random.default_rng(1)
-    Z = rng.uniform(0, 1, (200, 2))
-    found = []
-    line = regression.LinearRegression(
-        epsilon=1e-6, fit_intercept=False, bounds_X=(0, 1), bounds_y=(0, 1)
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        sums = line.fit(Z[:, :1], Z[:, 1])._obj_coefs[2].item()
-    off = abs(sums - (Z[:, 0] ** 2).sum())
-    found.append(
-        f"diffprivlib regression, values in [0, 1], epsilon 1e-6: sum of squares off by {off:.2g} "
-        "(its sensitivity is computed from the lower bound twice)"
-    )
-    spent = []
-    plain, built = regression.mean, regression._construct_regression_obj
-    regression.mean = lambda *a, **k: spent.append(k["epsilon"]) or plain(*a, **k)
-    regression._construct_regression_obj = lambda *a, **k: (
-        spent.append(k["epsilon"]) or built(*a, **k)
-    )
-    try:
-        regression.LinearRegression(epsilon=1, bounds_X=(0, 1), bounds_y=(0, 1)).fit(
-            Z[:, :1], Z[:, 1]
+    bingham, moments = Bingham(epsilon=EPSILON), _moments()
+    return component_loss(lambda: bingham.randomise(moments))
+
+
+def open_component_loss() -> Verdict:
+    dp = _opendp()
+    from opendp.extras.numpy import _sscp_domain
+    from opendp.extras.sklearn._make_eigenvector import make_private_eigenvector
+
+    size = 2 * ALONG - 1
+    domain = _sscp_domain(num_features=DIRECTIONS, norm=1.0, p=2, size=size, T=float)
+    private = make_private_eigenvector(domain, dp.symmetric_distance(), EPSILON)
+    assert private.map(2) == EPSILON
+    moments = _moments()
+    return component_loss(lambda: np.asarray(private(moments)))
+
+
+def last_bits(draw: Callable[[float], float]) -> Verdict:
+    """Return how often an output near 0 has last bits that it could not have near the value 1.
+
+    A float64 sum of 1 and noise near -1 is a multiple of 2^-53 (Mironov, CCS 2012).
+    """
+    counts = []
+    for value in (0.0, 1.0):
+        outputs = np.array([draw(value) for _ in range(10_000)])
+        near = outputs[np.abs(outputs) < 1 / 16]
+        counts.append(int(np.count_nonzero(near * 2.0**53 % 1)))
+    zero, one = counts
+    words = "tell neighbours apart" if zero and not one else "tell nothing"
+    return words, f"{zero} of 10,000 outputs for a value of 0, {one} for one of 1"
+
+
+def our_bits() -> Verdict:
+    release = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box.cube(1, 0, 1), 1), epsilon=EPSILON)
+    return last_bits(lambda value: release.sample_once([[value]]).item())
+
+
+def ibm_bits() -> Verdict:
+    from diffprivlib.mechanisms import Laplace
+
+    return last_bits(Laplace(epsilon=EPSILON, sensitivity=1).randomise)
+
+
+def open_bits() -> Verdict:
+    dp = _opendp()
+    space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
+    return last_bits(space >> dp.m.then_laplace(1 / EPSILON))
+
+
+def three_fits(fit: Callable[[], object]) -> Verdict:
+    """Return how many of three equal requests are answered; each spends epsilon anew."""
+    for done in range(3):
+        try:
+            fit()
+        except Exception as error:
+            return f"{done} of 3", f"then {type(error).__name__}"
+    return "3 of 3", ""
+
+
+def our_fits() -> Verdict:
+    pca = mdp.PrivatePCA(epsilon=EPSILON, delta=0, bounds=(0, 1))
+    return three_fits(lambda: pca.fit(_records()))
+
+
+def ibm_fits() -> Verdict:
+    from diffprivlib.models import PCA
+
+    pca = PCA(1, epsilon=EPSILON, bounds=(0, 1), data_norm=2)
+    words, _ = three_fits(lambda: pca.fit(_records()))
+    return words, "a `BudgetAccountant` of its user's may set a limit"
+
+
+def open_fits() -> Verdict:
+    sizes = {"n_samples": 400, "n_features": 2, "n_components": 1}
+    pca = _opendp().sklearn.decomposition.PCA(epsilon=EPSILON, row_norm=2.0, **sizes)
+    return three_fits(lambda: pca.fit(_records()))
+
+
+#: Promises, and how each package was tried.
+CHECKS: dict[str, dict[str, Callable[[], Verdict]]] = {
+    "Bounds that are left out": {OURS: our_bounds, IBM: ibm_bounds, OPEN: open_bounds},
+    "Neighbours of ε": {OURS: our_neighbours, IBM: ibm_neighbours, OPEN: open_neighbours},
+    "Parts spend ε together": {OURS: our_parts, IBM: ibm_parts, OPEN: open_parts},
+    "Sensitivity": {IBM: ibm_sensitivity},
+    "ε of 1 of a component": {
+        OURS: our_component_loss,
+        IBM: ibm_component_loss,
+        OPEN: open_component_loss,
+    },
+    "Last bits of Laplace noise": {OURS: our_bits, IBM: ibm_bits, OPEN: open_bits},
+    "Equal fits answered": {OURS: our_fits, IBM: ibm_fits, OPEN: open_fits},
+}
+
+
+def promise_rows() -> Iterator[dict[str, object]]:
+    """Yield a row per promise and package."""
+    for promise, checks in CHECKS.items():
+        for package, check in checks.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                words, evidence = check()
+            row = {"promise": promise, "package": package, "version": version(package)}
+            row |= {"verdict": words, "evidence": evidence}
+            print(row, flush=True)
+            yield row
+
+
+Rows = Sequence[Mapping[str, str]]
+
+
+def error_table(rows: Rows) -> str:
+    """Return the errors in Markdown, by question and file."""
+    by_case: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        cells = by_case.setdefault((row["question"], f"{row['file']} ({row['records']})"), {})
+        cells[row["package"]] = row["note"] or " ".join(
+            [_short(row["median"]), f"({_short(row['low'])} to {_short(row['high'])})"]
         )
-    finally:
-        regression.mean, regression._construct_regression_obj = plain, built
-    found.append(f"diffprivlib regression on one column, epsilon 1: its parts spend {sum(spent):g}")
-    # exp(k cos(2 angle)) on the circle, and the law that dividing by the envelope twice gives.
-    scale, C = 20.0, np.diag([1.0, 0.2])
-    draws = np.array([Bingham(epsilon=scale).randomise(C)[0] ** 2 for _ in range(20_000)])
-    angle = np.linspace(0, np.pi, 20_001)[:-1]
-    weight = np.exp(scale / 4 * 0.8 * np.cos(angle) ** 2)
-    right = np.average(np.cos(angle) ** 2, weights=weight)
-    z = (draws.mean() - right) / draws.std() * np.sqrt(len(draws))
-    found.append(
-        f"diffprivlib first component, two columns: mean of the squared first entry is {z:.0f} "
-        "standard errors from that of the law that its proof is about; OpenDP's has the same line"
-    )
-    pca = _opendp().sklearn.decomposition.PCA(
-        epsilon=1.0, row_norm=1.0, n_samples=100, n_features=3, n_components=1
-    )
-    said = pca.measurement().map(2)
-    found.append(f"OpenDP PCA, epsilon 1: its map says {said:.2g} for one record replaced")
-    return found
+    lines = [
+        [question, file, *(cells.get(package, MISSING) for package in PACKAGES)]
+        for (question, file), cells in by_case.items()
+    ]
+    return _markdown(["Question", "File (records)", *_names(rows)], lines)
+
+
+def promise_table(rows: Rows) -> str:
+    """Return the promises in Markdown."""
+    by_promise: dict[str, dict[str, str]] = {}
+    for row in rows:
+        words = "; ".join(filter(None, [row["verdict"], row["evidence"]]))
+        by_promise.setdefault(row["promise"], {})[row["package"]] = words
+    lines = [
+        [promise, *(cells.get(package, "") for package in PACKAGES)]
+        for promise, cells in by_promise.items()
+    ]
+    return _markdown(["", *_names(rows)], lines)
+
+
+def function_table(rows: Rows) -> str:
+    """Return which functions answered, and the CPU milliseconds on the largest file."""
+    largest = max(rows, key=lambda row: int(row["records"]))["file"]
+    lines = [
+        [row["question"], row["package"], f"`{row['function']}`", _short(row["cpu_ms"]) or "-"]
+        for row in rows
+        if row["file"] == largest
+    ]
+    return _markdown(["Question", "Package", "Function", "CPU ms"], lines)
+
+
+def _names(rows: Rows) -> list[str]:
+    versions = {row["package"]: row["version"] for row in rows}
+    titles = {OPEN: "OpenDP"}
+    return [f"{titles.get(package, package)} {versions[package]}" for package in PACKAGES]
+
+
+def _short(number: str) -> str:
+    return f"{float(number):.2g}" if number else ""
+
+
+def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    rows = [header, ["---"] * len(header), *lines]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def page(text: str) -> str:
+    """Return docs/peers.md with the tables of the two files in their places."""
+    errors, promises = (_read(path) for path in (ERRORS, PROMISES))
+    tables = {"errors": error_table(errors), "promises": promise_table(promises)}
+    tables["functions"] = function_table(errors)
+    for name, table in tables.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, _, rest = text.partition(start)
+        text = before + start + "\n" + table + "\n" + end + rest.partition(end)[2]
+    return text
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def main() -> None:
-    """Print the table and what was found about guarantees."""
-    missing = [name for name in PEERS if importlib.util.find_spec(name) is None]
+    """Ask all packages, keep the answers, and write the tables of the page."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         print(f"not run: {', '.join(missing)} would have to be installed")
         return
-    if sys.argv[1:]:
-        X = np.load(sys.argv[1]).T
-    else:
-        X = np.random.default_rng(0).uniform(-1, 1, (2126, 21))
-    print(f"{X.shape[0]} x {X.shape[1]}, epsilon {EPSILON:g}, delta {DELTA:g}, one record replaced")
-    print(f"{'query':16}{'from':13}lines{'noise':>12}{'ms':>12}")
-    for query, answers in ANSWERS.items():
-        for name, answer in answers.items():
-            told = f"{query:16}{name:13}    -  has none" if answer is None else None
-            print(told or row(query, name, answer, X), flush=True)
-    print(*verdicts(), sep="\n")
+    _write(PROMISES, list(promise_rows()))
+    _write(ERRORS, list(error_rows()))
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
-        main()
+    main()

@@ -92,7 +92,7 @@ def verbs(call):
 def test_every_verb_explains_itself(call):
     names = verbs(call)
     assert names == [*cli.VERBS]
-    assert len({*names} - {"recommend", "release", "account"}) <= 21  # three are not the workflow's
+    assert len({*names} - {"recommend", "release", "account"}) <= 20  # three are not the workflow's
     for name in names:
         status, out, err = call(name, "--help")
         assert (status, err) == (0, "")
@@ -150,7 +150,7 @@ def test_bad_parts_are_one_sentence(mechanism, changes, sentence, call, results)
 
 def test_data_that_are_not_there_are_one_sentence(call, results):
     words = trials_words(results, "random", settings(), "covariance")
-    assert_refused(call(*words), "does not exist; run `snakemake data`")
+    assert_refused(call(*words), "delete it and run `snakemake data`")
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_damaged_data_are_one_sentence(call, results):
     words = trials_words(results, "random", settings(), "first_pc")
     matrix = results / "data" / "movement" / "matrix.npy"
     matrix.write_bytes(matrix.read_bytes()[:-8])
-    assert_refused(call(*words), "is damaged or of another run than its neighbours")
+    assert_refused(call(*words), "delete it and run `snakemake data`")
     matrix.with_name("provenance.json").write_text("{")
-    assert_refused(call(*words), "is damaged or of another run than its neighbours")
+    assert_refused(call(*words), "delete it and run `snakemake data`")
     assert not (results / "trials").exists()
 
 
@@ -225,35 +225,6 @@ def test_the_settings_decide_and_nothing_else(trials, results):
     assert gzip.compress(gzip.decompress(first), 6, mtime=0)[10:] == first[10:]
     assert first[3] == 0
     assert first[4:8] == bytes(4)
-
-
-def want_originals(results):
-    """Let a stand-in be there for want of the originals."""
-    file = results / "data" / "liver" / "provenance.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "requested": "auto"}))
-
-
-def test_refresh_looks_where_it_is_told(call, results, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for variable in ("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"):
-        monkeypatch.setenv(variable, "http://127.0.0.1:9")
-    monkeypatch.delenv("DATA_MIRROR", raising=False)
-    assert call("refresh") == (0, "", "")
-    want_originals(results)
-    status, _, err = call("refresh")
-    assert status == 0
-    assert "cannot be reached" in err
-    status, _, err = call("refresh", "--mirror", "nowhere")
-    assert "data.mirror is 'nowhere', which is no folder" in err
-    elsewhere = {**SHIPPED, "data": {"source": "auto", "mirror": "elsewhere"}}
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(elsewhere))
-    assert "data.mirror is 'elsewhere', which is no folder" in call("refresh")[2]
-    monkeypatch.setenv("DATA_MIRROR", "nowhere")
-    assert "data.mirror is 'nowhere', which is no folder" in call("refresh")[2]
-    (tmp_path / "config.yaml").write_text("trials: [")
-    monkeypatch.delenv("DATA_MIRROR")
-    assert_refused(call("refresh"), "config.yaml is not valid YAML")
-    assert json.loads((results / "data" / "liver" / "provenance.json").read_text())
 
 
 def test_as_a_program():

@@ -22,6 +22,13 @@ def test_a_module_needs_what_it_imports_and_the_packages_around():
     assert "matrixdp/mechanisms/jl.py" in names("cli.trials", "mechanisms.jl")
 
 
+def test_a_collection_stands_for_all_of_its_modules():
+    assert "matrixdp/experiments/tasks/components.py" in names("cli.trials")
+    assert {"matrixdp/report/tables/price.py", "matrixdp/report/claims/findings.py"} <= names(
+        "cli.table"
+    )
+
+
 def test_files_that_are_read_and_the_versions_of_packages_count():
     assert {"readings.yaml", "requirements.lock"} <= names("cli.trials")
     assert {"catalogue.yaml", "matrixdp/report/page/style.css"} <= names("cli.report")

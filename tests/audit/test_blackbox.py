@@ -29,7 +29,6 @@ def test_just_enough_noise_passes_and_a_tenth_less_is_refuted():
         right, weak = (judged(shifted(mu / f), seed) for f in (1, 0.9))
         assert not right.refuted
         assert 0.7 < right.epsilon < 1
-        assert mu * 0.85 < right.mu < mu * 1.01
         assert weak.refuted
         assert weak.epsilon >= 1
         assert max(right.runs, weak.runs) <= right.limit == RUNS

@@ -4,17 +4,27 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import partreplays as parts
 import pytest
 
 from matrixdp import safe
-from matrixdp.audit import evidence, parts
+from matrixdp.audit import evidence
 from matrixdp.checks import InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms import composed
 from matrixdp.mechanisms.base import NoGuarantee
-from matrixdp.mechanisms.composed import Composed, clipped_moments
+from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
+from matrixdp.mechanisms.equations import ComposedEquations, adaptive_equations
 from matrixdp.practice import specification
-from matrixdp.privacy.sensitivity import ADJACENCIES, Ball, Box, SecondMomentQuery
+from matrixdp.privacy import exact
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    ADJACENCIES,
+    Ball,
+    Box,
+    NormalEquations,
+    SecondMomentQuery,
+)
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 DOMAINS = {
@@ -23,12 +33,22 @@ DOMAINS = {
     "anywhere": Box((-1.0, 2.0, -3.0), (2.0, 5.0, 0.5)),
     "ball": Ball(2.0, 3),
 }
-CASES = [*product(DOMAINS, ADJACENCIES, (True, False))]
+PER_PERSON = 2
+#: Clipped moments about a private mean or about zero, and normal equations.
+KINDS = "mean", "zero", "equations"
+CASES = [*product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), KINDS, (None, PER_PERSON))]
+#: Cases of `make test`.
+FEW = {1, *range(0, len(CASES), 7)}
 
 
-def built(domain="cube", adjacency="replace", about_mean=True, **budget):
-    query = SecondMomentQuery(DOMAINS[domain], 60, adjacency)
-    return clipped_moments(query, **{**BUDGET, **budget}, about_mean=about_mean)
+def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
+    bounds = DOMAINS[domain]
+    if kind == "equations":
+        last = bounds.features - 1
+        query = NormalEquations(bounds, 60, adjacency, last, per_person=per_person)
+        return adaptive_equations(query, **BUDGET)
+    query = SecondMomentQuery(bounds, 60, adjacency, per_person=per_person)
+    return clipped_moments(query, **BUDGET, about_mean=kind == "mean")
 
 
 def executed(release):
@@ -37,13 +57,14 @@ def executed(release):
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_all_cases_are_executed_as_declared_and_tight(case, request):
-    if case % 5 and not request.config.getoption("--long", default=False):
+    if case not in FEW and not request.config.getoption("--long", default=False):
         pytest.skip("make faults runs all cases")
-    domain, adjacency, about_mean = CASES[case]
-    release = built(domain, adjacency, about_mean)
+    release = built(*CASES[case])
     finding = executed(release)
     assert finding.other == 0
-    assert 0.99 < finding.mu <= 1 + 1e-9
+    # No two records of an odd number of columns attain the bound of the moments of a regression.
+    tight = isinstance(release, ComposedMoments) or release.query.explaining.l2_upper_exact
+    assert (0.99 if tight else 0.9) < finding.mu <= 1 + 1e-9
     assert np.linalg.norm([one.mu for one in release.parts]) == pytest.approx(release.mu)
     assert release.statement.epsilon <= BUDGET["epsilon"] * (1 + 1e-9)
     assert release.statement.delta == BUDGET["delta"]
@@ -55,8 +76,7 @@ def test_every_mechanism_of_a_specification_is_searched():
 
     one_part = {type(one).__name__ for one in specification.MECHANISMS.values()}
     assert one_part <= {*mdp.__all__}
-    others = {*specification._SYMMETRIC} - {*specification.MECHANISMS}
-    assert others == {specification.CLIPPED}
+    assert {*specification.IN_PARTS} == {specification.CLIPPED, specification.ADASSP}
 
 
 def shrunk(release, name, factor):
@@ -78,9 +98,40 @@ def shrunk(release, name, factor):
     return release
 
 
-@pytest.mark.parametrize("name", ["mean", "lengths", "moments"])
-def test_one_percent_less_noise_of_a_part_is_found(name):
-    assert executed(shrunk(built(), name, 0.99)).mu > 1 + 1e-4
+#: All parts, by a kind of release that has them.
+PARTS = [
+    *product(["mean"], ["mean", "lengths", "moments"]),
+    *product(["equations"], ["smallest eigenvalue", "moments", "products"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), PARTS)
+def test_one_percent_less_noise_of_a_part_is_found(kind, name):
+    domain = "nonnegative" if kind == "equations" else "cube"
+    assert executed(shrunk(built(domain, kind=kind), name, 0.99)).mu > 1 + 1e-4
+
+
+@pytest.mark.parametrize("case", range(len(PARTS)))
+def test_noise_for_one_record_of_a_person_is_found(case):
+    kind, name = PARTS[case]
+    adjacency = ["replace", ADD_OR_REMOVE][case % 2]
+    release = shrunk(built("ball", adjacency, kind, PER_PERSON), name, 1 / PER_PERSON)
+    assert executed(release).mu > 1.05
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_that_is_calibrated_to_one_record_serves_no_person(kind):
+    one, several = (built(kind=kind, per_person=k) for k in (None, PER_PERSON))
+    with pytest.raises(NoGuarantee, match="the parts spend"):
+        replace(several, simulated=one.simulated)
+
+
+def test_a_record_that_comes_needs_less_noise_than_a_replaced_one():
+    """In a ball sqrt(2) times less on moments about the mean, and as much less on counts."""
+    replaced, added = (built("ball", name) for name in ("replace", ADD_OR_REMOVE))
+    assert replaced.noise_std == pytest.approx(np.sqrt(2) * added.noise_std, rel=1e-6)
+    stds = [release.parts[1].releases[0].noise_std for release in (replaced, added)]
+    assert stds[0] == pytest.approx(np.sqrt(2) * stds[1], rel=1e-6)
 
 
 def test_parts_that_spend_more_than_the_whole_are_refused():
@@ -90,29 +141,29 @@ def test_parts_that_spend_more_than_the_whole_are_refused():
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("about_mean", [True, False])
-def test_the_noise_that_is_announced_is_the_most_of_all_radii(domain, about_mean):
-    release = built(domain, about_mean=about_mean)
+@pytest.mark.parametrize("kind", ["mean", "zero"])
+def test_the_noise_that_is_announced_is_the_most_of_all_radii(domain, kind):
+    release = built(domain, kind=kind)
     noise = [one.noise_std for one in release.radii]
     assert max(noise) == noise[0] == release.widest.noise_std
     for one in release.radii:
         assert one.noise.shape == (release.query.features,) * 2
 
 
-class LooksAgain(Composed):
+class LooksAgain(ComposedMoments):
     def run(self, rows, answer=None):
         outcome = super().run(rows, answer)
         largest = max(np.abs(block).max() for block in rows())
         return outcome._replace(radius=outcome.radius * (1 + 1e-9 * largest))
 
 
-class ClipsByTheData(Composed):
+class ClipsByTheData(ComposedMoments):
     def run(self, rows, answer=None):
         scale = np.abs(np.concatenate([*rows()])).max()
         return super().run(lambda: (block / scale for block in rows()), answer)
 
 
-class AddsNoNoiseToTheMean(Composed):
+class AddsNoNoiseToTheMean(ComposedMoments):
     def run(self, rows, answer=None):
         def quiet(part, value):
             noisy = answer(part, value)
@@ -121,15 +172,36 @@ class AddsNoNoiseToTheMean(Composed):
         return super().run(rows, quiet)
 
 
-@pytest.mark.parametrize("kind", [LooksAgain, ClipsByTheData, AddsNoNoiseToTheMean])
+class TakesTheExactEigenvalue(ComposedEquations):
+    def run(self, rows, answer=None):
+        block = exact.value(self.query, rows())[:-1, :-1]
+        least = np.linalg.eigvalsh(block)[0]
+        return super().run(rows, answer)._replace(ridge=float(self.simulated.ridge_for(least)))
+
+
+class AddsNoNoiseToTheProducts(ComposedEquations):
+    def run(self, rows, answer=None):
+        def quiet(part, value):
+            noisy = answer(part, value)
+            return value if part.query.name == "products" else noisy
+
+        return super().run(rows, quiet)
+
+
+BAD = [LooksAgain, ClipsByTheData, AddsNoNoiseToTheMean]
+BAD += [TakesTheExactEigenvalue, AddsNoNoiseToTheProducts]
+
+
+@pytest.mark.parametrize("kind", BAD)
 def test_a_program_that_breaks_its_word_is_found(kind):
-    good = built()
+    good = built(kind="equations" if issubclass(kind, ComposedEquations) else "mean")
     finding = executed(kind(good.query, good.epsilon, good.delta, good.simulated))
     assert finding.other > 0 or finding.mu > 1.01
 
 
-def test_the_noise_of_every_part_is_what_is_declared(monkeypatch):
-    release = built()
+@pytest.mark.parametrize("kind", ["mean", "equations"])
+def test_the_noise_of_every_part_is_what_is_declared(monkeypatch, kind):
+    release = built(kind=kind)
     assert parts.scale(release, np.random.default_rng(0)).verdict == "right"
     whole = safe.noise
     monkeypatch.setattr(safe, "noise", lambda *given: whole(*given) // 2)
@@ -176,7 +248,7 @@ def test_a_black_box_refutes_too_little_noise(monkeypatch, request, share, short
 
 def test_a_release_is_that_of_the_experiments(monkeypatch):
     """The same answers give what a simulation gives, but for the ridge and the mean added back."""
-    release = built(about_mean=False)
+    release = built(kind="zero")
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (60, 4))
     monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
     outcome = release.sample_once(rows)

@@ -91,21 +91,6 @@ def test_the_bound_at_a_delta_is_that_of_the_exact_curve_in_the_limit():
     mu, runs = gaussian.mu(1.0, DELTA), 1e9
     parts = runs * chances(mu, best(mu))
     assert evidence.epsilon(Counts(*parts[:3], runs), DELTA) == pytest.approx(1, abs=0.01)
-    q = stats.norm.sf(best(mu))
-    slope, offset = evidence.tangent(evidence.GRID, q)
-    wealth = evidence.log_wealth(Counts(*parts[:3], runs), evidence.bets(slope, offset))
-    assert evidence.proved(wealth, evidence.GRID) == pytest.approx(mu, rel=0.01)
-
-
-@pytest.mark.parametrize("mu", [0.01, 0.4, 3.0])
-def test_tangents_of_gaussian_privacy_touch_its_curve_and_are_nowhere_below(mu):
-    q = np.linspace(1e-6, 1 - 1e-6, 1001)
-    curve = stats.norm.cdf(stats.norm.ppf(q) + mu)
-    for share in (1e-4, 0.1, 0.7):
-        slope, offset = evidence.tangent(np.array(mu), share)
-        assert (slope * q + offset >= curve - 1e-12).all()
-        touched = stats.norm.cdf(stats.norm.ppf(share) + mu)
-        assert slope * share + offset == pytest.approx(touched, abs=1e-12)
 
 
 def test_nothing_is_proved_by_chance_or_by_no_hits():

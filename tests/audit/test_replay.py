@@ -55,4 +55,4 @@ def test_neighbours_that_draw_other_noise_are_told():
             noise.standard_normal()
         return np.zeros(records.shape)
 
-    assert replay.size(run, release, RECORDS, np.random.default_rng(0)) == np.inf
+    assert replay.largest_difference(run, release, RECORDS, np.random.default_rng(0)) == np.inf

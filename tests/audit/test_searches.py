@@ -2,7 +2,8 @@
 
 What is searched follows from the public names and the registry, so that a new one is searched or
 fails here. A search climbs from many starts (:mod:`matrixdp.audit.neighbours`) and tries random
-pairs. Its power: where mu is exact it attains 99 %, so that noise a hundredth too small fails.
+pairs, of one record or of all records of one person. Its power: where mu is exact it attains 99 %,
+so that noise a hundredth too small fails.
 `make test` runs all public names, and of the registry one domain and relation per query;
 `make faults` (``--long``) runs all, and more seeds. What requests of the command line and
 estimators make of these is searched in test_request_searches.py.
@@ -29,9 +30,11 @@ from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations, TargetMean
 from matrixdp.privacy import exact
 from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
     ADJACENCIES,
     Ball,
     Box,
+    IdentityQuery,
     NormalEquations,
     Query,
     SecondMomentQuery,
@@ -90,19 +93,23 @@ def posed(kind, domain, adjacency):
 
 
 def random_pairs(query, stream, count=500):
-    """Return pairs of records, (2, count, m): inside and at corners, or one of them null."""
-    domain, shape = query.domain, (2, count, query.features)
+    """Return pairs of records, (2, count, m): inside and at corners, or one of them null.
+
+    Where people have k records, (2, count, k m).
+    """
+    domain, sides = query.domain, (2, count * query.group, 1)
+    shape = (*sides[:2], query.features)
     if isinstance(domain, Ball):
         pairs = stream.standard_normal(shape)
         pairs *= domain.radius / np.linalg.norm(pairs, axis=-1, keepdims=True)
-        pairs *= np.where(stream.random((2, count, 1)) < 0.5, 1, stream.random((2, count, 1)))
+        pairs *= np.where(stream.random(sides) < 0.5, 1, stream.random(sides))
     else:
         low, high = np.array(domain.lower), np.array(domain.upper)
         corners = np.where(stream.random(shape) < 0.5, low, high)
         pairs = np.where(stream.random(shape) < 0.5, corners, stream.uniform(low, high, shape))
-    if query.adjacency == "zero_out":
+    if query.adjacency != "replace":
         pairs[1] = 0
-    return pairs
+    return pairs.reshape(2, count, -1)
 
 
 def searched(release, stream):
@@ -181,6 +188,68 @@ def test_noise_a_hundredth_too_small_is_seen(kind):
     release = replace(release, noise=replace(release.noise, row_factor=factor))
     _, widest, declared = searched(release, np.random.default_rng(0))
     assert widest > 1.005 * declared
+
+
+#: Records of one person, and what neighbours may be.
+PER_PERSON = 3
+RELATIONS = (*ADJACENCIES, ADD_OR_REMOVE)
+OF_PEOPLE = list(product(DOMAINS, RELATIONS))
+
+
+def people_apart(mechanism, query, stream):
+    """Return how far apart the worst people are, over what a release says, and whether exactly.
+
+    And how far apart they are for noise that is made for one record.
+    """
+    release = mechanism.calibrate(query, **BUDGET)
+    assert release.statement.per_person == PER_PERSON
+    pair, widest, declared = searched(release, stream)
+    assert widest <= declared * (1 + 1e-9)
+    exact = release.mu_exact if release.mu else query.yields == "matrix"
+    if exact and (release.mu or isinstance(query.domain, Box)):
+        assert pair.size > 0.99 * declared
+    single = mechanism.calibrate(replace(query, per_person=None), **BUDGET)
+    return widest / declared, searched(replace(release, noise=single.noise), stream)[1] / declared
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_no_people_are_further_apart_than_public_mechanisms_say(name, kind, request):
+    mechanism, first = example(name), [*MECHANISMS].index(name) + [*QUERIES].index(kind)
+    if kind not in mechanism.queries:
+        return
+    long = request.config.getoption("--long", default=False)
+    for domain, adjacency in OF_PEOPLE if long else OF_PEOPLE[first % 4 :: 4]:
+        if kind is IdentityQuery and adjacency == ADD_OR_REMOVE:
+            with pytest.raises(mdp.InputError, match="show their number"):
+                posed(kind, domain, adjacency)
+        elif name != "Scaled" or domain != "ball":
+            query = replace(posed(kind, domain, adjacency), per_person=PER_PERSON)
+            reached, single = people_apart(mechanism, query, np.random.default_rng(0))
+            # Columns that change are at right angles, terms of a sum add up.
+            times = np.sqrt(PER_PERSON) if kind is IdentityQuery else PER_PERSON
+            assert single > 0.99 * times * reached
+
+
+@pytest.mark.parametrize(("name", "kind"), SERVED)
+def test_a_mechanism_protects_people_or_refuses_them(name, kind):
+    mechanism = built(name)
+    query = replace(posed(kind, "cube", "replace"), per_person=PER_PERSON)
+    if not mechanism.by_sensitivity:
+        with pytest.raises(mdp.InputError, match="protects one record of a public number"):
+            mechanism.calibrate(query, **BUDGET)
+        if kind is not IdentityQuery:
+            with pytest.raises(mdp.InputError, match="protects one record of a public number"):
+                mechanism.calibrate(posed(kind, "cube", ADD_OR_REMOVE), **BUDGET)
+        return
+    try:
+        release = mechanism.calibrate(query, **BUDGET)
+    except NoGuarantee:
+        return
+    # Those in parts are searched in test_composed_parts.py.
+    if isinstance(release, Additive):
+        _, widest, declared = searched(release, np.random.default_rng(0))
+        assert widest <= declared * (1 + 1e-9)
 
 
 def largest_eigenvalue(domain, adjacency):

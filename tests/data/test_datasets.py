@@ -15,7 +15,7 @@ def test_every_entry_is_complete(name):
     spec = find(name)
     assert spec.files
     for file in spec.files:
-        for digest in (file.sha256, *file.repacked.values()):
+        for digest in file.names:
             assert re.fullmatch("[0-9a-f]{64}", digest), file.name
         assert file.urls
         assert all(re.match(r"https?://[^/]+/.*[^/]$", url) for url in file.urls)

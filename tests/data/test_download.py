@@ -92,8 +92,8 @@ def test_a_wrong_checksum_is_an_error_at_once(server, tmp_path):
         with pytest.raises(Mismatch) as caught:
             fetch(data, tmp_path)
         text = sentence(caught)
-        assert text.startswith(f"{page}: SHA256 hash of downloaded file (a.data) does not match")
-        assert f"expected sha256:{sha256(DATA)} but got" in text
+        assert text.startswith(f"{page} has the sha256 ")
+        assert f"where {sha256(DATA)} is expected" in text
         assert text.endswith("name a folder that has the files as data.mirror")
         assert names(tmp_path) == []
     assert server.requests == ["/log-in"] * 2
@@ -104,7 +104,7 @@ def test_a_file_may_end_otherwise_where_an_entry_says_so(server, tmp_path):
     with pytest.raises(Mismatch):
         fetch(data, tmp_path)
     (file,) = data.files
-    data = replace(data, files=(replace(file, variants=(sha256(DATA + b"\n"),)),))
+    data = replace(data, files=(replace(file, copies={sha256(DATA + b"\n"): "a.data"}),))
     (original,) = fetch(data, tmp_path)
     assert original.sha256 == sha256(DATA + b"\n")
     (tmp_path / "mirror").mkdir()
@@ -195,7 +195,7 @@ def test_a_mirror_may_have_the_same_content_packed_anew(nowhere, tmp_path):
     data = parse(
         "tiny",
         entry(
-            {"all.tar.gz": file(b"", f"{nowhere}/x", repacked={"some.tar.xz": sha256(packed)})},
+            {"all.tar.gz": file(b"", f"{nowhere}/x", copies={sha256(packed): "some.tar.xz"})},
             members=["a.data"],
         ),
     )

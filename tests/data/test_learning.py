@@ -1,6 +1,5 @@
 """Learning sets in the store: what is written, read again, refused and replaced."""
 
-import json
 import time
 from types import SimpleNamespace
 
@@ -126,48 +125,23 @@ def test_other_arrays_are_an_error_though_the_file_is_right(tiny, server, tmp_pa
 def test_load_checks_what_it_reads(tiny, tmp_path):
     tiny("https://example.org/tiny.txt")
     out = tmp_path / "o"
-    with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
+    with pytest.raises(InputError, match=r"provenance\.json cannot .* run `snakemake data`"):
         data.load_arrays(out)
     store.prepare("tiny", out=out, source="simulated")
-    with pytest.raises(InputError, match=r"holds tiny, which has no matrix\.npy; name the"):
+    with pytest.raises(InputError, match=r"matrix\.npy cannot be read"):
         data.load(out)
     whole = (out / "arrays.npz").read_bytes()
     for damaged in (whole[:-1], whole.replace(b"labels", b"lables"), b""):
         (out / "arrays.npz").write_bytes(damaged)
-        with pytest.raises(InputError, match=r"arrays\.npz is damaged"):
+        with pytest.raises(InputError, match=r"arrays\.npz is not the file of its provenance"):
             data.load_arrays(out)
     (out / "arrays.npz").unlink()
-    with pytest.raises(InputError, match=r"arrays\.npz does not exist"):
+    with pytest.raises(InputError, match=r"arrays\.npz cannot be read"):
         data.load_arrays(out)
     (out / "arrays.npz").write_bytes(whole)
-    said = json.loads((out / "provenance.json").read_text())
-    for key in ("arrays", "arrays_sha256", "status"):
-        lacking = {name: value for name, value in said.items() if name != key}
-        (out / "provenance.json").write_text(json.dumps(lacking))
-        with pytest.raises(InputError, match=r"provenance\.json is damaged"):
-            data.load_arrays(out)
 
 
 def test_a_matrix_is_no_learning_set(tmp_path):
     store.prepare("liver", out=tmp_path, source="simulated")
-    with pytest.raises(InputError, match=r"holds liver, which has no arrays\.npz; name the"):
+    with pytest.raises(InputError, match=r"arrays\.npz cannot be read"):
         data.load_arrays(tmp_path)
-
-
-def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
-    folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
-    tiny(f"{nowhere}/tiny.txt")
-    store.prepare("tiny", out=folders[0])
-    store.prepare("tiny", out=folders[1], source="simulated")
-    warning = capsys.readouterr().err
-    assert "simulated stand-ins take the place of tiny" in warning
-    assert store.refresh(folders) == []
-    assert "take the place of tiny: results" in capsys.readouterr().err
-
-    tiny(server.gives("/tiny.txt", TEXT))
-    assert store.refresh(folders) == ["tiny"]
-    assert capsys.readouterr().err == "originals have replaced the stand-ins of tiny\n"
-    assert [data.load_arrays(folder).status for folder in folders[:2]] == ["original", "simulated"]
-    store.prepare("tiny", out=tmp_path / "fresh")
-    for name in (prepared.ARRAYS.file, "provenance.json"):
-        assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()

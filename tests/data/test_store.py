@@ -9,7 +9,7 @@ from matrixdp.checks import InputError
 from matrixdp.data import datasets, load, matrices, simulate
 from matrixdp.data.download import Mismatch, Unreachable
 from matrixdp.data.prepared import read_provenance
-from matrixdp.data.store import prepare, refresh
+from matrixdp.data.store import prepare
 
 RECORDS = np.column_stack([np.arange(40.0) % m for m in (40, 7, 3, 11, 13, 2)]) / 2
 TEXT = "".join(",".join(map(str, record)) + ",1\n" for record in RECORDS.tolist()).encode()
@@ -89,7 +89,7 @@ def test_another_scaling(tiny, server, tmp_path):
     data = load(tmp_path / "o", "half")
     assert (data.matrix.shape, data.lower[0]) == ((6, 20), 0.0)
     assert read_provenance(tmp_path / "o" / "half")["scaling"]["name"] == "half"
-    with pytest.raises(InputError, match="halve/provenance.json does not exist"):
+    with pytest.raises(InputError, match="halve/provenance.json cannot be read"):
         load(tmp_path / "o", "halve")
 
 
@@ -148,7 +148,7 @@ def test_simulated_asks_nobody_and_follows_the_seed(tiny, server, tmp_path):
 @pytest.mark.parametrize("source", ["auto", "original"])
 def test_another_file_is_an_error_and_never_a_reason_to_simulate(tiny, server, tmp_path, source):
     tiny(server.gives("/bupa.data", TEXT.replace(b"19.5", b"19.4")))
-    with pytest.raises(Mismatch, match=r"SHA256 hash of downloaded file \(bupa\.data\)"):
+    with pytest.raises(Mismatch, match="bupa.data has the sha256"):
         prepare("liver", out=tmp_path / "o", source=source)
     assert [path for path in (tmp_path / "o").rglob("*") if path.is_file()] == []
 
@@ -189,60 +189,19 @@ def test_a_failure_while_writing_leaves_no_half_file(tiny, server, tmp_path, mon
 def test_load_checks_what_it_reads(tiny, tmp_path):
     tiny("https://example.org/bupa.data")
     out = tmp_path / "o"
-    with pytest.raises(InputError, match=r"provenance\.json does not exist; run `snakemake data`"):
+    with pytest.raises(InputError, match=r"provenance\.json cannot .* run `snakemake data`"):
         load(out)
     prepare("liver", out=out, source="simulated")
     whole = (out / "matrix.npy").read_bytes()
     (out / "matrix.npy").write_bytes(whole[:-8] + b"12345678")
-    with pytest.raises(InputError, match=r"matrix\.npy is damaged"):
+    with pytest.raises(InputError, match=r"matrix\.npy is not the file of its provenance"):
         load(out)
     (out / "matrix.npy").unlink()
-    with pytest.raises(InputError, match=r"matrix\.npy does not exist"):
+    with pytest.raises(InputError, match=r"matrix\.npy cannot be read"):
         load(out)
     (out / "matrix.npy").write_bytes(whole)
     assert load(out).status == "simulated"
     for text in ("{", "[]", "{}"):
         (out / "provenance.json").write_text(text)
-        with pytest.raises(InputError, match=r"provenance\.json is damaged"):
+        with pytest.raises(InputError, match=r"provenance\.json"):
             load(out)
-
-
-def test_refresh_replaces_stand_ins_as_soon_as_it_can(tiny, server, nowhere, tmp_path, capsys):
-    folders = [tmp_path / name for name in ("auto", "chosen", "never_made")]
-    tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=folders[0])
-    prepare("liver", out=folders[1], source="simulated")
-    before = (folders[0] / "matrix.npy").read_bytes()
-    capsys.readouterr()
-
-    assert refresh(folders) == []
-    assert (folders[0] / "matrix.npy").read_bytes() == before
-    warning = capsys.readouterr().err
-    assert "take the place of liver: results" in warning
-    assert warning.count("\n") == 1
-
-    tiny(server.gives("/bupa.data", TEXT))
-    assert refresh(folders) == ["liver"]
-    assert capsys.readouterr().err == "originals have replaced the stand-ins of liver\n"
-    assert [load(folder).status for folder in folders[:2]] == ["original", "simulated"]
-    prepare("liver", out=tmp_path / "fresh")
-    for name in ("matrix.npy", "provenance.json", "half/matrix.npy"):
-        assert (folders[0] / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
-
-    count = len(server.requests)
-    assert refresh(folders) == []
-    assert (len(server.requests), capsys.readouterr().err) == (count, "")
-
-
-def test_refresh_stops_at_wrong_originals_and_only_warns_of_a_bad_server(
-    tiny, server, nowhere, tmp_path, capsys
-):
-    tiny(f"{nowhere}/bupa.data")
-    prepare("liver", out=tmp_path)
-    tiny(server.gives("/busy/bupa.data", status=503))
-    assert refresh([tmp_path]) == []
-    assert "answers 503" in capsys.readouterr().err
-    tiny(server.gives("/bupa.data", TEXT.replace(b"19.5", b"19.4")))
-    with pytest.raises(Mismatch, match="sha256"):
-        refresh([tmp_path])
-    assert load(tmp_path).status == "simulated"

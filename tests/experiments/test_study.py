@@ -38,19 +38,19 @@ def values(table):
 
 
 @pytest.mark.parametrize("mechanism", sorted(registry()))
-@pytest.mark.parametrize("task", [REGRESSION, FirstComponent(), AllComponents()])
-def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, task, data):
-    table = run(task, mechanism, data, SETTINGS)
-    assert tuple(table.columns) == COLUMNS
-    refused = table["note"].astype(str).str.startswith("no guarantee: ")
-    table = table[~refused]
-    if table["note"].notna().any():
-        assert len(table) == 1
-        assert table["note"].iloc[0].startswith("skipped: ")
-    elif not refused.any():
-        assert np.isfinite(table["value"].astype(float)).all()
-        assert set(table["epsilon"]) == {"0.1", "1"}
-        assert (table["epsilon_actual"] <= table["epsilon"].astype(float) * (1 + 1e-9)).all()
+def test_every_mechanism_serves_a_task_or_says_why_not(mechanism, data):
+    for task in (REGRESSION, FirstComponent(), AllComponents()):
+        table = run(task, mechanism, data, SETTINGS)
+        assert tuple(table.columns) == COLUMNS
+        refused = table["note"].astype(str).str.startswith("no guarantee: ")
+        table = table[~refused]
+        if table["note"].notna().any():
+            assert len(table) == 1
+            assert table["note"].iloc[0].startswith("skipped: ")
+        elif not refused.any():
+            assert np.isfinite(table["value"].astype(float)).all()
+            assert set(table["epsilon"]) == {"0.1", "1"}
+            assert (table["epsilon_actual"] <= table["epsilon"].astype(float) * (1 + 1e-9)).all()
 
 
 def test_axes_make_variants_and_iid_has_no_tau(data):
@@ -75,11 +75,11 @@ def test_a_release_gets_the_value_of_its_own_query(data, monkeypatch):
     """Each radius clips the records that it is given, and not the product."""
     seen = {}
 
-    def sample(release, value, streams, out=None):
-        seen.setdefault(release.query, value)  # a control comes later
-        return np.broadcast_to(value, (len(streams), *release.query.shape))
+    def sample_all(release, values, streams):
+        seen[release.query] = values[0]  # the other one is the control's
+        return (np.broadcast_to(value, (6, *release.query.shape)) for value in values)
 
-    monkeypatch.setattr(GaussianRelease, "sample", sample)
+    monkeypatch.setattr(GaussianRelease, "sample_all", sample_all)
     run(AllComponents(), "clipped_moments", data, SETTINGS)
     assert len(seen) == 2
     for query, value in seen.items():
@@ -197,7 +197,7 @@ def test_mechanisms_of_one_kind_of_noise_share_their_draws(data, drawn):
         run(REGRESSION, mechanism, data, SETTINGS)
     first, second = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
     assert first == second
-    assert len({*first}) == len(first) // 2
+    assert len({*first}) == len(first)
 
 
 def test_splits_are_paired_between_mechanisms(data):

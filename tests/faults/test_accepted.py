@@ -30,9 +30,11 @@ ENDS = {
         "sketch_sizes": [1000],
         "squared_radius_fractions": [1],
     },
-    "small training set": {"train": 2.0, "trials": "1.0"},
-    "large training set": {"train": "344", "seed": 2**63 - 1},
+    "small training set": {"train": 2},
+    "large training set": {"train": 344, "seed": 2**63 - 1},
 }
+#: Ends that others have too: `make faults` also tries them alone.
+ALONE = ("small epsilon", "large epsilon", "small delta", "large delta")
 MIDDLE = {
     "taus": {"grid": [0.75]},
     "sketch_sizes": [4],
@@ -52,7 +54,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name):
+def test_every_mechanism_runs_at_the_ends_of_what_is_allowed(folder, name, request):
+    if name in ALONE and not request.config.getoption("--long", False):
+        pytest.skip("takes --long")
     chosen = copy.deepcopy(mutations.SHIPPED) | MIDDLE | ENDS[name]
     train, trials = chosen.pop("train", 60), chosen.pop("trials", 1)
     epsilon = chosen["table_epsilon"] = chosen.pop("epsilon", 1.0)

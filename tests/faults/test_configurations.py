@@ -15,8 +15,8 @@ from matrixdp.checks import InputError
 FROM_SCHEMA = dict(mutations.from_schema())
 
 
-def refused(excinfo, pattern=""):
-    text = str(excinfo.value)
+def refused(error, pattern):
+    text = str(error)
     assert "\n" not in text
     assert re.search(pattern, text), text
 
@@ -26,11 +26,15 @@ def test_there_are_many_and_the_shipped_one_is_none_of_them():
     config.resolve(copy.deepcopy(mutations.SHIPPED))
 
 
-@pytest.mark.parametrize("name", FROM_SCHEMA)
-def test_what_breaks_the_schema_is_one_sentence(name):
-    with pytest.raises(InputError) as caught:
-        config.resolve(FROM_SCHEMA[name])
-    refused(caught, "^config.yaml")
+@pytest.mark.parametrize("part", range(10))
+def test_what_breaks_the_schema_is_one_sentence(part):
+    for name in [*FROM_SCHEMA][part::10]:
+        try:
+            config.resolve(FROM_SCHEMA[name])
+        except InputError as error:
+            refused(error, "^config.yaml")
+        else:
+            pytest.fail(f"{name} is not refused")
 
 
 @pytest.mark.parametrize("name", mutations.BY_HAND)
@@ -38,7 +42,7 @@ def test_what_only_a_job_would_notice_is_one_sentence(name):
     changed, pattern = mutations.BY_HAND[name]
     with pytest.raises(InputError) as caught:
         config.resolve(copy.deepcopy(changed))
-    refused(caught, pattern)
+    refused(caught.value, pattern)
 
 
 @pytest.mark.slow
@@ -46,7 +50,7 @@ def test_make_says_one_sentence_and_starts_nothing(fresh, request):
     fresh.with_environment()
     file = fresh.folder / "config.yaml"
     cases = [*FROM_SCHEMA.values(), *(one for one, _ in mutations.BY_HAND.values())]
-    for case in cases if request.config.getoption("--long", False) else cases[::100]:
+    for case in cases if request.config.getoption("--long", False) else cases[::250]:
         file.write_text(yaml.safe_dump(case))
         outcome = fresh.run_make("table3", "-c1")
         assert outcome.code == 2, outcome.output

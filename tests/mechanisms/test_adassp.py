@@ -8,8 +8,9 @@ import pytest
 from matrixdp.audit import releases, sensitivities
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.adassp import AdaSSP, PrivatelyClippedAdaSSP
+from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations, SecondMomentQuery
+from matrixdp.privacy.sensitivity import Ball, Box, NormalEquations
 from mechanisms.support import assert_standard, one_stream, streams
 
 LIVER = NormalEquations(Box.cube(6, -1, 1), 248, target=5)
@@ -94,7 +95,7 @@ def test_the_law_of_what_is_released():
     drawn = release.sample(value, one_stream(270_000))
     assert_standard((drawn[:, :5, 5] - value[:5, 5]) / release.target_std)
     np.testing.assert_array_equal(drawn[:, 5, :5], drawn[:, :5, 5])
-    assert (drawn[:, 5, 5] == 0).all()
+    assert (drawn[:, 5, 5] == 1).all()
     off = drawn[:, [0, 0, 0, 1, 2], [1, 2, 3, 4, 4]] - value[[0, 0, 0, 1, 2], [1, 2, 3, 4, 4]]
     assert_standard(off / release.explaining.noise_std)
 
@@ -113,6 +114,19 @@ def test_the_ridge_is_that_of_the_paper():
     assert (release.ridge_of(1e6 * exact, normal) == 0).all()
 
 
+def test_with_a_constant_its_limit_is_least_squares_with_an_intercept():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (500, 3))
+    y = x @ [0.5, -0.3, 0.2] + 0.1 * rng.uniform(-1, 1, 500) - 0.2
+    rows = with_constant(np.column_stack([x, y]))
+    query = NormalEquations(Box.cube(5, -1, 1), 500, target=4)
+    release = AdaSSP().calibrate(query, epsilon=1e8, delta=1e-6)
+    drawn = release.sample(query.value(rows.T), streams(1))
+    slopes, intercept = regression(centred(drawn, weighted=True), 0.0)
+    exact = np.linalg.lstsq(rows[:, :4], y, rcond=None)[0]
+    np.testing.assert_allclose([*slopes[0], intercept[0]], exact, atol=0.01)
+
+
 def test_trials_depend_on_their_own_stream_and_value_alone():
     release = calibrated()
     values = LIVER.value(np.random.default_rng(1).uniform(-1, 1, (3, 6, 248)))
@@ -122,15 +136,11 @@ def test_trials_depend_on_their_own_stream_and_value_alone():
         np.testing.assert_allclose(together[k], alone[0], rtol=1e-12)
 
 
-def test_other_queries_and_bad_targets_are_refused():
-    with pytest.raises(InputError, match="serves only NormalEquations"):
-        AdaSSP().calibrate(SecondMomentQuery(LIVER.domain, 248), epsilon=1, delta=0.01)
+def test_bad_targets_are_refused():
     with pytest.raises(InputError, match="target is 6 among 6 features"):
         replace(LIVER, target=6)
     with pytest.raises(InputError, match="target is 0 among 1 features"):
         NormalEquations(Box((0.0,), (1.0,)), 9)
-    with pytest.raises(InputError, match="failure"):
-        AdaSSP(failure=1.0)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
@@ -191,8 +201,8 @@ def test_the_private_radius_shares_mu_and_adds_no_ridge_of_its_own():
     number = release.choose(records, streams(1))[0]
     drawn = release.sample(records, streams(1))[0]
     assert number > 0
-    # The target's entry with itself is not released: a ridge would stand there.
-    assert drawn[5, 5] == 0
+    # The target's entry with itself is its public bound: no ridge stands there.
+    assert drawn[5, 5] == pytest.approx(radii[number - 1] ** 2, rel=1e-12)
 
 
 def test_the_audit_sees_too_little_noise_of_the_histogram_and_of_the_equations():

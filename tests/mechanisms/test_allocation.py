@@ -70,8 +70,6 @@ def test_shares(allocation, features, expected):
         (lambda: MaxPNR("l3"), "norm is 'l3'"),
         (lambda: MaxPNR(unfilled="none"), "unfilled is 'none'"),
         (lambda: MaxPNR().precisions(1, 3, None), "needs directions from a private"),
-        (lambda: PrivateDirections(share=1), "share is 1"),
-        (lambda: PrivateDirections(floor=0), "floor is 0"),
     ],
 )
 def test_bad_parameters(build, message):
@@ -144,7 +142,7 @@ def test_fillings_work_on_stacks_of_spectra():
 
 class TestPrivateDirections:
     def test_the_papers_share_needs_this_noise_on_the_second_moments(self):
-        release = PrivateDirections(share=0.2).calibrate(LIVER, **budget(LIVER))
+        release = PrivateDirections().calibrate(LIVER, **budget(LIVER))
         assert release.noise_std == pytest.approx(0.24764, rel=1e-4)
         assert (release.epsilon, release.delta) == (0.2, 0.2 / 248)
         assert release.query == SecondMomentQuery(LIVER.domain, 248)

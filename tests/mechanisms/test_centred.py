@@ -77,9 +77,11 @@ def test_about_a_centre_no_record_changes_more_than_is_paid_for(adjacency):
     assert 0.99 * half < max(found) <= half * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("query", [LIVERS, SIZES[-1][0]], ids=repr)
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(
+    ("kind", "query", "epsilon"),
+    [(KINDS[0], LIVERS, 0.1), (KINDS[0], SIZES[-1][0], 10.0), (KINDS[1], LIVERS, 1.0)],
+    ids=repr,
+)
 def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, epsilon):
     release = kind.calibrate(query, epsilon=epsilon, delta=1 / 248)
     found = releases.audit_of(release, np.random.default_rng(0))

@@ -57,7 +57,7 @@ def neighbours(query: IdentityQuery) -> tuple[np.ndarray, np.ndarray]:
 
 QUERIES = [
     IdentityQuery(domain, records=2, adjacency=adjacency)
-    for domain in (UNEVEN, Box.cube(2, -1, 1), Ball(3.0, 2))
+    for domain in (UNEVEN, Ball(3.0, 2))
     for adjacency in ADJACENCIES
 ]
 
@@ -120,41 +120,6 @@ def certified_epsilon(here: np.ndarray, there: np.ndarray, alpha: float = 1e-6) 
     low = stats.beta.ppf(alpha / 2, hits, len(here) - hits + 1)
     high = stats.beta.ppf(1 - alpha / 2, others + 1, len(there) - others)
     return float(np.log(low / high))
-
-
-def radial_delta(d: int, log_density, radii: np.ndarray, epsilon: float = 1.0) -> float:
-    """Delta at ``epsilon`` of Z, uniform in direction, against Z shifted by 1.
-
-    ``radii`` are equally likely values of |Z|, ``log_density`` the log density of Z at a radius.
-    """
-    middle = (np.arange(2000) + 0.5) / 2000
-    cosine = 2 * stats.beta.ppf(middle, (d - 1) / 2, (d - 1) / 2) - 1
-    r = radii[:, None]
-    shifted = np.sqrt(r**2 - 2 * r * cosine + 1)
-    loss = log_density(r) - log_density(shifted)
-    return float(np.maximum(-np.expm1(epsilon - loss), 0).mean())
-
-
-# By quadrature and, independently, by 4 million draws (standard errors 2e-4; 1e-5 for d = 1488).
-DELTAS = [(2, 0.35320), (6, 0.66817), (24, 0.88366), (1488, 0.99996)]
-
-
-@pytest.mark.parametrize(("d", "delta"), DELTAS)
-def test_exponential_radius_is_not_private(d, delta):
-    """Known bug: |Z| ~ Exponential in place of Gamma(d) at claimed epsilon 1 and sensitivity 1."""
-    middle = (np.arange(2000) + 0.5) / 2000
-    wrong = radial_delta(d, lambda r: -r - (d - 1) * np.log(r), stats.expon.ppf(middle))
-    assert wrong == pytest.approx(delta, abs=1e-5)
-    assert radial_delta(d, lambda r: -r, stats.gamma(d).ppf(middle)) <= 1e-12
-
-
-def test_exponential_radius_fails_the_audit():
-    """The count of an event, which the right law passes above, catches it from samples alone."""
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=(2, 40_000, 4))
-    z *= (rng.exponential(size=(2, 40_000)) / np.linalg.norm(z, axis=-1))[..., None]
-    here, there = np.linalg.norm(z[0], axis=-1), np.linalg.norm(z[1] - np.eye(4)[0], axis=-1)
-    assert certified_epsilon(here < 0.3, there < 0.3) > 2
 
 
 # PPCA
@@ -241,11 +206,3 @@ def test_entries_and_input():
     assert registry()["ppca"].build() == PPCA()
     with pytest.raises(InputError, match="norm is 'frobenious'; did you mean 'frobenius'"):
         KNorm("frobenious")
-    with pytest.raises(InputError, match="epsilon is 0"):
-        KNorm("frobenius").calibrate(LIVER, epsilon=0)
-    with pytest.raises(InputError, match="epsilon is nan"):
-        PPCA().calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=float("nan"))
-    with pytest.raises(InputError, match="serves only IdentityQuery and MeanQuery"):
-        KNorm("frobenius").calibrate(SecondMomentQuery(UNEVEN, records=5), epsilon=1)
-    with pytest.raises(InputError, match="serves only SecondMomentQuery"):
-        PPCA().calibrate(LIVER, epsilon=1)

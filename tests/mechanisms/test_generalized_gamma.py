@@ -11,6 +11,7 @@ from matrixdp.mechanisms.generalized_gamma import POWERS, SphericalGamma
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Query
+from mechanisms.support import one_stream
 
 QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}
 
@@ -19,8 +20,7 @@ QUERIES = {"I": LIVER, "II": MOVEMENT, "III": CTG}
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_noise_has_the_declared_deviation(query: Query, power: float | None) -> None:
     release = SphericalGamma(power).calibrate(query, epsilon=1, delta=1 / query.records)
-    streams = [np.random.default_rng(k) for k in range(2_000_000 // np.prod(query.shape))]
-    drawn = release.noise.sample(streams)
+    drawn = release.noise.sample(one_stream(2_000_000 // np.prod(query.shape)))
     assert np.sqrt((drawn**2).mean()) == pytest.approx(release.noise_std, rel=5e-3)
     law = release.noise
     assert isinstance(law, GeneralizedGamma)

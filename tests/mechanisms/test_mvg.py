@@ -214,7 +214,7 @@ class TestPrivateDirections:
         return released, directions, spectrum, again
 
     def test_the_budget_is_split_in_epsilon_and_in_delta(self):
-        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections(share=0.2))
+        mechanism = MVG(allocation=MaxPNR(), directions=PrivateDirections())
         release = mechanism.calibrate(LIVER, **budget(LIVER))
         phi = float(by_mpmath(LIVER, 0.8, 0.8 / 248, 2, "sqrt")[-1])
         assert release.limit == pytest.approx(phi**2 / np.sqrt(248), rel=1e-9)
@@ -283,14 +283,13 @@ class TestPrivateDirections:
         assert not release.mu_exact
         assert np.isnan(release.noise_std)
 
-    def test_one_value_per_trial_and_out(self):
+    def test_one_value_per_trial(self):
         release = MVG(allocation=MaxPNR(), directions=PrivateDirections()).calibrate(
             LIVER, **budget(LIVER)
         )
         stack = np.stack([self.value, -self.value])
-        out = np.empty_like(stack)
-        assert release.sample(stack, streams(2), out=out) is out
-        np.testing.assert_array_equal(out[0], release.sample(self.value, streams(1))[0])
+        first = release.sample(stack, streams(2))[0]
+        np.testing.assert_array_equal(first, release.sample(self.value, streams(1))[0])
 
 
 @pytest.mark.parametrize(
@@ -312,15 +311,3 @@ def test_bad_parameters(mechanism, query, message):
     with pytest.raises(InputError, match=message) as error:
         mechanism.calibrate(query, **budget(query))
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("mechanism", [MVG(), MVG(directions=PrivateDirections())])
-@pytest.mark.parametrize(
-    "wrong",
-    [*({"epsilon": bad} for bad in (0, -1, np.nan, np.inf))]
-    + [{"delta": bad} for bad in (0, -0.1, np.nan, np.inf, 1, 2)],
-)
-def test_bad_budgets(mechanism, wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(InputError, match=f"{name} is {value}; it must be"):
-        mechanism.calibrate(LIVER, **{"epsilon": 1, "delta": 1e-3} | wrong)

@@ -14,10 +14,12 @@ from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import clipped_moments
+from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.practice import ledger
 from matrixdp.practice.release import make
 from matrixdp.practice.specification import read
 from matrixdp.privacy import gaussian
+from matrixdp.privacy.sensitivity import NormalEquations
 
 TOTAL = {"epsilon": 2.0, "delta": 1e-5}
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -29,7 +31,8 @@ def mean(epsilon=1.0, mechanism=None, adjacency="replace"):
 
 
 def test_it_adds_up_as_the_command_line_does():
-    account, books = mdp.Account(**TOTAL), ledger.begin(ledger.total(TOTAL), "replace")
+    account = mdp.Account(**TOTAL)
+    books = ledger.begin(ledger.total(TOTAL), ledger.Relation("replace"))
     for release in (mean(0.5), mean(0.3), mean(0.2)):
         account.spend(release)
         books = ledger.add(books, ledger.entry(release))
@@ -100,8 +103,13 @@ def test_clones_of_an_estimator_share_an_account():
     pca.fit(X)
     clone(pca).fit(X)
     mdp.Covariance(epsilon=0.5, bounds=(0, 1), mechanism="clipped", account=account).fit(X)
-    assert len(account.releases) == 3
-    assert [part["part"] for part in account.releases[2]["parts"]] == ["mean", "lengths", "moments"]
+    sides = {"bounds": (0, 1), "target_bounds": (0, 1)}
+    mdp.PrivateRidge(epsilon=0.5, **sides, mechanism="adassp", account=account).fit(X, X[:, 0])
+    assert len(account.releases) == 4
+    assert [[part["part"] for part in charge["parts"]] for charge in account.releases[2:]] == [
+        ["mean", "lengths", "moments"],
+        ["smallest eigenvalue", "moments", "products"],
+    ]
     with pytest.raises(mdp.InputError, match="the account allows"):
         mdp.PrivatePCA(epsilon=1.9, bounds=(0, 1), account=account).fit(X)
     assert not hasattr(clone(pca), "components_")
@@ -243,6 +251,8 @@ def test_dp_accounting_agrees_on_gaussian_releases(adjacency):
         account.spend(mean(epsilon, adjacency=adjacency))
     query = mdp.SecondMomentQuery(mdp.Box.cube(3, -1.0, 1.0), 500, adjacency)
     account.spend(clipped_moments(query, epsilon=1.0, delta=1e-6, about_mean=True))
+    equations = NormalEquations(query.domain, 500, adjacency, 2)
+    account.spend(adaptive_equations(equations, epsilon=1.0, delta=1e-6))
     assert all(one["exact"] for one in account.events()["events"])
     mu = np.linalg.norm([one["mu"] for one in account.releases])
     for delta in (1e-6, 1e-5):

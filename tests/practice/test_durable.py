@@ -30,6 +30,10 @@ income = [0, 200000]
 IN_PARTS = SPECIFICATION.replace("mean", "covariance").replace("delta = 0", "delta = 1e-5")
 IN_PARTS = f'delta = 1e-6\nmechanism = "clipped"\n{IN_PARTS}'
 
+#: Normal equations in three parts.
+EQUATIONS = IN_PARTS.replace("covariance", "regression").replace("clipped", "adassp")
+EQUATIONS = f'target = "income"\n{EQUATIONS}'
+
 FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
 
 #: Runs a release in a child of its own for each step that it is killed after, then once more.
@@ -108,7 +112,9 @@ def state(folder):
 
 
 @pytest.mark.parametrize(
-    ("specification", "published_files", "parts"), [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3)]
+    ("specification", "published_files", "parts"),
+    [(SPECIFICATION, 3, 1), (IN_PARTS, 4, 3), (EQUATIONS, 4, 3)],
+    ids=["mean", "clipped", "adassp"],
 )
 def test_killed_after_any_step(tmp_path, specification, published_files, parts):
     start = written(tmp_path / "start", specification)

@@ -11,8 +11,11 @@ from matrixdp import cli
 from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.allocation import Shares
 from matrixdp.mechanisms.composed import clipped_moments
+from matrixdp.mechanisms.equations import adaptive_equations
 from matrixdp.mechanisms.moments import CONSTANT, centred, with_constant
 from matrixdp.practice import answers, uncertainty
+from matrixdp.privacy import exact
+from matrixdp.privacy.sensitivity import NormalEquations
 
 BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
 QUERIES = [mdp.MeanQuery(BOX, 50), mdp.IdentityQuery(BOX, 50), mdp.SecondMomentQuery(BOX, 50)]
@@ -124,15 +127,15 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
     release, simulated, exact, moments_of_releases = request.getfixturevalue(name)
     middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
 
+    output = answers.Output("regression", middle, half, **line)
+
     def fit(moments):
-        return np.append(*answers.line(centred(moments), release.noise_std, middle, half, **line))
+        return np.append(*answers.line(output, centred(moments), release.noise_std))
 
     errors = np.array([fit(moments) for moments in moments_of_releases]) - fit(exact)
     stated = np.array(
         [
-            uncertainty.standard_errors(
-                simulated, centred(moments), release.noise_std, middle, half, **line
-            )
+            uncertainty.standard_errors(simulated, output, centred(moments), release.noise_std)
             for moments in moments_of_releases[:200]
         ]
     )
@@ -195,13 +198,47 @@ d = [-1, 1]
 KEY = "interval_95"
 
 
-@pytest.mark.parametrize("mechanism", ["recommend", "clipped"])
+@pytest.mark.parametrize("domain", [mdp.Box.cube(5, -1.0, 1.0), mdp.Ball(1.5, 5)])
+@pytest.mark.parametrize("line", [{}, {"penalty": 0.05}, {"intercept": False}])
+def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line):
+    X, intercept = records(200_000), line.get("intercept", True)
+    features = 4 + intercept
+    domain = mdp.Box.cube(4, -1.0, 1.0) if features == 4 else domain
+    query = NormalEquations(domain, len(X), target=features - 1)
+    release = adaptive_equations(query, epsilon=3, delta=1e-6)
+    middle, half = np.array([1.0, -2.0, 3.0, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
+    output = answers.Output("regression", middle, half, **line)
+    weighted = {"weighted": isinstance(domain, mdp.Ball)}
+    rows = [np.clip(with_constant(X) if intercept else X, -1, 1)]
+    value = exact.value(query, rows)[None]
+    stream, off, stated = np.random.default_rng(0), [], []
+    _, moments, products = (part.releases[0] for part in release.parts)
+    outcome = release.sample_once(rows[0])
+    quiet = outcome._replace(moments=value[0, :-1, :-1], products=value[0, :-1, -1])
+    without = np.append(*answers.adaptive_line(output, quiet, **weighted))
+    for _ in range(1000):
+        noisy = quiet._replace(
+            moments=quiet.moments + moments.noise.sample([stream])[0],
+            products=quiet.products + products.noise.sample([stream])[0, :, 0],
+        )
+        off.append(np.append(*answers.adaptive_line(output, noisy, **weighted)) - without)
+        stated.append(uncertainty.adaptive_errors(output, noisy, **weighted))
+    off, stated = (np.array(part)[:, : 3 + intercept] for part in (off, stated))
+    assert np.median(stated, axis=0) == pytest.approx(off.std(axis=0), rel=0.1)
+    within = (np.abs(off) <= 1.96 * stated).mean(axis=0)
+    assert (within > 0.95 - 0.025).all()
+    assert (within < 0.95 + 0.025).all()
+
+
+@pytest.mark.parametrize("mechanism", ["recommend", "clipped", "adassp"])
 @pytest.mark.parametrize(
     "query", ["records", "mean", "second_moments", "covariance", "components", "regression"]
 )
 def test_files_state_them(tmp_path, monkeypatch, query, mechanism):
     if mechanism == "clipped" and query in ("records", "mean"):
         pytest.skip("it answers second moments")
+    if mechanism == "adassp" and query != "regression":
+        pytest.skip("it answers a regression")
     monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
     np.savetxt(tmp_path / "people.csv", records(), delimiter=",", header="a,b,c,d", comments="")
     more = f'mechanism = "{mechanism}"\n' + 'target = "d"\n' * (query == "regression")

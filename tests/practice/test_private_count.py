@@ -5,12 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 
 import matrixdp as mdp
-from matrixdp import cli, own, safe
+from matrixdp import cli, my_matrix, safe
 from matrixdp.audit import evidence
-from matrixdp.practice import choices, specification
+from matrixdp.mechanisms.clipped import ChosenByHistogram
+from matrixdp.practice import choices, release, specification
 from matrixdp.privacy import exact
 
 SPECIFICATION = """
@@ -27,6 +28,13 @@ age = [20, 120]
 income = [0, 200000]
 """
 QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+EXPERIMENTS = {"of_tomorrow": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
+CLIPPED = 'mechanism = "clipped"'
+#: Of mechanisms of one part, and of releases in parts.
+CASES = [(query, "") for query in QUERIES] + [
+    (query, CLIPPED) for query in ("second_moments", *QUERIES[1:])
+]
+CASES.append(("regression", 'mechanism = "adassp"'))
 LOWER, UPPER = np.array([20.0, 0.0]), np.array([120.0, 2e5])
 
 
@@ -62,7 +70,7 @@ def neighbours(spec, rng, count):
         pair = []
         for block in (rows, np.vstack([rows, extra])):
             scaled = spec.scaled(rng.permutation(block))
-            pair.append(exact.value(spec.query, [scaled], public_count=False))
+            pair.append(exact.value(spec.query, [scaled]))
         yield pair
 
 
@@ -86,33 +94,30 @@ def test_no_neighbours_are_further_apart_than_the_noise_is_made_for(tmp_path, qu
 
 
 def test_a_sum_has_no_origin_that_depends_on_the_stated_number():
-    query = mdp.MeanQuery(mdp.Box((5.0,), (6.0,)), 10, "zero_out")
-    values = [
-        exact.value(query, [np.full((count, 1), 6.0)], public_count=False)[0, 0]
-        for count in range(4)
-    ]
+    query = mdp.MeanQuery(mdp.Box((5.0,), (6.0,)), 10, "add_or_remove")
+    values = [exact.value(query, [np.full((count, 1), 6.0)])[0, 0] for count in range(4)]
     assert np.diff(values) == pytest.approx(0.6, rel=1e-9)
-    assert exact.value(query, [], public_count=False).shape == (1, 1)
+    assert exact.value(query, []).shape == (1, 1)
     assert query.l2 == 0.6
 
 
 def test_more_records_than_float64_holds_exactly_are_as_close(monkeypatch):
     monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
-    query = mdp.SecondMomentQuery(mdp.Box.cube(2, -1.0, 1.0), 10, "zero_out")
-    release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
-    law, _, budget = release.whitened
+    query = mdp.SecondMomentQuery(mdp.Box.cube(2, -1.0, 1.0), 10, "add_or_remove")
+    calibrated = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    law, _, budget = calibrated.whitened
     for count in (10, 1e6, 1e8, 1e10, 1e15):
-        one, other = (release.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
+        one, other = (calibrated.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
         assert np.linalg.norm(law.whiten(other - one)) <= budget * (1 + 1e-6)
     assert np.isfinite(other).all()
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, capsys):
+@pytest.mark.parametrize(("query", "more"), CASES)
+def test_nothing_but_the_noisy_answer_depends_on_the_number(tmp_path, query, more, capsys):
     receipts, told = set(), set()
     for count in (0, 1, 399, 401, 3000):
         folder = tmp_path / str(count)
-        _, receipt = run(folder, query, people(count), ["--even-if-useless"])
+        _, receipt = run(folder, query, people(count), ["--even-if-useless"], more=more)
         receipts.add(receipt)
         output = capsys.readouterr()
         told.add((output.out + output.err).replace(str(folder), ""))
@@ -139,14 +144,86 @@ def test_answers_are_those_of_the_records_whatever_number_is_stated(tmp_path, mo
     assert float(lines[1][0]) == pytest.approx(line.coef_[0], rel=0.1)
 
 
+def test_normal_equations_are_divided_by_no_number(tmp_path, monkeypatch):
+    """The same records give the same line whatever number is stated, but for the ridge."""
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    rows, lines = np.clip(people(60_000), LOWER, UPPER), []
+    for stated in (30_000, 60_000, 90_000):
+        folder, adassp = tmp_path / str(stated), 'mechanism = "adassp"\nalpha = 1e6'
+        run(folder, "regression", rows, ["--even-if-useless"], records=stated, more=adassp)
+        lines.append(
+            [*map(float, (folder / "out/regression.csv").read_text().split()[1].split(","))]
+        )
+        details = json.loads((folder / "out/regression.details.json").read_text())
+        assert {*details["standard_errors"]} == {"age", "intercept"}
+    line = Ridge(1e6).fit(rows[:, :1], rows[:, 1])
+    for found in lines:
+        assert found[0] == pytest.approx(line.coef_[0], rel=0.05)
+    assert np.ptp(lines, axis=0)[0] < 0.05 * abs(line.coef_[0])
+
+
+@pytest.mark.parametrize("count", [300, 2000])
+def test_releases_in_parts_are_divided_by_the_noisy_number(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    rows, half = np.clip(people(count), LOWER, UPPER), (UPPER - LOWER) / 2
+    lines, _ = run(tmp_path / "c", "covariance", rows, ["--even-if-useless"], more=CLIPPED)
+    table = np.array([[float(cell) for cell in line[1:]] for line in lines[1:]])
+    details = json.loads((tmp_path / "c/out/covariance.details.json").read_text())
+    assert details["records"] == pytest.approx(count, rel=1e-5)
+    assert not any(name.startswith("interval") for name in details)
+    assert table[:, 0] == pytest.approx(rows.mean(axis=0), rel=1e-5)
+    about = (rows - rows.mean(axis=0)) / half
+    lengths = np.linalg.norm(about, axis=1, keepdims=True)
+    about *= np.minimum(1, details["radius_in_half_ranges"] / lengths)
+    expected = about.T @ about / count * np.outer(half, half)
+    assert table[:, 1:] == pytest.approx(expected, rel=1e-3)
+    lines, _ = run(tmp_path / "s", "second_moments", rows, ["--even-if-useless"], more=CLIPPED)
+    radius = json.loads((tmp_path / "s/out/second_moments.details.json").read_text())
+    about = rows / UPPER
+    about *= np.minimum(1, radius["radius_in_half_ranges"] / np.linalg.norm(about, axis=1))[:, None]
+    table = np.array([[float(cell) for cell in line[1:]] for line in lines[1:]])
+    assert table == pytest.approx(about.T @ about / count * np.outer(UPPER, UPPER), rel=1e-3)
+
+
+@pytest.mark.parametrize("query", ["covariance", "second_moments"])
+def test_errors_on_the_file_are_those_of_its_true_number(tmp_path, monkeypatch, query):
+    """Without noise and clipping nothing is off, though twice as many records were stated."""
+    monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
+    monkeypatch.setattr(ChosenByHistogram, "_best", lambda self, *_: np.zeros(1, int))
+    spec = specification.read(written(tmp_path, query, people(400), 800, CLIPPED))
+    (off,) = release.compare(spec, times=1).values()
+    assert off < 1e-4
+
+
 @pytest.mark.parametrize(
-    ("query", "more"), [("records", ""), ("second_moments", ""), ("mean", 'mechanism = "clipped"')]
+    ("query", "more", "sentence"),
+    [
+        ("records", "", "adjacency is 'add_or_remove', which serves"),
+        ("second_moments", "", "adjacency is 'add_or_remove', which serves"),
+        ("records", CLIPPED, "the records themselves show their number"),
+        ("mean", CLIPPED, "answers queries on second moments alone"),
+    ],
 )
-def test_queries_without_a_constant_are_refused(tmp_path, query, more, capsys):
+def test_queries_that_do_not_count_are_refused(tmp_path, query, more, sentence, capsys):
     path = written(tmp_path, query, people(9), more=more)
     assert cli.main(["release", str(path), "--out", str(tmp_path / "out")]) == 2
-    assert "adjacency is 'add_or_remove', which serves" in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
     assert not [*tmp_path.glob("*.privacy.json")]
+
+
+def test_in_python_a_sum_is_over_the_stated_number():
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
+    added = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
+    assert added.statement.adjacency == "add_or_remove"
+    assert "one record is added or removed" in added.explain()
+    for count in (0, 100, 1000):
+        (entry,) = added.sample_once(np.ones((count, 1)))[0]
+        assert entry == pytest.approx(count / 400, abs=6 * added.noise_std)
+    account = mdp.Account(epsilon=2, delta=1e-5, adjacency="add_or_remove")
+    account.spend(added)
+    assert account.events()["events"][0]["noise_multiplier"] == pytest.approx(1 / added.mu)
+    with pytest.raises(mdp.InputError, match="the records themselves show their number"):
+        mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 400, "add_or_remove")
 
 
 def test_an_account_keeps_its_relation(tmp_path, capsys):
@@ -165,7 +242,7 @@ def test_an_account_keeps_its_relation(tmp_path, capsys):
 def test_a_comparison_needs_a_public_number(tmp_path):
     path = written(tmp_path, "first_component", people(9))
     with pytest.raises(mdp.InputError, match="a public number of records"):
-        own.configured({"matrix": str(path)})
+        my_matrix.configuration({"matrix": str(path), "experiments": EXPERIMENTS})
 
 
 def proof(monkeypatch, spec, pairs, share=1):
@@ -178,7 +255,7 @@ def proof(monkeypatch, spec, pairs, share=1):
             safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits) // share
         )
         rows = spec.scaled(np.tile(UPPER, (count, 1)))
-        value = exact.value(spec.query, [rows], public_count=False)
+        value = exact.value(spec.query, [rows])
         sums.append(option.release.add_once(value).sum())
     # The event that shows most of so much less noise.
     one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T

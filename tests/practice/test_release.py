@@ -7,64 +7,23 @@ import re
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import numpy as np
 import pytest
+import samplefile
+from samplefile import ROWS, SPECIFICATION, release, written
 
 import matrixdp as mdp
-from matrixdp import cli
+from matrixdp import __main__, cli
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.gaussian import Gaussian
-from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.practice import ledger, specification
 from matrixdp.practice.choices import options
 from matrixdp.practice.release import make
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import MeanQuery
 
-ROWS = np.column_stack([np.linspace(0, 130, 400), np.linspace(3e5, 0, 400)])
-SPECIFICATION = """
-file = "people.csv"
-query = "QUERY"
-records = 400
-epsilon = 2.0
-delta = 1e-6
-MORE
-[bounds]
-age = [0, 120]
-income = [0, 200000]
-"""
-
-
-@pytest.fixture
-def folder(tmp_path):
-    np.savetxt(tmp_path / "people.csv", ROWS, delimiter=",", header="age,income", comments="")
-    return tmp_path
-
-
-def written(folder, query="mean", more="", **replaced):
-    text = SPECIFICATION.replace("QUERY", query).replace("MORE", more)
-    for old, new in replaced.items():
-        lines = text.splitlines()
-        text = "\n".join(
-            f"{old} = {new}" if line.startswith(f"{old} =") else line for line in lines
-        )
-    if "total" not in more:
-        values = {"epsilon": "2.0", "delta": "1e-6", **replaced}
-        total = f"total = {{epsilon = {values['epsilon']}, delta = {values['delta']}}}"
-        text = text.replace("[bounds]", f"{total}\n[bounds]")
-    path = folder / "spec.toml"
-    path.write_text(text)
-    return path
-
-
-def release(folder, out="out", options=(), **given):
-    words = ["release", str(written(folder, **given)), "--out", str(folder / out)]
-    return cli.main([*words, *options])
+ADASSP = {"query": "regression", "more": 'target = "income"\nmechanism = "adassp"'}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +40,13 @@ def release(folder, out="out", options=(), **given):
         ("regression", (1, 2), 'target = "income"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "gaussian"'),
         ("regression", (1, 2), 'target = "income"\nmechanism = "clipped"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"'),
+        ("regression", (1, 2), 'target = "income"\nmechanism = "adassp"\nradius = 1e5'),
+        (
+            "regression",
+            (1, 2),
+            'target = "income"\nmechanism = "adassp"\nadjacency = "add_or_remove"',
+        ),
         ("second_moments", (2, 3), 'mechanism = "clipped"'),
         ("covariance", (2, 4), 'mechanism = "clipped"\nadjacency = "zero_out"'),
         ("components", (2, 4), 'mechanism = "clipped"\nradius = 1e5'),
@@ -120,10 +86,40 @@ def test_a_release_in_parts_states_the_budget_of_each(folder, capsys):
     assert len(json.loads((folder / "people.csv.privacy.json").read_text())["releases"]) == 1
 
 
+def test_a_regression_in_parts_states_its_budget_noise_and_ridge(folder, capsys):
+    assert cli.main(["recommend", str(written(folder, **ADASSP))]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("AdaSSP  R^2 of about 0.")
+    for part in ("smallest eigenvalue", "moments", "products"):
+        assert f"{part}: 33% of the budget, mu 0.2" in told
+    assert release(folder, **ADASSP) == 0
+    receipt = json.loads((folder / "out/regression.receipt.json").read_text())
+    (charge,) = json.loads((folder / "people.csv.privacy.json").read_text())["releases"]
+    assert charge["parts"] == receipt["parts"]
+    assert sum(part["share"] for part in charge["parts"]) == pytest.approx(1)
+    # Both columns fill half ranges: one of 400 records moves the parts by 2 and 2 sqrt(2) / 400.
+    unit = np.sqrt(3) / 400 / receipt["mu"]
+    noise = receipt["noise_of_parts_in_half_ranges"]
+    expected = [2 * unit, 2 * unit, 2 * np.sqrt(2) * unit]
+    assert [*noise.values()] == pytest.approx(expected, rel=1e-4)
+    assert "a ridge that is chosen in private" in receipt["ridge"]
+    details = json.loads((folder / "out/regression.details.json").read_text())
+    assert {*details["standard_errors"]} == {"age", "intercept"}
+    assert details["ridge_in_half_ranges"] == 0
+    (age, intercept) = (folder / "out/regression.csv").read_text().split()[1].split(",")
+    rows = np.clip(ROWS, 0, [120, 200_000])
+    expected = np.polyfit(*rows.T, 1)
+    off = np.array([float(age), float(intercept)]) - expected
+    assert (np.abs(off) < 5 * np.array([*details["standard_errors"].values()])).all()
+
+
+@pytest.mark.parametrize(
+    "given", [{"query": "covariance", "more": 'mechanism = "clipped"'}, ADASSP]
+)
 @pytest.mark.parametrize("bad", ["text", "too few"])
-def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad):
+def test_a_bad_file_spends_nothing_on_a_release_in_parts(folder, capsys, bad, given):
     (folder / "people.csv").write_text(BAD_FILES[bad][0])
-    assert release(folder, query="covariance", more='mechanism = "clipped"') == 2
+    assert release(folder, **given) == 2
     assert BAD_FILES[bad][1] in capsys.readouterr().err
     assert not (folder / "people.csv.privacy.json").exists()
 
@@ -138,7 +134,7 @@ def test_means_are_those_of_clipped_records(folder):
 def test_receipt_tells_nothing_of_the_data(folder):
     assert release(folder) == 0
     first = json.loads((folder / "out/mean.receipt.json").read_text())
-    np.savetxt(folder / "people.csv", ROWS / 7, delimiter=",", header="age,income", comments="")
+    samplefile.save(folder / "people.csv", ROWS / 7)
     (folder / "people.csv.privacy.json").unlink()
     assert release(folder, out="second") == 0
     assert json.loads((folder / "second/mean.receipt.json").read_text()) == first
@@ -264,6 +260,12 @@ def test_a_bad_file_is_one_sentence_and_spends_nothing(folder, capsys, bad):
             {"more": 'mechanism = "clipped"\nimportance = {age = 2}', "query": "covariance"},
             "importance has no meaning for the mechanism 'clipped'",
         ),
+        (
+            {"more": 'mechanism = "adassp"', "query": "covariance"},
+            "mechanism is 'adassp', which answers a regression alone",
+        ),
+        ({**ADASSP, "delta": "0"}, "delta is 0, and adassp needs one"),
+        ({**ADASSP, "epsilon": "-1", "delta": "2"}, "epsilon is -1"),
         ({"more": 'mechanism = "gaussian"', "delta": "0"}, "delta is 0, and gaussian needs one"),
         ({"more": "target = 3"}, "target is 3; it must be a text"),
         ({"more": "label = 2020-01-01"}, "it must be a text on one line"),
@@ -360,80 +362,6 @@ def test_an_account_elsewhere_for_data_that_cannot_be_written_to(folder, capsys,
     assert "accounts" not in (folder / "out/mean.receipt.json").read_text()
 
 
-TOTAL = "total = {epsilon = 4, delta = 1e-5}"
-
-
-def test_recommendations_for_what_is_planned_fit_together(folder):
-    queries = ["mean", "second_moments", "first_component"]
-    for query in queries:
-        given = {"query": query, "epsilon": "1.0", "more": TOTAL}
-        assert release(folder, out=query, **given) == 0
-    books = ledger.read(folder / "people.csv.privacy.json")
-    assert 1.4 < ledger.total_epsilon(books) < 1.8
-
-
-@pytest.mark.parametrize(("planned", "name"), [(1, "Laplace"), (2, "Laplace"), (5, "Gaussian")])
-def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, planned, name):
-    path = written(folder, epsilon="1.0", more=f"planned = {planned}\n{TOTAL}")
-    assert cli.main(["recommend", str(path)]) == 0
-    assert capsys.readouterr().out.startswith(name)
-
-
-@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
-@pytest.mark.parametrize("error", ["0.2", "0.001"])
-def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):
-    path = written(folder, query=query, delta="1e-4")
-    assert cli.main(["recommend", str(path), "--error", error]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    (line,) = [line for line in lines if line.startswith(f"noise of {error} ")]
-    epsilon, records = re.search(r"epsilon ([\d.e+]+)", line), re.search(r"(\d+) record", line)
-    assert bool(records) == (query != "records")
-    assert epsilon or "cannot be had" in line or error == "0.001"
-    spec = specification.read(path)
-    for factor, enough in ((1.02, True), (0.97, False)):
-        count = round(int(records[1]) * factor) - (not enough) if records else 0
-        if epsilon:
-            scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
-            assert (options(scaled)[0].error <= float(error)) == enough
-        if records:
-            query = replace(spec.query, records=count)
-            assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
-
-
-@pytest.mark.parametrize("error", ["much", "-1", "nan"])
-def test_an_error_is_a_number_above_0(folder, capsys, error):
-    path = written(folder)
-    assert cli.main(["recommend", str(path), "--error", error]) == 2
-    assert "error is" in capsys.readouterr().err
-
-
-def test_a_refusal_names_what_would_fit(folder, capsys):
-    assert release(folder, epsilon="3.0", more=TOTAL) == 0
-    given = {"query": "second_moments", "out": "second", "more": TOTAL}
-    assert release(folder, **given, epsilon="3.9") == 2
-    told = capsys.readouterr().err
-    # What the cheapest mechanism would spend, and not the one of the least noise.
-    (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", told)
-    assert 4 < float(spent) < 3 + 3.9
-    (epsilon,) = re.findall("epsilon = (.*?) would fit", told)
-    assert 2 < float(epsilon) < 3.9
-    pure = f'mechanism = "laplace"\n{TOTAL}'
-    assert release(folder, **{**given, "more": pure}, epsilon="2.0") == 2
-    assert 'mechanism = "recommend" would fit' in capsys.readouterr().err
-    assert release(folder, **given, epsilon=epsilon) == 0
-
-
-def test_of_pure_releases_beyond_what_is_reserved_the_message_says_so(folder, capsys):
-    more = 'total = {epsilon = 4, delta = 1e-5, pure = 1}\nmechanism = "laplace"'
-    assert release(folder, epsilon="0.9", more=more) == 0
-    assert release(folder, epsilon="0.5", more=f'label = "b"\n{more}', out="second") == 0
-    more = more.replace("laplace", "gaussian")
-    assert release(folder, epsilon="0.5", more=more, out="third") == 2
-    told = capsys.readouterr().err
-    assert "pure releases would spend epsilon 1.4 of the 1 reserved" in told
-    assert "inf" not in told
-
-
 def test_a_useless_release_costs_nothing_unless_its_owner_insists(folder, capsys):
     assert release(folder, query="records") == 2
     assert "do not release this; give a larger epsilon" in capsys.readouterr().err
@@ -454,100 +382,13 @@ def test_a_regression_that_a_constant_predicts_as_well_as_costs_nothing(folder, 
     assert release(folder, **given, options=["--even-if-useless"]) == 0
 
 
-def test_a_useless_regression_on_clipped_records_says_so_and_costs_nothing(folder, capsys):
-    more = 'target = "income"\nmechanism = "clipped"'
+@pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
+def test_a_useless_regression_in_parts_says_so_and_costs_nothing(folder, capsys, mechanism):
+    more = f'target = "income"\nmechanism = "{mechanism}"'
     assert release(folder, query="regression", more=more, epsilon="0.001") == 2
-    assert "it hides everything, do not release this" in capsys.readouterr().err
-    assert not (folder / "people.csv.privacy.json").exists()
-
-
-SEVERAL = """
-file = "people.csv"
-records = 400
-TOTAL
-[bounds]
-age = [0, 120]
-income = [0, 200000]
-[[release]]
-query = "mean"
-[[release]]
-query = "covariance"
-weight = 3
-MORE
-"""
-
-
-def several(folder, total="total = {epsilon = 4, delta = 1e-5}", more="", verb="release"):
-    (folder / "spec.toml").write_text(SEVERAL.replace("TOTAL", total).replace("MORE", more))
-    words = () if verb == "recommend" else ("--out", str(folder / "out"), "--even-if-useless")
-    return cli.main([verb, str(folder / "spec.toml"), *words])
-
-
-@pytest.mark.parametrize("delta", ["1e-5", "0"])
-def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta):
-    more = '[[release]]\nquery = "mean"\nlabel = "again"\nweight = 0.5'
-    total = f"total = {{epsilon = 4, delta = {delta}}}"
-    assert several(folder, total, more, "recommend") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if re.match(r"\w+: epsilon", line)]
-    assert several(folder, total, more) == 0
-    books = ledger.read(folder / "people.csv.privacy.json")
-    if delta == "0":
-        shares = np.array([charge["pure_epsilon"] for charge in books["releases"]]) / 4
-    else:
-        shares = np.array([charge["mu"] for charge in books["releases"]]) ** 2
-        shares /= gaussian.mu(4.0, ledger.usable_delta(books["total"])) ** 2
-    assert shares == pytest.approx(np.array([1, 3, 0.5]) / 4.5, rel=1e-3)
-    assert 0.999 * 4 < ledger.total_epsilon(books) <= 4
-    for name in ("mean/mean", "covariance/covariance", "again/mean"):
-        assert (folder / f"out/{name}.csv").exists()
-    # Again all have their answers, at no cost, and a further one does not fit.
-    assert several(folder, total, more) == 0
-    assert ledger.read(folder / "people.csv.privacy.json") == books
-    assert several(folder, total, more + '\n[[release]]\nquery = "components"') == 2
-    assert "in all, and with" in capsys.readouterr().err
-    assert ledger.read(folder / "people.csv.privacy.json") == books
-
-
-@pytest.mark.parametrize(
-    ("total", "more", "message"),
-    [
-        ("", "", "total is missing; add it, as all [[release]] share it"),
-        ("total = {epsilon = 4, delta = 1e-5}\nepsilon = 1", "", "epsilon has no meaning beside"),
-        (None, "epsilon = 1", "epsilon has no meaning beside"),
-        (None, "weight = 0", "TOML"),
-        (None, '[[release]]\nquery = "mean"\nweight = 0', "weight of a release is 0"),
-        (None, '[[release]]\nquery = "mean"', "two releases have the name mean"),
-        (None, '[[release]]\nquery = "mean"\nlabel = "../a"', "fit for the name of a folder"),
-        (None, '[[release]]\nquery = "mean"\nrecords = 3', "records is unknown in [[release]]"),
-        (None, '[[release]]\nquery = "median"', "query is 'median'"),
-        (
-            None,
-            '[[release]]\nquery = "records"\nmechanism = "laplace"',
-            "laplace spends more than the share of records in the total",
-        ),
-        (
-            None,
-            '[[release]]\nquery = "records"\n[release.bounds]\nheight = [0, 3]',
-            "has no 'height' among 2 column names",
-        ),
-    ],
-)
-def test_of_several_releases_none_is_made_where_one_is_refused(
-    folder, capsys, total, more, message
-):
-    given = {} if total is None else {"total": total}
-    assert several(folder, more=more, **given) == 2
     told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
-    assert not [*folder.glob("*.privacy.*json")]
-
-
-def test_a_pure_total_is_at_most_1e_6_of_delta(folder):
-    assert release(folder, delta="0") == 0
-    receipt = json.loads((folder / "out/mean.receipt.json").read_text())
-    assert receipt["total_of_the_account"] == "(epsilon 2, delta at most 1e-06)"
+    assert "it hides everything, do not release this; give a larger epsilon, " in told
+    assert not (folder / "people.csv.privacy.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -602,7 +443,8 @@ def test_an_early_interrupt_is_no_traceback(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("importlib.import_module", interrupt)
-    assert cli.main(["release", "none.toml"]) == 130
+    monkeypatch.setattr(sys, "argv", ["matrixdp", "release", "none.toml"])
+    assert __main__.main() == 130
 
 
 def test_little_is_imported_before_an_interrupt_is_caught():
@@ -623,13 +465,6 @@ def test_estimators_without_scikit_learn_say_what_to_install(monkeypatch):
         mdp.PrivatePCA()
 
 
-def test_recommend_does_not_look_at_the_file(folder, capsys):
-    path = written(folder, query="records")
-    (folder / "people.csv").unlink()
-    assert cli.main(["recommend", str(path)]) == 0
-    assert "do not release this" in capsys.readouterr().out
-
-
 def test_the_library_needs_numpy_and_scipy_alone(folder):
     others = {*packages_distributions()} - {"numpy", "scipy", "matrixdp"}
     assert {"pandas", "yaml", "threadpoolctl"} <= others
@@ -648,43 +483,6 @@ sys.exit(cli.main(["release", {str(written(folder))!r}, "--out", {str(folder / "
     done = subprocess.run([sys.executable, "-c", program], cwd=package, check=False)
     assert done.returncode == 0
     assert (folder / "out/mean.csv").exists()
-
-
-def mean(epsilon=1.0, mechanism=None):
-    query = MeanQuery(Box((0.0,), (1.0,)), 50)
-    return (mechanism or Gaussian()).calibrate(query, epsilon=epsilon, delta=1e-6)
-
-
-def account(*releases, **total):
-    """Return an account of a total, and of these releases."""
-    books = ledger.begin(ledger.total(total), "replace")
-    for one in releases:
-        books = ledger.add(books, ledger.entry(one))
-    return books
-
-
-def test_gaussian_budgets_add_in_squares():
-    books = account(epsilon=2.0, delta=1.1e-6)
-    count = int((gaussian.mu(2.0, 1e-6) / gaussian.mu(0.5, 1e-6)) ** 2)
-    assert count <= ledger.room(books, ledger.entry(mean(0.5))) <= count + 2
-
-
-def test_pure_and_approximate_budgets_meet():
-    total = {"epsilon": 2.0, "delta": 1e-5, "pure": 1.0}
-    pure = mean(1.0, Laplace())
-    assert ledger.total_epsilon(account(pure, **total)) == pytest.approx(1)
-    assert 1 < ledger.total_epsilon(account(pure, mean(0.9), **total)) < 1.9
-    assert "epsilon 2 of the 1 reserved" in ledger.excess(account(pure, mean(0.9), pure, **total))
-
-
-def test_pure_epsilon_as_mu_is_where_the_trade_offs_meet():
-    mu = ledger.cost(mean(1.0, Laplace()))
-    # mu-Gaussian DP implied by a pure epsilon: its delta curve is nowhere below.
-    assert mu == pytest.approx(1.2320, abs=1e-3)
-    grid = np.linspace(0, 1, 21)
-    pure = np.maximum(0, (np.exp(1.0) - np.exp(grid)) / (1 + np.exp(1.0)))
-    assert (gaussian.delta(grid, mu) >= pure - 1e-12).all()
-    assert (gaussian.delta(grid, 0.99 * mu) < pure - 1e-12).any()
 
 
 def test_of_many_at_once_only_as_many_pass_as_fit(folder):

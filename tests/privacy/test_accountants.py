@@ -17,8 +17,8 @@ MNIST = {"rate": 1024 / 55000, "steps": 5371}
 GRID = list(itertools.product([1e-3, 0.1, 1, 10, 100], [1, 2, 3, 30, 1000, 10**6]))
 
 
-def best_multiplier(epsilon, *, rate, steps, theorem="3.4"):
-    each = kov.splits(epsilon, DELTA, steps, theorem=theorem)
+def best_multiplier(epsilon, *, rate, steps):
+    each = kov.splits(epsilon, DELTA, steps)
     return 1 / gaussian.mu(*sampling.before_sampling(each, rate)).max()
 
 
@@ -80,8 +80,10 @@ def test_accountants_of_published_settings(multiplier, rate, steps, pld, rdp, ol
     assert (divergence + np.log(1 / DELTA) / (orders - 1)).min() == pytest.approx(old, rel=2e-5)
 
 
-@pytest.mark.parametrize("multiplier", [0.8, 1.1, 4, 30.18, 1000])
-@pytest.mark.parametrize(("rate", "steps"), [(0.0157, 3180), (0.2, 10), (1, 7)])
+@pytest.mark.parametrize(
+    ("multiplier", "rate", "steps"),
+    [(0.8, 0.2, 10), (1.1, 1, 7), (4, 0.0157, 3180), (30.18, 0.2, 10), (1000, 0.0157, 3180)],
+)
 def test_renyi_accountant_against_the_library(multiplier, rate, steps):
     from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
     from dp_accounting.rdp import RdpAccountant
@@ -96,11 +98,8 @@ def test_renyi_accountant_against_the_library(multiplier, rate, steps):
 @pytest.mark.parametrize(
     ("epsilon", "multiplier", "classical", "case"),
     [
-        (0.1, (27.3025, 30.18, 142.7, 1734, 27.266), 211.5, ADULT),
-        (0.5, (6.3047, 6.870, 35.47, 396.5, 6.2353), 48.60, ADULT),
         (1, (3.4109, 3.690, 20.04, 210.4, 3.3080), 26.63, ADULT),
         (0.1, (91.149, None, 438.3, 519.1, None), None, CORA),
-        (0.5, (20.919, None, 106.5, 118.7, None), None, CORA),
         (1, (11.152, None, 58.28, 62.98, None), None, CORA),
     ],
 )
@@ -259,9 +258,9 @@ def test_it_falls_in_noise_and_grows_in_steps_and_rate():
 
 @pytest.mark.parametrize("accountant", [accountants.pld_epsilon, accountants.rdp_epsilon])
 @pytest.mark.parametrize(
-    "case", [ADULT, CORA, {"rate": 1, "steps": 40}, {"rate": 0.01, "steps": 1}]
+    ("case", "epsilon"),
+    [(ADULT, 20), (CORA, 0.01), ({"rate": 1, "steps": 40}, 1), ({"rate": 0.01, "steps": 1}, 1)],
 )
-@pytest.mark.parametrize("epsilon", [0.01, 1, 20])
 def test_the_smallest_multiplier_is_enough_and_no_less_is(accountant, case, epsilon):
     z = accountants.smallest_multiplier(epsilon, DELTA, accountant=accountant, **case)
     assert accountant(z, delta=DELTA, **case) <= epsilon
@@ -277,16 +276,15 @@ def test_what_no_multiplier_reaches_is_infinite():
 # Order of the ways
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
-@pytest.mark.parametrize("case", [ADULT, CORA, {"rate": 1, "steps": 50}])
-def test_the_tighter_the_accountant_the_less_noise(epsilon, case):
+@pytest.mark.parametrize(
+    ("case", "epsilon"), [(ADULT, 0.1), (CORA, 5), ({"rate": 1, "steps": 50}, 1)]
+)
+def test_the_tighter_the_accountant_the_less_noise(case, epsilon):
     pld = accountants.smallest_multiplier(epsilon, DELTA, **case)
     rdp = accountants.smallest_multiplier(
         epsilon, DELTA, accountant=accountants.rdp_epsilon, **case
     )
-    exact = best_multiplier(epsilon, theorem="3.3", **case)
-    loose = best_multiplier(epsilon, **case)
-    assert pld <= rdp <= exact <= loose
+    assert pld <= rdp <= best_multiplier(epsilon, **case)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +293,6 @@ def test_the_tighter_the_accountant_the_less_noise(epsilon, case):
         (lambda: accountants.release_mu(1, DELTA, 0), "releases is 0; it must be a whole number"),
         (lambda: kov.splits(0, DELTA, 1), "epsilon is 0; it must be"),
         (lambda: kov.splits(1, 1, 1), "delta is 1; it must be"),
-        (lambda: kov.splits(1, DELTA, 3, theorem="3.5"), "theorem is '3.5'; did you mean"),
         (lambda: sampling.amplified(Guarantee(1, 0), 1.5), "rate is 1.5; a sampling rate is at"),
         (lambda: sampling.before_sampling(Guarantee(1, 0), 0), "rate is 0; it must be"),
         (lambda: accountants.pld_epsilon(0, rate=1, steps=1, delta=DELTA), "multiplier is 0; it"),

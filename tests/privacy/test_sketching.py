@@ -1,4 +1,5 @@
 import functools
+import itertools
 
 import mpmath
 import numpy as np
@@ -16,6 +17,11 @@ def lift(leverage):
     return np.sqrt(1 / leverage - 1)
 
 
+def delta_of(epsilon, leverage, rows, adjacency):
+    arguments = (np.asarray(number, float) for number in (epsilon, leverage, rows))
+    return np.exp(sketching.log_delta(*np.broadcast_arrays(*arguments), adjacency))
+
+
 # --- values ----------------------------------------------------------------------------------
 
 
@@ -31,8 +37,8 @@ def test_known_deltas(leverage, rows, added, removed, replaced):
     point = np.array(1.0), np.array(leverage), np.array(float(rows))
     assert np.exp(sketching._log_delta_add(*point)) == pytest.approx(added, rel=4e-7)
     assert np.exp(sketching._log_delta_remove(*point)) == pytest.approx(removed, rel=4e-7)
-    assert sketching.delta(1.0, leverage, rows, "zero_out") == pytest.approx(added, rel=4e-7)
-    assert sketching.delta(1.0, leverage, rows, "replace") == pytest.approx(replaced, rel=4e-7)
+    assert delta_of(1.0, leverage, rows, "zero_out") == pytest.approx(added, rel=4e-7)
+    assert delta_of(1.0, leverage, rows, "replace") == pytest.approx(replaced, rel=4e-7)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,7 @@ def replaced(epsilon, leverage, rows):
 def test_one_more_or_less_against_60_digits(epsilon, leverage, rows):
     with mpmath.workdps(60):
         directions = added_and_removed(epsilon, leverage, rows)
-    found = sketching.delta(epsilon, leverage, rows, "zero_out")
+    found = delta_of(epsilon, leverage, rows, "zero_out")
     # Down to 1e-100 and below, and for the smaller direction as well.
     assert found == pytest.approx(float(max(directions)), rel=1e-10, abs=0)
     point = (np.array(float(x)) for x in (epsilon, leverage, rows))
@@ -126,16 +132,16 @@ def test_one_more_or_less_against_60_digits(epsilon, leverage, rows):
 def test_replacement_against_30_digits(epsilon, leverage, rows):
     with mpmath.workdps(30):
         expected = float(replaced(epsilon, leverage, rows))
-    found = sketching.delta(epsilon, leverage, rows, "replace")
+    found = delta_of(epsilon, leverage, rows, "replace")
     assert found == pytest.approx(expected, rel=1e-10, abs=0)
 
 
 def test_many_values_at_once_are_the_single_values():
     epsilon, leverage = np.array([0.0, 0.5, 4.0])[:, None], np.array([1e-6, 0.1, 0.99])
     for adjacency in ADJACENCIES:
-        found = sketching.delta(epsilon, leverage, 7, adjacency)
+        found = delta_of(epsilon, leverage, 7, adjacency)
         assert found.shape == (3, 3)
-        singles = [[sketching.delta(e, s, 7, adjacency) for s in leverage] for e in epsilon[:, 0]]
+        singles = [[delta_of(e, s, 7, adjacency) for s in leverage] for e in epsilon[:, 0]]
         np.testing.assert_allclose(found, singles, rtol=1e-12)
 
 
@@ -196,7 +202,7 @@ def test_two_orthogonal_records_of_full_norm_are_the_worst_replacement():
     assert 1 - leverage < low.min() < 1 - 0.95 * leverage < low.max() <= 1 + 1e-9
     assert 1 - 1e-9 <= high.min() < 1 / (1 - 0.95 * leverage) < high.max() < 1 / (1 - leverage)
     # ... and the widest scales are the worst.
-    worst = sketching.delta(1.0, leverage, rows, "replace")
+    worst = delta_of(1.0, leverage, rows, "replace")
     assert scaled_delta(1.0, 1 - leverage, 1 / (1 - leverage), rows) == pytest.approx(worst)
     proper = (high > 1.01) & (low < 0.99)
     assert proper.sum() > 150
@@ -244,32 +250,31 @@ def test_a_sketch_of_many_rows_is_a_gaussian_mechanism():
 def test_delta_grows_with_leverage_and_rows_and_falls_with_epsilon(adjacency):
     leverage = np.linspace(0.02, 0.98, 49)
     epsilon = np.linspace(0, 5, 21)[:, None]
-    values = sketching.delta(epsilon, leverage, 6, adjacency)
+    values = delta_of(epsilon, leverage, 6, adjacency)
     # Near 1 the values meet float64's resolution.
     assert (np.diff(values, axis=1) > 0)[values[:, 1:] < 1 - 1e-9].all()
     assert (np.diff(values, axis=0) < 0)[values[1:] < 1 - 1e-9].all()
-    by_rows = sketching.delta(1.0, 0.1, np.arange(1, 60), adjacency)
+    by_rows = delta_of(1.0, 0.1, np.arange(1, 60), adjacency)
     assert (np.diff(by_rows) > 0).all()
-    assert sketching.delta(0.0, 0.999, 20000, adjacency) <= 1
+    assert delta_of(0.0, 0.999, 20000, adjacency) <= 1
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("delta", [1e-100, 1e-12, 1e-5, 1 / 248, 0.3])
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 10.0])
-def test_solutions_are_private_and_tight(epsilon, delta, adjacency):
-    for rows in (1, 12, 1050):
+def test_solutions_are_private_and_tight(epsilon, adjacency):
+    for delta, rows in itertools.product((1e-100, 1e-5, 0.3), (1, 12, 1050)):
         leverage = sketching.leverage(epsilon, delta, rows, adjacency)
-        assert sketching.delta(epsilon, leverage, rows, adjacency) <= delta
+        assert delta_of(epsilon, leverage, rows, adjacency) <= delta
         larger = leverage + 1e-9 * leverage * (1 - leverage)
-        assert sketching.delta(epsilon, larger, rows, adjacency) > delta
+        assert delta_of(epsilon, larger, rows, adjacency) > delta
         actual = sketching.epsilon(delta, leverage, rows, adjacency)
-        assert sketching.delta(actual, leverage, rows, adjacency) <= delta
+        assert delta_of(actual, leverage, rows, adjacency) <= delta
         assert epsilon * (1 - 1e-9) - 1e-9 < actual <= epsilon
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_epsilon_is_exactly_0_where_delta_covers_everything(adjacency):
-    delta = float(sketching.delta(0.0, 0.01, 10, adjacency))
+    delta = float(delta_of(0.0, 0.01, 10, adjacency))
     assert sketching.epsilon(1.001 * delta, 0.01, 10, adjacency) == 0.0
     assert 0 < sketching.epsilon(0.999 * delta, 0.01, 10, adjacency) < 1e-3
 
@@ -278,7 +283,7 @@ def test_the_lift_never_vanishes():
     for adjacency in ADJACENCIES:
         leverage = sketching.leverage(1e8, 0.5, 10, adjacency)
         assert 1 - 1e-5 < leverage < 1 - 1e-6
-        assert sketching.delta(1e8, leverage, 10, adjacency) < 0.5
+        assert delta_of(1e8, leverage, 10, adjacency) < 0.5
 
 
 def test_replacing_costs_more_than_adding():
@@ -287,26 +292,6 @@ def test_replacing_costs_more_than_adding():
 
 
 # --- bad input -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((-1.0, 0.1, 5), "epsilon is -1; it must be a number from 0 to 1e+15"),
-        ((1.0, 0.0, 5), "leverage is 0; it must be a number strictly between 0 and 1"),
-        ((1.0, [0.5, 1.0], 5), "leverage is 1 at index 1; it must be a number strictly"),
-        ((1.0, 0.1, 0), "rows is 0; it must be a whole number of at least 1"),
-        ((1.0, 0.1, 2.5), "rows is 2.5; it must be a whole number of at least 1"),
-        ((np.nan, 0.1, 5), "epsilon is nan; it must be"),
-        ((1.0, 0.1, np.inf), "rows is inf; it must be a whole number"),
-        ((1.0, 0.1, 5, "swap"), "adjacency is 'swap'"),
-        ((np.ones(2), np.full(3, 0.1), 5), "must broadcast"),
-    ],
-)
-def test_bad_points(arguments, words):
-    with pytest.raises(InputError) as error:
-        sketching.delta(*arguments)
-    assert words in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     distinctrun.write(folder)
     known = tables.registry(distinctrun.KINDS)
     made = [n for n, t in known.items() if not any(s.startswith("theory") for s in t.inputs)]
-    # Once for what others are made from, once for all.
-    tables.write(["table3", "table4", "table5"], results=folder)
     tables.write(made, results=folder)
     return folder
 

@@ -197,6 +197,10 @@ def write(root: Path, status: str = "original") -> dict[Key, Cell]:
         if KINDS[name] == "releases":
             _sweep(name, status_of[name]).to_csv(_made(root / f"readings/{name}.csv"), index=False)
             _audit(name).to_csv(_made(root / f"audit/{name}.csv"), index=False)
+            SENSITIVITIES.assign(experiment=name).to_csv(
+                root / f"audit/{name}_sensitivities.csv", index=False
+            )
+    BUGS.to_csv(root / "audit/known_bugs.csv", index=False)
     _provenance(root, status_of)
     settle(root, **SETTINGS)
     return found
@@ -282,6 +286,25 @@ def _audit(experiment: str) -> pd.DataFrame:
     )
 
 
+SENSITIVITIES = pd.DataFrame(
+    {
+        "query": ["identity", "identity", "covariance"],
+        "measure": ["l1", "l2", "l2"],
+        "declared": [3.0, 2.0, 1.0],
+        "found": [3.0, 1.9, 0.5],
+        "verdict": ["holds, attained", "holds, attained", "holds, not attained by the search"],
+    }
+)
+BUGS = pd.DataFrame(
+    {
+        "known_bug": ["noise x 0.9", "epsilon / q"],
+        "mistake": ["too little noise", "nothing is sampled"],
+        "tool": ["black box", "exact curve"],
+        "caught": True,
+        "evidence": ["certified epsilon 1.02", "tight epsilon 111"],
+        "control": True,
+    }
+)
 SHARED: dict[str, Any] = {"trials": N, "epsilons": [*EPSILONS]}
 SETTINGS = {
     "experiment_defaults": SHARED,

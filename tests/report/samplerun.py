@@ -13,6 +13,7 @@ from trialrows import around, reason, trials
 from matrixdp.report import comparisons, summary, tables
 
 CONFIG = {
+    "reading": "default",
     "seed": 1,
     "experiment_defaults": {"trials": 100},
     "delta": "1/n",

@@ -59,7 +59,7 @@ def test_pairs_are_those_of_shared_trials_at_each_epsilon(compare):
     assert row.difference == pytest.approx(row.mean - row.mean_against, abs=1e-5)
 
 
-def test_directions_are_held_against_a_and_variants_against_the_base(compare):
+def test_directions_are_held_against_a(compare):
     parts = []
     for i, (direction, tau) in enumerate(
         (direction, tau) for direction in "ab" for tau in ("0.55", "0.75", "0.95")
@@ -69,17 +69,10 @@ def test_directions_are_held_against_a_and_variants_against_the_base(compare):
         # In direction a the smallest tau is chosen, in b the largest.
         tried = float(tau) if direction == "a" else -float(tau)
         parts.append(trials("mvg_binary", SPLIT + tried, **at, phase="select"))
-    parts += [trials("jl_exact", noisy(1.0, 9), variant=f"rows={n}") for n in (2, 4)]
     table = compare(*parts)
     row = only(table, kind="direction")
     assert (row.direction, row.variant) == ("b", "tau=0.95")
     assert (row.against_direction, row.against_variant) == ("a", "tau=0.55")
-    variants = table[table["kind"].eq("variant")]
-    assert sorted(variants[["direction", "variant", "against_variant"]].values.tolist()) == [
-        ["", "rows=4", "rows=2"],
-        ["a", "tau=0.55", "tau=0.75"],
-        ["a", "tau=0.95", "tau=0.75"],
-    ]
     assert comparisons.base("rows", ["2", "4", "50"]) == "4"
 
 

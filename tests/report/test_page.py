@@ -82,15 +82,15 @@ def test_the_first_screen_says_on_which_data_and_trials_it_rests_and_how_long_it
     assert "processor time" not in top
     assert "Nothing has been judged yet." in top
     assert "alarm" not in top
-    assert "0 of 8 published values are met." in section(make(), "regression")
+    assert "0 of 3 published values are met." in section(make(), "regression")
 
 
-def test_evidence_is_folded_under_what_it_comes_to(make):
+def test_the_papers_table_stands_open_and_further_evidence_is_folded(make):
     html = section(make(), "regression")
     box, evidence = html.split('<details class="evidence"><summary>')
-    assert "0 of 8 published values are met." in box
-    assert 'id="tables-table3"' not in box
-    assert 'id="tables-table3"' in evidence.split("</details>\n  <p")[0]
+    assert "0 of 3 published values are met." in box
+    assert 'id="tables-table3"' in box
+    assert 'id="figures-figure4-left"' in evidence.split("</details>\n  <p")[0]
     assert html.count("<details") == html.count("</details>")
 
 
@@ -109,12 +109,12 @@ def test_a_table_stands_with_its_verdicts_numbers_caption_command_and_data(make)
     assert '<span class="badge better">better</span>' in html
     assert "Beyond the paper" in html
     assert "The paper leaves the kernel, the ridge and the split open" in html
-    assert 'data-copy="snakemake table3"' in html
+    assert 'data-copy="snakemake results/tables/table3.csv"' in html
     (data,) = re.findall(r'href="data:text/csv;charset=utf-8,([^"]*)" download="table3.csv"', html)
     assert unquote(data).startswith("method,mechanism,")
 
 
-def test_a_figure_carries_its_finding_and_its_caption_and_says_how_to_cite_it(make, monkeypatch):
+def test_a_figure_carries_its_finding_and_its_caption(make, monkeypatch):
     drawing = figures.Figure(
         title="Directions",
         finding=lambda frame: f"It is <{frame['mean'].iloc[0]:.1f}>",
@@ -130,7 +130,6 @@ def test_a_figure_carries_its_finding_and_its_caption_and_says_how_to_cite_it(ma
     assert picture["aria-describedby"] == "figures-figure4-left-caption"
     assert re.search(r'-left-caption">The error is &lt;0\.\d{3}&gt;\.</figcaption>', html)
     assert '<a href="#figures-figure4-left">It is &lt;0.2&gt;</a>' in html
-    assert "figures/figure4_left.</p></details>" in html
     assert (picture["width"], picture["height"]) == ("133", "67")
     assert 'data-copy="snakemake results/figures/figure4_left.svg"' in html
     assert 'download="figure4_left.csv"' in html
@@ -144,23 +143,27 @@ def test_what_a_person_left_in_the_folder_is_not_shown(make):
     assert "of-tomorrow" not in make()
 
 
-def test_claims_and_audit_need_no_change_of_the_page(make, tmp_path):
+def test_a_claim_stands_once_and_its_experiment_leads_to_it(make, tmp_path):
     root = write(tmp_path / "results")
     blank = "place,statistic,evidence,reason,effect,effect_low,effect_high,margin,power"
     blank += ",p_corrected,readings_holding,readings_total"
     rows = ["M1,MVG,theorem,holds,reproduced,table3 nowhere,"]
-    rows += ["M2,MVG,experiment,too,undecided,,"]
+    rows += ["M2,MVG,experiment,too,undecided,,regression"]
     text = "\n".join(
         [f"id,paper,kind,claim,verdict,shown_by,experiments,{blank}"]
         + [row + "," * len(blank.split(",")) for row in rows]
     )
-    for name in ("claims.csv", "tables/claims.csv"):
-        put(root / name, f"{text}\n")
+    put(root / "claims.csv", f"{text}\n")
     html = make(root)
-    assert '<span class="badge reproduced">reproduced</span>' in section(html, "claims")
+    claims = section(html, "claims")
+    assert '<span class="badge reproduced">reproduced</span>' in claims
+    assert 'Shown by <a href="#tables-table3">table3</a>' in claims
     counts = "1 of 1 theorems hold as stated, 0 of 1 claims on experiments hold as stated"
-    assert 'Shown by <a href="#tables-table3">table3</a>' in section(html, "claims")
-    assert counts in section(html, "claims")
+    assert counts in claims
+    assert html.count(">too <small>") == 1
+    links = '<a class="badge undecided" href="#claim-M2">M2 undecided</a>'
+    assert links in section(html, "regression")
+    assert "#claim-M1" not in section(html, "regression")
 
 
 def test_what_is_not_there_is_listed_and_nothing_fails(make, tmp_path):
@@ -223,12 +226,13 @@ def test_reasons_of_gaps_and_configuration_are_shown_and_nothing_private(make):
 def test_the_run_passes_or_fails_at_the_top(tmp_path):
     root = write(tmp_path / "results")
     assert page._health(page.answers.Run(root)) == {"passed": True, "words": []}
-    put(root / "tables/known_bugs.csv", "canary,caught,control\na,True,True\nb,False,True\n")
-    health = page._health(page.answers.Run(root))
-    assert health == {"passed": False, "words": ["known bugs: 1 of 2 failed"]}
+    rows = "releases,private\nknown-bug tests,caught\nknown-bug tests,MISSED\n"
+    put(root / "tables/audit.csv", f"kind,verdict\n{rows}")
+    words = ["known-bug tests: 1 of 2 failed", "releases: 0 of 1 failed"]
+    assert page._health(page.answers.Run(root)) == {"passed": False, "words": words}
     html = page.build(root, run={})
     assert '<p class="status alarm">FAILED' in html
-    assert html.index("known bugs: 1 of 2 failed") < html.index('<dl class="answers">')
+    assert html.index("known-bug tests: 1 of 2 failed") < html.index('<dl class="answers">')
 
 
 def test_the_page_needs_no_network_and_no_file(make):
@@ -276,7 +280,10 @@ def test_the_page_on_kept_results_is_the_same_everywhere(tmp_path, monkeypatch):
 
 def test_commands_end_with_the_arguments_of_the_run(make):
     html = make(arguments="--configfile config.yaml quick.yaml")
-    assert 'data-copy="snakemake table3 --configfile config.yaml quick.yaml"' in html
+    assert (
+        'data-copy="snakemake results/tables/table3.csv --configfile config.yaml quick.yaml"'
+        in html
+    )
     assert "snakemake --configfile config.yaml quick.yaml --forceall table3" in html
 
 
@@ -335,37 +342,22 @@ def test_a_large_drawing_is_shown_as_png_if_that_is_smaller(tmp_path, monkeypatc
 # Layout
 
 
-def test_an_experiment_of_tomorrow_has_a_section_of_its_own(make, tmp_path):
+def test_an_experiment_of_tomorrow_has_a_place(make, tmp_path):
     root = write(tmp_path / "results")
     copy = (root / "summary/regression.csv").read_text().replace("regression,", "tomorrow,")
     put(root / "summary/tomorrow.csv", copy)
     settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
     tables.write(["tomorrow"], results=root)
     html = make(root)
-    assert 'id="tables-tomorrow"' in section(html, "tomorrow")
-    assert "<small>Further</small>tomorrow" in section(html, "tomorrow")
-    assert html.index('id="imgm_noise"') < html.index('id="tomorrow"') < html.index('id="claims"')
-
-
-def test_what_no_section_names_goes_to_its_experiment():
-    sections = [layout.Section("adult", "A", "IMGM paper"), layout.Section("b", "B", "Last")]
-    homes = {"tables/x": "adult", "figures/y": "regression", "figures/z": "cora"}
-    placed, rest = layout.place(sections, ["audit", *homes], homes)
-    found = [(one.section.id, one.section.part, one.results) for one in placed]
-    assert found == [
-        ("adult", "IMGM paper", ("tables/x",)),
-        ("cora", "IMGM paper", ("figures/z",)),
-        ("regression", "MVG paper", ("figures/y",)),
-        ("b", "Last", ()),
-    ]
-    assert rest == ["audit"]
+    assert 'id="tables-tomorrow"' in section(html, "further")
+    assert html.index('id="imgm_noise"') < html.index('id="further"') < html.index('id="claims"')
 
 
 def test_every_figure_has_a_place_and_every_text_a_section():
-    sections, *_ = layout.read(page.FOLDER / "layout.yaml")
+    sections, _ = layout.read(page.FOLDER / "layout.yaml")
     kept = (machine.ROOT / "results" / "reference" / "figures").glob("*.svg")
-    _, rest = layout.place(sections, [f"figures/{path.stem}" for path in kept], {})
-    assert rest == []
+    placed = layout.place(sections, [f"figures/{path.stem}" for path in kept])
+    assert layout.FURTHER not in {entry.section.id for entry in placed}
     texts = {path.stem for path in (page.FOLDER / "texts").glob("*.md")}
     assert texts <= {one.id for one in sections}
 
@@ -376,11 +368,12 @@ def test_results_stand_once_where_they_are_first_named():
     )
     b = layout.Section("b", "B", "", show=("figures/x_1", "figures/*"))
     names = ["figures/x_1", "figures/x_2", "figures/z", "claims"]
-    (first, second), rest = layout.place([a, b], names, {})
+    further = layout.Section(layout.FURTHER, "C", "")
+    first, second, last = layout.place([a, b, further], names)
     assert first.results == ("figures/x_2", "figures/x_1")
     assert first.missing == ("tables/none", "figures/y*")
     assert (second.results, second.missing) == (("figures/z",), ())
-    assert rest == ["claims"]
+    assert last.results == ("claims",)
 
 
 def test_a_wrong_layout_is_one_sentence(tmp_path):
@@ -391,7 +384,7 @@ def test_a_wrong_layout_is_one_sentence(tmp_path):
         (text.replace("id: regression", "id: setups"), "has the section 'setups' twice"),
         (text.replace("builtin: gaps", "biultin: gaps"), "layout.yaml cannot be read .*'biultin'"),
         ("parts: [", "cannot be read .*; restore it from git"),
-        ("parts: []", "cannot be read .'commands'."),
+        ("parts: []", "cannot be read .'aside'."),
     ]
     for wrong, message in cases:
         (folder / "layout.yaml").write_text(wrong)

@@ -1,11 +1,8 @@
 """What the dashboard of claims shows."""
 
-import distinctrun
 import numpy as np
 import pandas as pd
-from samplerun import put
 
-from matrixdp.report import page
 from matrixdp.report.claims.findings import tally
 from matrixdp.report.page import views
 
@@ -32,24 +29,15 @@ CLAIMS = pd.DataFrame(
 
 def test_the_dashboard_counts_as_the_tally_does():
     view = views.dashboard(CLAIMS)
-    assert view["bars"] == [
-        {"paper": "MVG", "kind": "theorem", "total": 1} | {"parts": [("reproduced", 1)]},
-        {"paper": "MVG", "kind": "identity", "total": 1}
-        | {"parts": [("reproduced only under", 1)]},
-        {"paper": "MVG", "kind": "experiment", "total": 2}
-        | {"parts": [("reproduced", 1), ("undecided", 1)]},
+    (paper,) = view["papers"]
+    assert paper["bars"] == [
+        {"kind": "theorem", "total": 1, "parts": [("reproduced", 1)]},
+        {"kind": "identity", "total": 1, "parts": [("reproduced only under", 1)]},
+        {"kind": "experiment", "total": 2, "parts": [("reproduced", 1), ("undecided", 1)]},
     ]
-    assert [tally(CLAIMS).count(one) for one in ("1 of 1", "0 of 1", "1 of 2")] == [1, 1, 1]
-    first, _, third, last, _ = view["claims"]
+    assert [tally(CLAIMS).count(count) for count in ("1 of 1", "0 of 1", "1 of 2")] == [1, 1, 1]
+    assert [*view["verdicts"]] == ["reproduced", "reproduced only under", "undecided"]
+    first, _, third, last, _ = paper["claims"]
     assert (first["why"], first["more"]) == ("By Eq. (25), it does", "And more")
     assert third["numbers"] == [("Asks", "> 2"), ("p", "< 0.001")]
     assert last["shown_by"] == ["table3", "exact"]
-
-
-def test_a_run_without_advice_has_no_chooser(tmp_path):
-    distinctrun.write(tmp_path)
-    for name in ("advice", "claims"):
-        put(tmp_path / f"tables/{name}.csv", "note\nnothing of it\n")
-    html = page.build(tmp_path, run={})
-    assert 'id="choose"' not in html
-    assert 'class="ledger"' not in html

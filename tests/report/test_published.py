@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
 from matrixdp.report import inputs
@@ -59,34 +57,6 @@ def test_results_are_those_printed(name):
         assert row["delta"] == ("-" if not private else "0" if pure else "1/n")
 
 
-def value(table, mechanism):
-    row = inputs.read(f"published/{table}", ".").set_index("mechanism").loc[mechanism]
-    return Decimal(row["value"]) * Decimal(row["unit_factor"])
-
-
-def test_the_text_agrees_with_the_tables():
-    """Differences in the text are the tables', rounded as printed."""
-    text = inputs.read("published/text", ".").set_index(["experiment", "item"])["value"]
-    best = {
-        "regression": value("table3", "mvg_binary"),
-        "covariance": value("table5", "mvg_binary"),
-    }
-    for experiment, item, cell in (
-        ("regression", "Gaussian above MVG", value("table3", "gaussian_2006")),
-        ("regression", "JL above MVG", value("table3", "jl_2012")),
-        ("covariance", "Gaussian above MVG", value("table5", "gaussian_2006")),
-        ("covariance", "JL above MVG", value("table5", "jl_2012")),
-        ("covariance", "Laplace above MVG", value("table5", "laplace")),
-        ("covariance", "exponential above MVG", value("table5", "knorm_frob")),
-    ):
-        said = Decimal(text[experiment, item])
-        assert (cell - best[experiment]).quantize(said) == said, (experiment, item)
-    said = Decimal(text["regression", "MVG above non-private"])
-    assert (best["regression"] - value("table3", "nonprivate")).quantize(said) == said
-    for item, mechanism in (("MVG with Theorem 3", "mvg_thm3"), ("exponential", "ppca")):
-        assert Decimal(text["first_pc", item]) == value("table4", mechanism)
-
-
 #: Item -> cell of each experiment, in the order of the columns in print.
 SET_UPS = {
     "table1": {
@@ -128,45 +98,6 @@ def test_set_ups_are_those_printed(name):
     assert table.set_index(["item", "experiment"])["value"].to_dict() == printed
     assert len(table) == len(printed)
     assert {*table["place"]} == {f"Table {name[-1]}"}
-
-
-#: Section and row -> value of what stands in the text alone.
-TEXT = {
-    "Section 9.1 regression": {
-        "MVG above non-private": "0.004",
-        "Gaussian above MVG": "0.003",
-        "JL above MVG": "0.0006",
-        "largest gain of MVG over Laplace and exponential, approximate": "150",
-    },
-    "Section 9.2 first_pc": {
-        "MVG with Theorem 3": "0.1434",
-        "Gaussian": "0.2290",
-        "JL": "0.2258",
-        "Laplace": "0.2432",
-        "exponential": "0.1742",
-        "MVG with Theorem 2": "0.2138",
-    },
-    "Section 9.3 covariance": {
-        "MVG": "0.06657",
-        "Gaussian above MVG": "0.004",
-        "JL above MVG": "0.001",
-        "Laplace above MVG": "0.005",
-        "exponential above MVG": "0.006",
-    },
-    "Section 10.2 regression": {
-        "MVG over dimensionality reduction, lower bound on the gain": "150",
-    },
-}
-UNITS = {"regression": "RMSE", "first_pc": "Delta rho", "covariance": "RSS"}
-
-
-def test_the_text_is_the_papers():
-    table = inputs.read("published/text", ".")
-    found: dict[str, dict[str, str]] = {}
-    for row in table.to_dict("records"):
-        found.setdefault(f"{row['place']} {row['experiment']}", {})[row["item"]] = row["value"]
-        assert row["unit"] == ("percent" if row["value"] == "150" else UNITS[row["experiment"]])
-    assert found == TEXT
 
 
 _MVG = "MVG using the {} allocation strategy"

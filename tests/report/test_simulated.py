@@ -114,5 +114,5 @@ def test_one_simulated_input_marks_the_whole(name, mixed):
 def test_what_rests_on_data_is_among_the_cases():
     kinds = {source.partition("/")[0] for sources in CASES.values() for source in sources}
     assert kinds == {"claims", "data", "held_out", "readings", "summary", "tables"}
-    for name in ("tables/advice", "tables/implied", "figures/noise_levels"):
+    for name in ("tables/advice", "tables/price", "figures/noise_levels"):
         assert len(CASES[name]) > 1

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from matrixdp.report.statistics import (
     LEVEL,
     Pair,
+    combine,
     covers,
     heavy_tailed,
     holm,
-    implied,
-    jointly,
     mean_of,
     median_of,
     price,
@@ -121,8 +119,8 @@ def test_what_never_varies_is_known():
 
 def test_a_statement_of_parts_is_as_sure_as_its_parts():
     p_for, p_against = (0.01, 0.2, 0.03), (0.99, 0.8, 0.004)
-    assert jointly(p_for, p_against, every=True) == (0.4, pytest.approx(0.024), 1, 2)
-    assert jointly(p_for, p_against, every=False) == (pytest.approx(0.06), 1.0, 0, 0)
+    assert combine(p_for, p_against, every=True) == (0.4, pytest.approx(0.024), 1, 2)
+    assert combine(p_for, p_against, every=False) == (pytest.approx(0.06), 1.0, 0, 0)
 
 
 def test_holm_against_a_hand_computation():
@@ -140,22 +138,6 @@ def test_verdict_on_the_border_and_without_interval():
     assert verdict(5.0, 3.0, -1e-9, 4.0) == "lower"
     assert verdict(0.0, 0.0, 3e-17, 0.0) == "within"
     assert verdict(5.0, 3.0, 10.0, float("nan")) == ""
-
-
-def test_implied_epsilon_needs_a_bracket_and_ignores_wiggles():
-    def curve(*means, noise=(4.0, 2.0, 1.0)):
-        return pd.DataFrame({"epsilon": [0.1, 1.0, 10.0], "mean": means, "noise_std": noise})
-
-    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 1.99)).all()
-    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 8.01)).all()
-    assert np.isnan(implied(curve(8.0, 4.0, 2.0), 0.0)).all()
-    assert implied(curve(8.0, 4.0, 2.0), 4.0) == pytest.approx((1.0, 2.0))
-    # A rise between the first two is levelled to 6, so that 7 is never met.
-    assert np.isnan(implied(curve(5.0, 7.0, 2.0), 6.5)).all()
-    assert implied(curve(5.0, 7.0, 1.5), 3.0)[0] == pytest.approx(np.sqrt(10.0))
-    epsilon, noise = implied(curve(8.0, 4.0, 2.0, noise=[np.nan] * 3), 4.0)
-    assert epsilon == pytest.approx(1.0)
-    assert np.isnan(noise)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,6 @@ def test_what_stands_on_the_page(tmp_path):
     # What rests on theory or claims is not part of this run.
     absent = ("theory/", "claims")
     theory = [name for name, one in known.items() if any(s.startswith(absent) for s in one.inputs)]
-    tables.write(["table3", "table4", "table5"], results=tmp_path)
     tables.write([name for name in known if name not in theory], results=tmp_path)
     html = page.build(tmp_path)
     # Data that one can take home keep the names of their columns.

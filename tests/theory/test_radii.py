@@ -36,7 +36,7 @@ def test_delta_against_the_loss_of_draws(d, k, epsilon):
 
 def test_delta_falls_with_epsilon():
     for d, k in ((2, 1), (24, 1), (24, 24)):
-        curve = radii.delta(radii.EPSILONS, d, k)
+        curve = [radii.delta(epsilon, d, k) for epsilon in np.geomspace(0.01, 300, 61)]
         assert (np.diff(curve) <= 2e-4).all()
         assert curve[0] > 0.05
         assert curve[-1] < 1e-3
@@ -49,21 +49,3 @@ def test_the_mechanism_has_a_gamma_radius_and_lambda_n_epsilon_over_sqrt_d():
     assert stats.kstest(radius, stats.gamma(d).cdf).pvalue > 1e-3
     assert stats.kstest(radius, stats.expon.cdf).pvalue < 1e-99
     assert stats.kstest(1.03 * radius, stats.gamma(d).cdf).pvalue < 1e-3
-
-
-def test_the_table(monkeypatch):
-    monkeypatch.setattr(radii, "DIMENSIONS", (2, 24))
-    table = radii.radii(1)
-    assert table.equals(radii.radii(1))
-    assert not table.equals(radii.radii(2))
-    by = table.set_index(["kind", "law", "d"]).sort_index()
-    for d in (2, 24):
-        assert by.loc["largest_loss", "gamma", d]["value"].item() <= 1 + 1e-9
-        assert by.loc["largest_loss", "exponential", d]["value"].item() > 5
-    sampled = by.loc["sampled_delta", "exponential"]
-    np.testing.assert_allclose(sampled["value"], sampled["expected"], atol=0.012)
-    quantiles = by.loc["quantile"]
-    np.testing.assert_allclose(quantiles["value"], quantiles["expected"], rtol=0.1)
-    errors = by.loc["error"]
-    np.testing.assert_allclose(errors["value"], errors["expected"], rtol=0.02)
-    assert by.loc["error", "gamma", 24]["expected"].item() == pytest.approx(np.sqrt(600) / 1000)

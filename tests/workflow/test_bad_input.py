@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tinyproject import overlay
 
 pytestmark = pytest.mark.slow
 
@@ -51,11 +52,11 @@ def test_a_wrong_file_in_the_mirror_is_never_a_reason_to_simulate(fresh, tmp_pat
     assert not list(fresh.folder.glob("results/trials/**/*.csv.gz"))
 
 
-def test_the_log_of_a_failed_job_is_shown(again):
+def test_the_log_of_a_failed_job_is_shown(again, tmp_path):
     (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
-    setting = "experiment_defaults={trials: 7}"
-    outcome = again.snakemake("results/summary/first_pc.csv", "-c1", "--config", setting)
-    assert_refused(outcome, "matrix.npy is damaged or of another run", noise=60)
+    setting = overlay(tmp_path, experiment_defaults={"trials": 7})
+    outcome = again.snakemake("results/summary/first_pc.csv", "-c1", *setting)
+    assert_refused(outcome, "matrix.npy is not the file of its provenance.json", noise=60)
     left = {file.name for file in (again.folder / "results" / "trials" / "first_pc").rglob("*.*")}
     # The old file of the other job, and no part of a new one.
     assert len(left) == 1

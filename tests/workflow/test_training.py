@@ -1,16 +1,13 @@
-"""The neural experiments in the workflow: what is planned, run, interrupted and run again."""
+"""The neural experiments in the workflow: what is planned, run, and run again."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import sys
+import shutil
 
 import pytest
 import yaml
 from test_plan import edit
-from tinyproject import ROOT, started, wait_for
+from tinyproject import ROOT, overlay
 
 pytestmark = pytest.mark.slow
 
@@ -26,12 +23,6 @@ TINY = {
         "schemes": ["imgm_amplified"],
     },
 }
-
-
-@pytest.fixture
-def learner(unrun, tmp_path):
-    """A clone of its own whose neural experiments are small."""
-    return unrun.copy(tmp_path / "my project").configure(training=TINY)
 
 
 @pytest.fixture(scope="session")
@@ -71,17 +62,15 @@ def test_tables_of_simulated_data_say_so_and_are_not_made_twice(trained):
     assert trained.plan("table1", *tables()).idle
 
 
-def test_a_changed_setting_trains_what_it_changes(trained):
+def test_a_changed_setting_trains_what_it_changes(trained, tmp_path):
     def planned(**changes):
-        adult = ", ".join(f"{key}: {value}" for key, value in changes.items())
-        setting = f"training={{adult: {{{adult}}}}}"
-        return trained.plan(*tables(), "--config", setting).jobs
+        return trained.plan(*tables(), *overlay(tmp_path, training={"adult": changes})).jobs
 
     both = {"trials/adult/default/nonprivate", "trials/adult/default/imgm"}
     # Tables may show any setting.
     shown = {"settings", "summary/adult", "tables/imgm_adult", "tables/imgm_imdb"}
     assert planned(epochs=3) == both | shown
-    assert planned(delta="1e-6") == {"trials/adult/default/imgm"} | shown
+    assert planned(delta=1e-6) == {"trials/adult/default/imgm"} | shown
 
 
 def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
@@ -96,37 +85,22 @@ def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     assert "features/imdb" in project.plan(*tables()).jobs
 
 
-def test_a_killed_training_leaves_nothing_half_and_is_run_again(learner, trained):
-    made = "results/trials/adult/default/imgm.csv.gz"
-    with started(learner, sys.executable, "-m", "snakemake", made, "-c1") as run:
-        wait_for(learner, "results/logs/trials/adult/default/imgm.log", run)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-    assert not list((learner.folder / "results" / "trials").rglob("*.csv.gz"))
-    assert learner.snakemake("--unlock").code == 0
-    learner.make(made, "-c1")
-    # The same bytes, whatever ran beside it.
-    assert (learner.folder / made).read_bytes() == (trained.folder / made).read_bytes()
-    assert not list((learner.folder / "results").rglob(".*"))
-
-
-def test_a_scheme_that_fails_takes_no_other_with_it(learner):
-    schemes = learner.folder / "workflow" / "matrixdp" / "experiments" / "schemes" / "gradients.py"
-    text = schemes.read_text()
-    schemes.write_text(text.replace("SCHEMES = {", 'SCHEMES = {\n    "broken": None,', 1))
-    adult = {**TINY["adult"], "schemes": ["nonprivate", "broken"]}
-    learner.configure(training={"adult": adult})
-    outcome = learner.snakemake("results/summary/adult.csv", "-c1", "--keep-going")
+def test_a_scheme_that_fails_takes_no_other_with_it(trained, tmp_path):
+    project = trained.copy(tmp_path / "my project")
+    old, new = "SCHEMES = {", 'SCHEMES = {\n    "broken": None,'
+    edit(project, "experiments/schemes/gradients.py", lambda text: text.replace(old, new, 1))
+    shutil.rmtree(project.folder / "results/trials")
+    project.configure(training={"adult": {**TINY["adult"], "schemes": ["broken", "nonprivate"]}})
+    outcome = project.snakemake("results/summary/adult.csv", "-c1", "--keep-going")
     assert outcome.code != 0
-    made = {file.name for file in (learner.folder / "results/trials/adult/default").iterdir()}
+    made = {file.name for file in (project.folder / "results/trials/adult/default").iterdir()}
     assert made == {"nonprivate.csv.gz"}
 
 
 def test_a_lot_larger_than_the_data_is_one_sentence(trained, tmp_path):
     project = trained.copy(tmp_path / "my project")
-    setting = "training={adult: {lot: 300}}"
-    outcome = project.snakemake("results/summary/adult.csv", "-c1", "--config", setting)
+    setting = overlay(tmp_path, training={"adult": {"lot": 300}})
+    outcome = project.snakemake("results/summary/adult.csv", "-c1", *setting)
     assert outcome.code == 1
     assert outcome.output.splitlines()[-1].endswith(
         "lot is 300; make it 256, the number of records, or less"

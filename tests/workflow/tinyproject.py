@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import functools
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -12,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -55,6 +58,24 @@ TINY: dict[str, Any] = {
         "covariance": {"task": "covariance", "dataset": "ctg", "mechanisms": ["imgm"]},
     },
 }
+
+
+#: Importing Snakemake takes longer than a plan: all runs fork from a process that has done it.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["snakemake.cli", "numpy", "jsonschema", "grimp"])
+
+
+def forked(words: list[str], folder: Path, variables: dict[str, str], output: str) -> None:
+    """Run Snakemake in a folder and end, as the program would."""
+    from snakemake.cli import main
+
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    for number, file in enumerate((os.devnull, output, output)):
+        os.dup2(os.open(file, os.O_RDWR | os.O_APPEND), number)
+    sys.argv[1:] = words
+    main(words)
 
 
 @dataclass(frozen=True)
@@ -102,7 +123,14 @@ class TinyProject:
         return Outcome(done.returncode, done.stdout)
 
     def snakemake(self, *arguments: str | Path, **variables: str) -> Outcome:
-        return self.run(sys.executable, "-m", "snakemake", *arguments, **variables)
+        """Run Snakemake here, see :func:`forked`, without network or mirror as ``run`` does."""
+        with tempfile.NamedTemporaryFile("r") as output:
+            given = [str(word) for word in arguments], self.folder, environment(**variables)
+            process = FORKS.Process(target=forked, args=(*given, output.name))
+            process.start()
+            process.join(300)
+            assert process.exitcode is not None, "Snakemake does not end"
+            return Outcome(process.exitcode, output.read())
 
     def plan(self, *arguments: str | Path, **variables: str) -> Outcome:
         """Return what would be run."""
@@ -187,12 +215,16 @@ def project_files() -> Sequence[str]:
 
 
 def clone(folder: Path) -> TinyProject:
-    """Return a copy of the project as a fresh clone would be, but for the kept results."""
+    """Return a copy of the project as a fresh clone would be, but for the kept results.
+
+    Its modules are compiled: each copy of it would compile them anew.
+    """
     for name in project_files():
         if name.startswith("results/"):
             continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
+    compileall.compile_dir(folder / "workflow" / "matrixdp", quiet=1)
     return TinyProject(folder)
 
 
@@ -211,6 +243,13 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
 def jobs_of_table(*names: str) -> set[str]:
     """Return the jobs that make tables of the papers, in LaTeX too."""
     return {f"tables/{name}{ending}" for name in names for ending in ("", "_latex")}
+
+
+def overlay(folder: Path, **changes: object) -> list[str]:
+    """Return the arguments that put settings over those of config.yaml, from a file in a folder."""
+    file = folder / "overlay.yaml"
+    file.write_text(yaml.safe_dump(changes))
+    return ["--configfile", "config.yaml", str(file)]
 
 
 def started(project: TinyProject, *command: str) -> AbstractContextManager[subprocess.Popen]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matrixdp.practice.estimators import Covariance as Covariance
     from matrixdp.practice.estimators import PrivatePCA as PrivatePCA
     from matrixdp.practice.estimators import PrivateRidge as PrivateRidge
+    from matrixdp.practice.people import first_records as first_records
     from matrixdp.practice.recommend import Option as Option
     from matrixdp.practice.recommend import options as options
     from matrixdp.practice.recommend import recommend as recommend
@@ -61,6 +62,7 @@ _PUBLIC = {
     "Scaled": ("mechanisms.scaled", "Scaled"),
     "Release": ("mechanisms.base", "Additive"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
+    "first_records": ("practice.people", "first_records"),
     "Account": ("practice.account", "Account"),
     "Covariance": ("practice.estimators", "Covariance"),
     "PrivatePCA": ("practice.estimators", "PrivatePCA"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import BLOCK, Streams, normals, stacked
+from matrixdp.laws import BLOCK, Streams, normals
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,11 @@ class Bingham:
 
     form: ArrayLike
 
-    def sample(self, streams: Streams, out: Array | None = None) -> Array:
+    def sample(self, streams: Streams) -> Array:
         """Return one draw per stream, shape (trials, m)."""
         envelope = _envelope(self.form)
         size = envelope.losses.shape[-1]
-        stack = stacked(streams, (size,), out)
+        stack = np.empty((len(streams), size))
         if len(envelope.losses) not in (1, len(streams)):
             raise InputError(
                 f"form has shape {np.shape(self.form)} for {len(streams)} streams; give one, or "
@@ -61,8 +61,8 @@ class _Envelope(NamedTuple):
     """Rejection from angular central Gaussian proposals (Kent, Ganeiban & Mardia, JCGS 2018).
 
     In the eigenbasis of K the target is exp(-u), u = sum_i l_i v_i^2, with losses l_i =
-    k_max - k_i >= 0. The proposal v = y / |y|, y_i ~ N(0, 1 / omega_i), omega_i = 1 + 2 l_i / b,
-    has density proportional to (1 + 2 u / b)^(-m/2).
+    k_max - k_i >= 0. The proposal is v = y / |y| with y_i ~ N(0, 1 / omega_i) and
+    omega_i = 1 + 2 l_i / b. Its density is proportional to (1 + 2 u / b)^(-m/2).
 
     Attributes:
         axes: eigenvectors, one per column, shape (T or 1, m, m).
@@ -83,8 +83,8 @@ class _Envelope(NamedTuple):
     def log_acceptance(self, u: Array) -> Array:
         """Return the log of the acceptance probability at u = v^T L v, shape (T, proposals).
 
-        It is target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by the maximum, which is
-        at u = (m - b) / 2. The log is at most 0.
+        The probability is target over proposal, exp(-u) (1 + 2 u / b)^(m/2), divided by its
+        maximum at u = (m - b) / 2. The log is at most 0.
         """
         m = self.losses.shape[-1]
         highest = (m * np.log(m / self.b) - (m - self.b)) / 2

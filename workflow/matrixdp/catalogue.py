@@ -1,4 +1,4 @@
-"""workflow/catalogue.yaml: labels and looks, for readers, of names in the code."""
+"""Labels and looks for readers, from workflow/catalogue.yaml."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from matrixdp import files
 from matrixdp.trials import CLIPPED as CLIPPED
 from matrixdp.trials import GUESSES as GUESSES
 from matrixdp.trials import NONPRIVATE as NONPRIVATE
@@ -18,13 +17,13 @@ from matrixdp.trials import REFERENCES as REFERENCES
 
 FILE = Path(__file__).parents[1] / "catalogue.yaml"
 
-#: The family of a mechanism that has no entry.
+#: Family of a mechanism without an entry.
 OTHER = "Other"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric for a reader; see the file for the fields."""
+    """A metric for a reader; the YAML file explains the fields."""
 
     name: str
     axis: str
@@ -35,7 +34,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Look:
-    """How a mechanism looks in every figure."""
+    """Colour, marker and line of a mechanism in every figure."""
 
     colour: str = "#444444"
     marker: str = "8"
@@ -53,7 +52,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class SchemeWords:
-    """A scheme of private training for a reader; see the file for the fields."""
+    """A scheme of private training for a reader; the YAML file explains the fields."""
 
     label: str
     group: str
@@ -64,7 +63,7 @@ class SchemeWords:
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark of results from data of a status; see the file for the fields."""
+    """The mark on results from data of a status; the YAML file explains the fields."""
 
     name: str = ""
     stamp: str = ""
@@ -74,7 +73,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment for a reader; see the file for the fields."""
+    """An experiment for a reader; the YAML file explains the fields."""
 
     id: str
     name: str
@@ -94,24 +93,23 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """Its name and topic."""
+        """Name and topic."""
         between = ", " if self.kind else ": "
         return f"{self.name}{between}{self.topic}" if self.topic else self.name
 
     @property
     def results(self) -> str:
-        """Stem of the table of its results, and of the file of the paper's published values."""
+        """Stem of the file names of its table and of the published values."""
         return f"table{self.table}" if self.table else self.id
 
 
 @functools.cache
 def _file() -> dict[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(FILE.read_text(encoding="utf-8"), Loader=loader)
+    return dict(files.read_yaml(FILE))
 
 
 def section(name: str) -> Any:
-    """Return a section of the file."""
+    """Return a section of the YAML file."""
     return _file()[name]
 
 
@@ -146,7 +144,7 @@ def experiment(name: str) -> Experiment:
 
 
 def column(name: str) -> str:
-    """Return the name of a data set's column for a reader, by default that in the data."""
+    """Return the name of a data set's column for readers, by default that in the data."""
     return section("columns").get(name, name)
 
 

@@ -1,4 +1,4 @@
-"""Checks of input, with errors of one sentence: the name, the value, and what is allowed.
+"""Checks of input, with errors of one sentence: the name, the value, and the allowed values.
 
 Every check takes the value as one keyword, so that the message can name it. It returns the value
 in the type that the caller needs::
@@ -63,7 +63,7 @@ def why(error: Exception) -> str:
 
 
 def short(text: str, most: int = 100) -> str:
-    """Return a text, without its middle if it is longer than ``most``."""
+    """Return a text; without its middle if it has more than ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 30]}...{text[-25:]}"
 
 
@@ -95,7 +95,7 @@ def positive(**argument: object) -> float:
 
 
 def number(**argument: str) -> float:
-    """Return a number above 0 that stands in a text."""
+    """Return the number in a text, if it is finite and above 0."""
     name, value = _single(argument)
     try:
         return positive(**{name: float(str(value))})

@@ -1,7 +1,7 @@
-"""Tables of entries, merged from the files of a folder: one new file adds an entry.
+"""Registries, merged from the files of a folder: one new file adds an entry.
 
-``collect`` and ``find`` import the files. While the workflow plans, it needs names and inputs only.
-It reads these from the text of the files: keys, and the literal values of keywords.
+``entries`` reads the files as text, without imports: literal keys, and the literal values of
+keywords. The workflow's planning needs no more. ``collect`` and ``find`` import the files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ast
 import contextlib
 import functools
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +23,9 @@ PACKAGE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a table: its file, the name of the table, and the literal values of keywords."""
+    """An entry of a table: its file, and the literal values of keywords."""
 
     file: Path
-    table: str
     words: Mapping[str, Any] = field(hash=False, default_factory=dict)
 
     @property
@@ -38,14 +36,12 @@ class Entry:
 
 def collect(package: ModuleType, table: str) -> dict[str, Any]:
     """Return the merged dictionaries called ``table`` of all modules of ``package``."""
-    merged: dict[str, Any] = {}
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        merged |= getattr(importlib.import_module(f"{package.__name__}.{module}"), table, {})
-    return merged
+    index = entries(package.__path__[0], table)
+    return {name: _imported(package, table, index[name])[name] for name in index}
 
 
 def find(package: ModuleType, table: str, **argument: str) -> Any:
-    """Return one entry of the dictionaries called ``table``: only files that name it are imported.
+    """Return one entry of the dictionaries called ``table``, importing only its file.
 
     Args:
         package: the package whose modules are searched.
@@ -55,23 +51,21 @@ def find(package: ModuleType, table: str, **argument: str) -> Any:
     Raises:
         InputError: no file has the entry; the message lists all entries.
     """
-    ((_, name),) = argument.items()
-    for file in sorted(
-        file for folder in package.__path__ for file in Path(folder).glob("[!_]*.py")
-    ):
-        if f'"{name}"' in file.read_text(encoding="utf-8"):
-            module = importlib.import_module(f"{package.__name__}.{file.stem}")
-            if name in (entries := getattr(module, table, {})):
-                return entries[name]
-    merged = collect(package, table)
-    return merged[checks.choice(merged, **argument)]
+    index = entries(package.__path__[0], table)
+    name = checks.choice(index, **argument)
+    return _imported(package, table, index[name])[name]
+
+
+def _imported(package: ModuleType, table: str, entry: Entry) -> dict[str, Any]:
+    module = importlib.import_module(f"{package.__name__}.{entry.file.stem}")
+    return dict(getattr(module, table))
 
 
 @functools.cache
 def entries(folder: str, table: str, files: str = "[!_]*.py") -> dict[str, Entry]:
     """Return the entries of the dictionaries called ``table`` in a folder's files, by name."""
     return {
-        name: Entry(file, table, words)
+        name: Entry(file, words)
         for file in sorted((PACKAGE / folder).glob(files))
         for name, words in _literals(file, table)
     }
@@ -89,7 +83,7 @@ extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
 def kind(training: str) -> str:
     """Return the private quantity of a neural experiment, ``gradients`` or ``features``.
 
-    Training and schemes of a kind are in files of that name.
+    The training and the schemes of a kind are in files with this name.
     """
     return trainings()[training].file.stem
 

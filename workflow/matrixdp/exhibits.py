@@ -1,32 +1,29 @@
 """Tables and figures of a run: their names and the files of their inputs.
 
 The file of a table or figure declares its inputs (see :mod:`matrixdp.report.entries`). Entries and
-inputs may hold ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
-:class:`matrixdp.catalogue.Experiment`. Nothing heavy is imported.
+inputs may contain ``{experiment}``, ``{results}``, ``{figure}`` and ``{title}``, see
+:class:`matrixdp.catalogue.Experiment`. Imports here are fast, as every workflow start needs them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from matrixdp import catalogue, discovery, parts
-from matrixdp.experiments.readings import DEFAULT
-from matrixdp.places import place
 
 RELEASES, TRAINING = "releases", "training"
 
 
 class Exhibit(NamedTuple):
-    """A table or figure of a run: name, inputs, and the words put into its template."""
+    """A table or figure of a run: its name, its inputs, and the words for its templates."""
 
     name: str
     inputs: tuple[str, ...]
     words: dict[str, str]
 
     def fill(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return further names with the words put in."""
+        """Return templates of names, filled with the words."""
         return tuple(name.format(**self.words) for name in names)
 
 
@@ -46,17 +43,17 @@ def datasets(settings: Mapping[str, Any]) -> set[str]:
 def fill(
     name: str, each: str, inputs: Iterable[str], experiments: Mapping[str, str]
 ) -> Iterator[Exhibit]:
-    """Yield the exhibits of a template; an entry that is no template is one exhibit.
+    """Yield the exhibits of an entry: one, or one for each experiment of a kind.
 
     Args:
-        name: of the entry.
-        each: ``releases`` or ``training``: a template gives an exhibit for each experiment of this
-            kind. Empty: the entry is no template. An input with ``{experiment}`` is then repeated
-            for all experiments on releases, an input with ``{training}`` for all trainings.
-        inputs: names of the inputs.
-        experiments: the run's experiments: name -> ``releases`` or ``training``. Templates skip
-            experiments that are part of another one. If their name holds ``{figure}``, they also
-            skip experiments without a figure in the paper.
+        name: name of the entry, a template if ``each`` is not empty.
+        each: kind of experiments, ``releases`` or ``training``, that each give an exhibit. If
+            empty, there is one exhibit. Its inputs with ``{experiment}`` are repeated for all
+            experiments on releases, those with ``{training}`` for all trainings.
+        inputs: names of the inputs, or templates.
+        experiments: kind of each experiment of the run. An experiment that is part of another one
+            gives no exhibit. Neither does one without a figure in the paper if the name contains
+            ``{figure}``.
     """
     if not each:
         kinds_of = {"{experiment}": RELEASES, "{training}": TRAINING}
@@ -77,62 +74,40 @@ def fill(
             yield exhibit._replace(inputs=exhibit.fill(inputs))
 
 
-class Recipe(NamedTuple):
-    """The sources of one table or figure of a run: the file of its entry, and inputs by name."""
-
-    source: Path
-    inputs: tuple[str, ...]
-
-    def files(self, reading: str = DEFAULT, results: str = "results") -> list[str]:
-        """Return the files of the inputs under a reading."""
-        return [str(place(name, results, reading)) for name in self.inputs]
+#: From the name of a table or figure to the names of its inputs.
+Plan = dict[str, tuple[str, ...]]
 
 
-def plan(settings: Mapping[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:
-    """Return the recipes of a run's tables and figures, by name.
+def plan(settings: Mapping[str, Any]) -> tuple[Plan, Plan]:
+    """Return the tables and the figures of a run.
 
     An exhibit with an input that the run does not make is left out.
 
     Args:
         settings: a resolved configuration.
     """
-    experiments = kinds(settings)
-    tables, figures = (
-        {
-            exhibit.name: (
-                Recipe(entry.file, exhibit.inputs),
-                exhibit.fill(entry.words.get("optional", ())),
-            )
-            for name, entry in entries.items()
-            for exhibit in fill(
-                name, entry.words.get("each", ""), entry.words.get("inputs", ()), experiments
-            )
-        }
-        for entries in (discovery.tables(), discovery.figures())
-    )
-    names = _names(settings)
+    experiments, names = kinds(settings), _names(settings)
 
     def available(name: str) -> bool:
         folder, _, stem = name.partition("/")
         return stem in names.get(folder, [stem])
 
-    def complete(exhibits: Mapping[str, tuple[Recipe, tuple[str, ...]]]) -> dict[str, Recipe]:
-        recipes = {
-            name: Recipe(recipe.source, (*recipe.inputs, *filter(available, optional)))
-            for name, (recipe, optional) in exhibits.items()
-            if all(map(available, recipe.inputs))
-        }
-        # An exhibit of published values alone says nothing about the run.
-        return {
-            name: recipe
-            for name, recipe in recipes.items()
-            if not all(source.startswith("published/") for source in recipe.inputs)
-        }
+    def complete(entries: Mapping[str, discovery.Entry]) -> Plan:
+        exhibits: Plan = {}
+        for name, entry in entries.items():
+            each, inputs = entry.words.get("each", ""), entry.words.get("inputs", ())
+            for exhibit in fill(name, each, inputs, experiments):
+                optional = exhibit.fill(entry.words.get("optional", ()))
+                sources = (*exhibit.inputs, *filter(available, optional))
+                # An exhibit of published values alone says nothing about the run.
+                printed = all(source.startswith("published/") for source in sources)
+                if all(map(available, exhibit.inputs)) and not printed:
+                    exhibits[exhibit.name] = sources
+        return exhibits
 
     # Tables may depend on tables, so that the second pass drops those whose tables are missing.
-    names["tables"] = {*tables}
-    names["tables"] = {*complete(tables)}
-    return complete(tables), complete(figures)
+    names["tables"] = {*complete(discovery.tables())}
+    return complete(discovery.tables()), complete(discovery.figures())
 
 
 def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -147,7 +122,7 @@ def _names(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         "theory": {*discovery.theory()},
     }
     if isinstance(settings.get("matrix"), dict):
-        # Results on a person's own matrix are no evidence on the papers.
+        # Results on a person's own matrix say nothing about the papers.
         names |= {
             folder: set() for folder in ("claims", "errata", "held_out", "readings", "theory")
         }

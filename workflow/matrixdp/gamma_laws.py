@@ -29,7 +29,7 @@ class GeneralizedGamma(SizedLaw):
 
     @property
     def free(self) -> float:
-        """Entries over the power."""
+        """Shape parameter of the size's gamma distribution: number of entries over the power."""
         return super().free / self.power
 
     def _draw(self, streams: Streams, stack: Array) -> None:
@@ -56,12 +56,12 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
 
     @property
     def dimension(self) -> int:
-        """Entries of the upper triangle with the diagonal."""
+        """Number of entries of the upper triangle with the diagonal."""
         return self.shape[0] * (self.shape[0] + 1) // 2
 
     @property
     def free(self) -> float:
-        """Entries of the upper triangle over the power."""
+        """Number of entries of the upper triangle over the power."""
         return self.dimension / self.power
 
     def _draw(self, streams: Streams, stack: Array) -> None:

@@ -1,7 +1,8 @@
 """The files of this package that a module needs, from its import statements.
 
-What is imported by name while a program runs (mechanisms, tasks, figures, ...) is in no import
-statement: whoever asks adds the module of the entry (see :mod:`matrixdp.discovery`).
+Entries of registries are imported by name and appear in no import statement. ``COLLECTIONS`` stand
+for all of their modules. The caller adds the modules of other entries (see
+:mod:`matrixdp.discovery`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,26 @@ import grimp
 
 PACKAGE = Path(__file__).parent
 
-#: Files beside the code that a module reads, below the folder of the package's own.
+#: Files other than code that a module reads, in the folder above the package.
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "experiments.readings": ["readings.yaml"],
+    "data.simulate": ["matrixdp/data/standins/*.yaml"],
+    "report.article.build": ["article/*"],
     "report.claims.ledger": ["claims.yaml"],
     "report.page": ["matrixdp/report/page/*.*", "matrixdp/report/page/texts/*"],
 }
 
-#: The versions of the packages that everything runs on.
+#: Packages that import all of their modules to look an entry up.
+COLLECTIONS = ("experiments.schemes", "experiments.tasks", "report.figures", "report.tables")
+
+#: Versions of all other packages, on which every module depends.
 LOCK = "requirements.lock"
 
 
 @functools.cache
 def files(*modules: str) -> tuple[Path, ...]:
-    """Return the files that modules need, and those that these read, in alphabetical order.
+    """Return the files of modules, of all modules that they import, and the texts that these read.
 
     Args:
         modules: names without ``matrixdp.``, such as ``cli.trials``.
@@ -50,13 +56,15 @@ def module(file: Path) -> str:
 
 @functools.cache
 def _needed(module: str) -> frozenset[str]:
-    """Return a module, what it imports, the packages around these, and what they import."""
+    """Return a module with all its imports, the packages around them, and collections as wholes."""
     graph, pending, needed = _graph(), {module}, set[str]()
     while pending:
         name = pending.pop()
         needed.add(name)
         above = {name.rpartition(".")[0]} - {""}
-        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
+        collection = name.partition(".")[2] in COLLECTIONS
+        below = graph.find_children(name) if collection else set()
+        pending |= (graph.find_modules_directly_imported_by(name) | above | below) - needed
     return frozenset(needed)
 
 

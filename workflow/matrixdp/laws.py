@@ -1,12 +1,13 @@
 """Noise distributions as values, sampled as stacks with one trial per Generator.
 
 Every ``sample`` takes ``streams``, one independent Generator per trial, and returns an array whose
-first axis is the trial. Trial k draws from ``streams[k]`` alone, so that it does not depend on the
-other trials (products with a dense column factor differ in the last digits). ``out``, C-contiguous
-float64 of the result's shape, saves the allocation; anything else raises InputError. A distribution
-also offers what audits need: whitening of its noise (:class:`GaussianLaw`), or the norm on which
-its density depends (:class:`NormLaw`). The noise is idealised: float64 samples are open to attacks
-on their rounding (Mironov, CCS 2012).
+first axis is the trial. Trial k draws from ``streams[k]`` alone and so does not depend on the other
+trials. (Products with a dense column factor differ in the last digits.) ``out``, C-contiguous
+float64 of the result's shape, saves the allocation; anything else raises InputError.
+
+For audits, a distribution also offers whitening of its noise (:class:`GaussianLaw`), or the norm on
+which its density depends (:class:`NormLaw`). The noise is idealised: float64 samples are open to
+attacks on their rounding (Mironov, CCS 2012).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class Law(abc.ABC):
-    """Noise that does not depend on the value; one trial has the shape (m, n)."""
+    """Distribution of noise that does not depend on the value; one trial has the shape (m, n)."""
 
     shape: tuple[int, int]
 
@@ -65,15 +66,15 @@ class Law(abc.ABC):
 
     @property
     def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """Left and right factors of the independent numbers; None for no factor."""
+        """Left and right factor, (A, B) of A N B^T with independent entries N; None: identity."""
         return None, None
 
 
 class GaussianLaw(Law):
-    """Centred Gaussian noise."""
+    """Gaussian noise of mean 0."""
 
     def largest(self, z: Array) -> Array:
-        """Return bounds of whitened entries (k,) for noise of absolute entries at most z (m, n)."""
+        """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
         return self.whiten(z)
 
     @abc.abstractmethod
@@ -90,7 +91,10 @@ class GaussianLaw(Law):
 
 @dataclass(frozen=True, eq=False)
 class SizedLaw(Law):
-    """Noise of density proportional to exp(-size), with a ``scale`` above 0; see ``free``."""
+    """Noise of density proportional to exp(-size), where ``size`` is a function of the noise.
+
+    ``scale`` is above 0.
+    """
 
     scale: float
 
@@ -135,8 +139,8 @@ class MatrixNormal(GaussianLaw):
     Psi = B B^T. Neither is formed; no n x n matrix is, unless B is one.
 
     Args:
-        row_factor: A as None (identity), a number, a vector (m,) for a diagonal, a matrix (m, m),
-            or one per trial: diagonals as (trials, m, 1), matrices as (trials, m, m).
+        row_factor: A: None (identity), a number, a diagonal (m,) or a matrix (m, m). With one per
+            trial, diagonals have shape (trials, m, 1), matrices (trials, m, m).
         column_factor: B, the same with n in place of m.
     """
 
@@ -166,7 +170,7 @@ class MatrixNormal(GaussianLaw):
 
     @property
     def columns_alike(self) -> bool:
-        """Without a column factor."""
+        """Whether there is no column factor."""
         return self.column_factor is None
 
     @property
@@ -239,12 +243,12 @@ class SymmetrisedNormal(GaussianLaw):
         return self.factor, self.factor
 
     def largest(self, z: Array) -> Array:
-        """Whiten |A^-1| z |A^-T|."""
+        """Return |A^-1| z |A^-T|, whitened."""
         sizes = _both_sides(z, *self.factors, inverse=True, sizes=True)
         return self._ensemble.whiten(sizes)
 
     def whiten(self, z: Array) -> Array:
-        """Whiten A^-1 Z A^-T, which has the Gaussian orthogonal ensemble's distribution."""
+        """Return A^-1 Z A^-T, which is of the Gaussian orthogonal ensemble, whitened."""
         return self._ensemble.whiten(_both_sides(z, *self.factors, inverse=True))
 
     def colour(self, white: Array) -> Array:
@@ -276,7 +280,7 @@ class Laplace(NormLaw):
         return (z / self.scale).ravel()
 
     def largest(self, z: Array) -> Array:
-        """Return bounds of whitened entries (k,) for noise of absolute entries at most z (m, n)."""
+        """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
         return self.whiten(z)
 
     def colour(self, white: Array) -> Array:
@@ -400,9 +404,9 @@ def _both_sides(
     inverse: bool = False,
     sizes: bool = False,
 ) -> Array:
-    """Return A Z B^T, or A^-1 Z B^-T, for factors as those of :class:`MatrixNormal`.
+    """Return A Z B^T, or with ``inverse`` A^-1 Z B^-T, for factors of :class:`MatrixNormal`.
 
-    With ``sizes`` absolute values replace the entries of the factors, or of their inverses.
+    With ``sizes``, the entries of the factors or their inverses are replaced by absolute values.
     """
     for factor in (left, right):
         values = np.asarray(1.0 if factor is None else factor, dtype=float)

@@ -1,7 +1,7 @@
-"""The part of a run's settings that a job reads: those on which its result may depend.
+"""The part of a run's settings that a job reads, so that unrelated settings do not rerun it.
 
-``settings`` are a resolved configuration; ``experiment`` is one of its experiments or trainings,
-otherwise InputError. A job gets its part as JSON on its command line.
+A job gets its part as JSON on its command line. ``settings`` is a resolved configuration, and
+``experiment`` names one of its experiments or trainings (otherwise InputError).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from matrixdp.experiments import readings
 
 Part = dict[str, Any]
 
-#: Settings that affect only the trials for claims.
+#: Settings that affect only the further trials for claims.
 _CLAIMS = ("claim_trials", "table_epsilon")
 
-#: Keys of a data set that describe it in words.
+#: Keys of a data set that affect no number.
 _WORDS = ("title", "publisher", "licence", "doi", "citation")
 
 
@@ -32,7 +32,7 @@ def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:
 
 
 def release(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
-    """Return the settings of an experiment on one release, or raise InputError if it is none."""
+    """Return the settings of an experiment on releases; InputError if it is a training."""
     releases = settings["experiments"]
     return releases[checks.choice([*releases, *settings["training"]], experiment=experiment)]
 
@@ -116,10 +116,10 @@ def digest(text: str) -> str:
 
 
 def read(text: str) -> Part:
-    """Return the part that a command line has.
+    """Return the part in a text of a command line.
 
     Raises:
-        InputError: it is no JSON object with an experiment.
+        InputError: the text is not a JSON object with an experiment.
     """
     try:
         part = json.loads(text)

@@ -1,32 +1,31 @@
-"""Where results lie: one name for each file that a job reads, below a run's folder or beside it.
+"""Names of the files that jobs read, and their paths.
 
 ``summary/regression``, ``comparisons/regression``, ``readings/regression``, ``theory/exact``,
-``audit/regression``, ``tables/table3`` and ``claims`` are CSV files below the results' folder;
-``published/table3`` is what a paper prints; ``data/liver`` is the provenance of a data set,
-``settings`` the configuration that a run was made with, and ``errata`` the list of them.
+``audit/regression``, ``tables/table3`` and ``claims`` are CSV files in the results' folder.
+``published/table3`` holds the numbers of a paper, ``data/liver`` the provenance of a data set,
+``settings`` the configuration of the run, and ``errata`` the papers' errors.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: What the papers print.
+#: Folder of the numbers that the papers print.
 PUBLISHED = Path(__file__).parents[1] / "published"
 
-#: What is wrong in print.
+#: List of errors in the papers.
 ERRATA = PUBLISHED.with_name("errata.yaml")
 
-#: The configuration of a run, below its folder.
+#: File name of a run's configuration.
 SETTINGS = "settings.yaml"
 
 
-def place(name: str, results: str | Path = "results", reading: str = "default") -> Path:
-    """Return the file that a name stands for.
+def place(name: str, results: str | Path = "results") -> Path:
+    """Return the path of a file by its name.
 
     Args:
-        name: see above.
-        results: a run's folder.
-        reading: summaries and tables of another reading than the default one lie apart.
+        name: name as in the docstring of this module.
+        results: folder of the run.
     """
     folder, _, stem = name.partition("/")
     if folder == "published":
@@ -38,6 +37,4 @@ def place(name: str, results: str | Path = "results", reading: str = "default") 
         return root / SETTINGS
     if folder == "data":
         return root / "data" / stem / "provenance.json"
-    if reading != "default" and folder in ("summary", "comparisons", "tables"):
-        root = root / "readings" / reading
     return root / f"{name}.csv"

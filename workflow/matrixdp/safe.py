@@ -1,15 +1,16 @@
-"""Noise for real releases: whole numbers made from random bits.
+"""Noise for real releases: integers made from random bits.
 
 Float64 samples of a continuous distribution leak through their low bits, and so does the addition
-(Mironov, CCS 2012). Here noise of unit scale is a whole number of steps of 2^-26: an ideal sample,
-rounded down. The value is also rounded to such steps, and both are added as whole numbers. The sum
-is a rounding of value plus ideal noise, whose guarantee it shares. No floating-point operation lies
-between the noise and the sum.
+(Mironov, CCS 2012). Here noise of unit scale is an integer number of steps of 2^-26: an ideal
+sample, rounded down. The value is also rounded to such steps, and both are added as integers. The
+sum is a function of value plus ideal noise, so it has the same guarantee. No floating-point
+operation lies between the noise and the sum.
 
-A draw first takes the cell of width 2^-8 of the sample's size from a table of 64-bit thresholds,
-and then the step within the cell by rejection. The distribution differs from the ideal one by at
-most ``TOTAL_VARIATION`` per number: 2^-64 for each of 2,432 (12,096) cells and 3e-21 for the tail
-beyond the table. The rest is a few units in the last place of the probability of a rejection.
+A draw looks up a cell of width 2^-8 for the sample's absolute value in a table of 64-bit
+thresholds. Rejection sampling then picks the step within the cell. The distribution differs from
+the ideal one by at most ``TOTAL_VARIATION`` per number: 2^-64 for each of 2,432 (12,096) cells and
+3e-21 for the tail beyond the table. The rest is a few units in the last place of the probability of
+a rejection.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: From a number of bytes to that many random ones.
+#: Function from n to n random bytes.
 Bits = Callable[[int], bytes]
 Whole = NDArray[np.int64]
 
 #: Width of a step, for noise of unit scale.
 STEP = 2.0**-26
-#: Upper bound of one number's total variation distance from the ideal distribution.
+#: Upper bound of the total variation distance of one number's distribution from the ideal one.
 TOTAL_VARIATION = 2.0**-49
 
 _CELL_BITS = 8
 _FINE_BITS = 18
 _GUIDE_BITS = 16
 _CHANCE_BITS = 63 - _FINE_BITS
-#: Numbers per block of draws, which stay in the second-level cache.
+#: Numbers per block of draws, few enough for the second-level cache.
 _BLOCK = 1 << 14
 
 
 class Unit(NamedTuple):
-    """A symmetric distribution of unit scale, by the density of its size.
+    """A symmetric distribution of unit scale, by the density of the absolute value.
 
     Attributes:
-        minus_log: from a size to minus the log-density; for numbers of any type.
-        reach: size beyond which the probability is less than 3e-21.
+        minus_log: function from an absolute value, of any numeric type, to minus the log-density.
+        reach: absolute value above which the probability is less than 3e-21.
     """
 
     minus_log: Callable
@@ -72,12 +73,15 @@ def noise(law: Unit, count: int, bits: Bits = os.urandom) -> Whole:
 
 
 def rounded(white: NDArray[np.float64]) -> Whole:
-    """Return numbers in steps of 2^-26, rounded to the nearest."""
+    """Return numbers as integer multiples of 2^-26, rounded to the nearest."""
     return np.rint(white / STEP).astype(np.int64)
 
 
 def extra_delta(epsilon: float, count: int) -> float:
-    """Return the extra delta of a release of ``count`` numbers: (1 + e^epsilon) N TV."""
+    """Return the delta that safe noise adds to a release of N = ``count`` numbers.
+
+    It is (1 + e^epsilon) N TV for the total variation distance TV of one number.
+    """
     with np.errstate(over="ignore"):
         return float((1 + np.exp(epsilon)) * count * TOTAL_VARIATION)
 
@@ -86,7 +90,7 @@ def _draw(law: Unit, count: int, bits: Bits) -> Whole:
     thresholds, guide = _table(law)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
-    # A guide's entry is the first possible cell of its words; for few words it is a later cell.
+    # The guide has the first possible cell of a word's leading bits; a few words need a later one.
     behind = np.flatnonzero(words >= thresholds[cell])
     while behind.size:
         cell[behind] += 1
@@ -109,9 +113,9 @@ def _draw(law: Unit, count: int, bits: Bits) -> Whole:
 
 
 def _below(uniform: NDArray[np.uint64], probability: NDArray[np.float64], bits: Bits) -> NDArray:
-    """Return whether uniform numbers of ``_CHANCE_BITS`` bits are below a probability.
+    """Return whether uniform integers of ``_CHANCE_BITS`` bits lie below a probability.
 
-    In a tie further bits decide.
+    Further random bits break ties.
     """
     floor = np.floor(probability * 2.0**_CHANCE_BITS)
     numbers = uniform.astype(np.float64)
@@ -128,9 +132,9 @@ def _words(count: int, bits: Bits) -> NDArray[np.uint64]:
 
 @functools.cache
 def _table(law: Unit) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the first word beyond each cell, and the first cell of words by their leading bits.
+    """Return the first word beyond each cell, and the first cell for each value of leading bits.
 
-    A cell's probability comes from Gauss's rule with three nodes, in decimals of 28 digits.
+    A cell's probability comes from Gauss's rule with three nodes, in 28-digit decimals.
     """
     width = Decimal(1) / (1 << _CELL_BITS)
     node, thirds = (Decimal(3) / 5).sqrt() / 2, (Decimal(5), Decimal(8), Decimal(5))

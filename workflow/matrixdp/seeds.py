@@ -21,8 +21,10 @@ def streams(seed: int, *key: str, trials: Iterable[int]) -> list[np.random.Gener
         trials: trial numbers.
     """
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()
-    words = np.frombuffer(digest, dtype="<u4").tolist()
+    # Words of 32 bits, as SeedSequence would make them of the seed and each word, but much faster.
+    size = 4 * max(1, -(-seed.bit_length() // 32))
+    entropy = np.frombuffer(seed.to_bytes(size, "little") + digest, dtype="<u4").astype(np.uint32)
     return [
-        np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *words], spawn_key=(t,))))
-        for t in trials
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy, spawn_key=(trial,))))
+        for trial in trials
     ]

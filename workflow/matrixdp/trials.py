@@ -1,8 +1,7 @@
 """The format of trial rows, which every experiment writes and every summary reads.
 
-There is one row per trial; without trials one row has the reason in ``note``. An empty cell is a
-number that does not exist: a baseline has no epsilon, noise without a Gaussian form no
-``mu_actual``.
+There is one row per trial; without trials one row has the reason in ``note``. A cell is empty where
+a number does not exist: a baseline has no epsilon, noise that is not Gaussian no ``mu_actual``.
 """
 
 from __future__ import annotations
@@ -37,18 +36,17 @@ GUESSES = (ZERO, CONSTANT, AXES, RANDOM, MAJORITY, MEAN)
 CLIPPED = {"clipped_64": 1 / 64, "clipped_16": 1 / 16, "clipped_4": 1 / 4}
 REFERENCES = (NONPRIVATE, *CLIPPED, *GUESSES)
 
-#: Baselines of regressions, of principal components, and of all releases.
+#: Baselines of regressions, and of principal components.
 OF_REGRESSION = (NONPRIVATE, *CLIPPED, ZERO, RANDOM)
 OF_COMPONENTS = (NONPRIVATE, *CLIPPED, CONSTANT, AXES, RANDOM)
-OF_RELEASES = tuple(dict.fromkeys((*OF_REGRESSION, *OF_COMPONENTS)))
 
-#: The data set that is a person's own file.
-OWN = "my_matrix"
+#: Name of the data set from a person's own file.
+MY_MATRIX = "my_matrix"
 
 #: Baselines of private training.
 OF_TRAINING = (NONPRIVATE, RANDOM, MAJORITY)
 
-#: The phase of trials on records of zeros, which show the effect of the noise alone.
+#: Phase of trials on records of zeros, which show the effect of the noise alone.
 CONTROL = "control"
 
 #: Rows in blocks. A block maps a column to one value for all its rows, or to an array of values. A

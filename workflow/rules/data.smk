@@ -3,8 +3,6 @@
 
 rule settings:
     """The checked configuration of the run, for whoever shows it."""
-    input:
-        code=code("config"),
     output:
         "<results>/settings.yaml",
     log:
@@ -23,7 +21,7 @@ rule settings:
 rule matrix:
     """A data set of the MVG paper: a matrix in a public box."""
     input:
-        code=code_of_data,
+        code=lambda wildcards: code("cli.data", f"data.{wildcards.dataset}"),
     output:
         matrix="<results>/data/{dataset}/matrix.npy",
         provenance="<results>/data/{dataset}/provenance.json",
@@ -40,46 +38,27 @@ rule matrix:
     params:
         source=config["data"]["source"],
         seed=config["seed"],
-        entry=entry_of,
+        entry=lambda wildcards: parts.data(configuration.datasets(config)[wildcards.dataset]),
     message:
         "Data: {wildcards.dataset}"
     shell:
         "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
-        " --out $(dirname {output.matrix}) 2>&1 | tee {log}"
+        " --out $(dirname {output.provenance}) 2>&1 | tee {log}"
 
 
-rule learning_set:
-    """A data set of the IMGM paper: arrays to learn from."""
-    input:
-        code=code_of_data,
+use rule matrix as learning_set with:
     output:
         arrays="<results>/data/{dataset}/arrays.npz",
         provenance="<results>/data/{dataset}/provenance.json",
-    log:
-        "<results>/logs/data/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join({training["dataset"] for training in TRAININGS.values()}) or "none",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        source=config["data"]["source"],
-        seed=config["seed"],
-        entry=entry_of,
-    message:
-        "Data: {wildcards.dataset}"
-    shell:
-        "python -m matrixdp data {wildcards.dataset} --source {params.source} --seed {params.seed}"
-        " --out $(dirname {output.arrays}) 2>&1 | tee {log}"
 
 
-rule own_matrix:
+rule my_records:
     """A matrix of one's own, scaled by its public bounds."""
     input:
         file=lambda wildcards: local(config["matrix"]["file"]),
-        code=lambda wildcards: code("cli.own"),
+        code=lambda wildcards: code("cli.my_matrix"),
     output:
         matrix="<results>/data/my_matrix/matrix.npy",
         provenance="<results>/data/my_matrix/provenance.json",
@@ -95,15 +74,14 @@ rule own_matrix:
     message:
         "Data: a matrix of one's own"
     shell:
-        "python -m matrixdp own --settings {params.settings:q} --out $(dirname {output.matrix})"
-        " > {log} 2>&1"
+        "python -m matrixdp my_matrix --settings {params.settings:q}"
+        " --out $(dirname {output.matrix}) > {log} 2>&1"
 
 
 rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=arrays_of,
-        provenance=provenance_of,
         code=lambda wildcards: code_of("cli.extract", discovery.extractors(), wildcards.training),
     output:
         "<results>/features/{training}.npz",
@@ -121,5 +99,5 @@ rule features:
     message:
         "Features: {wildcards.training}"
     shell:
-        "python -m matrixdp extract --settings {params.settings:q} --data {input.data}"
+        "python -m matrixdp extract --settings {params.settings:q} --data {input.data[0]}"
         " --out {output} > {log} 2>&1"

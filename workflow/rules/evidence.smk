@@ -5,9 +5,8 @@ rule sweep:
     """An experiment under all its readings, at the tables' epsilon."""
     input:
         data=matrix_of,
-        provenance=provenance_of,
-        code=lambda wildcards: code_on_release(
-            "cli.sweep", *parts.rows(config, wildcards.experiment)
+        code=lambda wildcards: code_of(
+            "cli.sweep", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
         rows="<results>/readings/{experiment}.csv",
@@ -23,7 +22,7 @@ rule sweep:
     message:
         "Readings: {wildcards.experiment}"
     shell:
-        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data}"
+        "python -m matrixdp sweep --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.rows} --trials {output.trials} > {log} 2>&1"
 
 
@@ -31,9 +30,8 @@ rule audit_releases:
     """The privacy that an experiment's mechanisms really give, and attacks on sensitivities."""
     input:
         data=matrix_of,
-        provenance=provenance_of,
-        code=lambda wildcards: code_on_release(
-            "cli.audit", *parts.rows(config, wildcards.experiment)
+        code=lambda wildcards: code_of(
+            "cli.audit", discovery.mechanisms(), *parts.rows(config, wildcards.experiment)
         ),
     output:
         releases="<results>/audit/{experiment}.csv",
@@ -49,7 +47,7 @@ rule audit_releases:
     message:
         "Audit: {wildcards.experiment}"
     shell:
-        "python -m matrixdp audit --settings {params.settings:q} --data {input.data}"
+        "python -m matrixdp audit --settings {params.settings:q} --data {input.data[0]}"
         " --out {output.releases} --sensitivities {output.sensitivities} > {log} 2>&1"
 
 
@@ -76,7 +74,9 @@ rule known_bugs:
 rule held_out:
     """Rules that were made on the papers' data, on three other data sets."""
     input:
-        code=lambda wildcards: code_on_release("cli.held_out", *discovery.mechanisms()),
+        code=lambda wildcards: code_of(
+            "cli.held_out", discovery.mechanisms(), *discovery.mechanisms()
+        ),
     output:
         "<results>/held_out.csv",
     log:

@@ -10,7 +10,7 @@ rule table:
     input:
         lambda wildcards: made_from(TABLES[wildcards.table]),
         settings="<results>/settings.yaml",
-        code=code("cli.table", *modules("report/tables")),
+        code=code("cli.table"),
     output:
         csv=report(
             "<results>/tables/{table}.csv",
@@ -32,33 +32,6 @@ rule table:
     shell:
         "python -m matrixdp table {wildcards.table} --results $(dirname {input.settings})"
         " --out $(dirname {output.csv}) > {log} 2>&1"
-
-
-rule table_of_reading:
-    """A table of results under another reading than the default one."""
-    input:
-        lambda wildcards: made_from(TABLES[wildcards.table], wildcards.reading),
-        settings="<results>/settings.yaml",
-        code=code("cli.table", *modules("report/tables")),
-    output:
-        csv="<results>/readings/{reading}/tables/{table}.csv",
-        md="<results>/readings/{reading}/tables/{table}.md",
-        json="<results>/readings/{reading}/tables/{table}.json",
-    log:
-        "<results>/logs/tables/{reading}/{table}.log",
-    benchmark:
-        "<results>/benchmarks/tables/{reading}/{table}.tsv"
-    wildcard_constraints:
-        reading="[a-z0-9_]+=[a-z0-9_=+]+",
-        table="|".join(OF_RESULTS),
-    localrule: True
-    conda:
-        "../../environment.yml"
-    message:
-        "Table: {wildcards.table}, {wildcards.reading}"
-    shell:
-        "python -m matrixdp table {wildcards.table} --reading {wildcards.reading}"
-        " --results $(dirname {input.settings}) --out $(dirname {output.csv}) > {log} 2>&1"
 
 
 rule latex:
@@ -86,7 +59,7 @@ rule figure:
     input:
         lambda wildcards: made_from(FIGURES[wildcards.figure]),
         settings="<results>/settings.yaml",
-        code=code("cli.figure", *modules("report/figures")),
+        code=code("cli.figure"),
     output:
         svg=report(
             "<results>/figures/{figure}.svg",
@@ -115,11 +88,11 @@ rule report:
     input:
         expand("<results>/data/{name}/provenance.json", name=DATASETS),
         expand("<results>/summary/{run}.csv", run=RUNS),
-        table_files(*TABLES),
-        figure_files(*FIGURES),
-        [] if OWN else rules.judge.output,
+        tables("*"),
+        figures("*"),
+        rules.judge.output if ON_PAPERS else [],
         settings="<results>/settings.yaml",
-        code=code("cli.report", *sorted({imports.module(made.source) for made in EXHIBITS})),
+        code=code("cli.report"),
     output:
         report("<results>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -142,11 +115,10 @@ rule article:
     """The replication article: text, tables and figures of this run."""
     input:
         "<results>/claims.csv",
-        table_files(*TABLES),
-        figure_files(*FIGURES),
+        tables("*"),
+        figures("*"),
         expand("<results>/summary/{run}.csv", run=RUNS),
         expand("<results>/data/{name}/provenance.json", name=DATASETS),
-        source=article_sources(),
         settings="<results>/settings.yaml",
         code=code("cli.article"),
     output:

@@ -98,14 +98,14 @@ rule readings:
 rule audit:
     """The privacy audit."""
     input:
-        tables("audit", "known_bugs", "sensitivities", "effective_noise"),
+        tables("audit", "effective_noise"),
 
 
 rule claims:
     """A verdict on every claim of the papers."""
     input:
         "<results>/claims.csv",
-        tables("claims", "implied", "errata", "advice"),
+        tables("claims", "errata", "advice"),
 
 
 rule my_matrix:

@@ -3,45 +3,41 @@
 
 
 rule trials:
-    """Trials of a mechanism, or of a reference row, under one reading."""
+    """Trials of a mechanism, or of a baseline."""
     input:
         data=matrix_of,
-        provenance=provenance_of,
-        code=lambda wildcards: code_on_release("cli.trials", wildcards.mechanism),
+        code=lambda wildcards: code_of("cli.trials", discovery.mechanisms(), wildcards.mechanism),
     output:
-        "<results>/trials/{experiment}/{reading}/{mechanism}.csv.gz",
+        "<results>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
-        "<results>/logs/trials/{experiment}/{reading}/{mechanism}.log",
+        "<results>/logs/trials/{experiment}/<reading>/{mechanism}.log",
     benchmark:
-        "<results>/benchmarks/trials/{experiment}/{reading}/{mechanism}.tsv"
+        "<results>/benchmarks/trials/{experiment}/<reading>/{mechanism}.tsv"
     conda:
         "../../environment.yml"
     resources:
         mem_mb=1200,
         runtime=30,
     params:
-        settings=lambda wildcards: settings_of(
-            wildcards.experiment, wildcards.mechanism, wildcards.reading
-        ),
+        settings=lambda wildcards: settings_of(wildcards.experiment, wildcards.mechanism),
     message:
-        "Trials: {wildcards.experiment}, {wildcards.mechanism}, {wildcards.reading}"
+        "Trials: {wildcards.experiment}, {wildcards.mechanism}"
     shell:
         "python -m matrixdp trials {wildcards.mechanism} --settings {params.settings:q}"
-        " --data {input.data} --out {output} > {log} 2>&1"
+        " --data {input.data[0]} --out {output} > {log} 2>&1"
 
 
 rule train:
-    """Trials of private training under a scheme, or of a reference row."""
+    """Trials of private training under a scheme, or of a baseline."""
     input:
         data=learned_from,
-        provenance=provenance_of,
-        code=code_of_training(),
+        code=code_of("cli.train", discovery.trainings(), *discovery.trainings()),
     output:
-        "<results>/trials/{training}/default/{scheme}.csv.gz",
+        "<results>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
-        "<results>/logs/trials/{training}/default/{scheme}.log",
+        "<results>/logs/trials/{training}/<reading>/{scheme}.log",
     benchmark:
-        "<results>/benchmarks/trials/{training}/default/{scheme}.tsv"
+        "<results>/benchmarks/trials/{training}/<reading>/{scheme}.tsv"
     conda:
         "../../environment.yml"
     resources:
@@ -53,7 +49,7 @@ rule train:
         "Training: {wildcards.training}, {wildcards.scheme}"
     shell:
         "python -m matrixdp train {wildcards.scheme} --settings {params.settings:q}"
-        " --data {input.data} --out {output} > {log} 2>&1"
+        " --data {input.data[0]} --out {output} > {log} 2>&1"
 
 
 rule summary:
@@ -72,26 +68,9 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
-        settings=lambda wildcards: digests_of(wildcards.run),
+        settings=digests_of,
     message:
         "Summary: {wildcards.run}"
     shell:
         "python -m matrixdp summary {input.trials} --settings {params.settings}"
         " --out {output.summary} --comparisons {output.comparisons} > {log} 2>&1"
-
-
-use rule summary as summary_of_reading with:
-    input:
-        trials=lambda wildcards: trials_of(wildcards.run, wildcards.reading),
-        code=code("cli.summary"),
-    output:
-        summary="<results>/readings/{reading}/summary/{run}.csv",
-        comparisons="<results>/readings/{reading}/comparisons/{run}.csv",
-    log:
-        "<results>/logs/summary/{reading}/{run}.log",
-    benchmark:
-        "<results>/benchmarks/summary/{reading}/{run}.tsv"
-    params:
-        settings=lambda wildcards: digests_of(wildcards.run, wildcards.reading),
-    message:
-        "Summary: {wildcards.run}, {wildcards.reading}"

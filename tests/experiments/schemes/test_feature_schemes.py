@@ -9,8 +9,7 @@ from matrixdp.experiments import schemes
 from matrixdp.experiments.schemes.features import Features
 from matrixdp.mechanisms.allocation import Binary
 from matrixdp.mechanisms.mvg import MVG
-from matrixdp.privacy import gaussian
-from matrixdp.privacy.quadrature import integrated_radial_delta
+from matrixdp.privacy import gaussian, generalized_gamma
 
 DELTA = 1e-5
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -52,15 +51,15 @@ def test_noise_on_imdb(name, deviations):
 
 @pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.9889), (1.0, 0.9824), (10.0, 0.9659)])
 def test_generalized_gamma_noise_is_less_than_gaussian_and_just_private(epsilon, share):
-    """One record moves by 2 sqrt(150) at most; delta by quadrature over the radius."""
+    """One record moves by 2 sqrt(150) at most; less noise has more than delta."""
     found = calibrated("generalized_gamma", epsilon)
     other = calibrated("analytic_gaussian", epsilon)
     assert found.plan.power == 1.25
     assert np.isnan(found.mu)
     assert found.noise_std / other.noise_std == pytest.approx(share, abs=1e-4)
     scale = found.plan.scale(found.deviations["features"]) / (2 * np.sqrt(150))
-    assert integrated_radial_delta(epsilon, scale, 1.25, 150) == pytest.approx(DELTA, rel=1e-6)
-    assert integrated_radial_delta(epsilon, 0.995 * scale, 1.25, 150) > 1.005 * DELTA
+    assert generalized_gamma.delta(epsilon, scale, 1.25, 150) == pytest.approx(DELTA, rel=1e-6)
+    assert generalized_gamma.delta(epsilon, 0.995 * scale, 1.25, 150) > 1.005 * DELTA
     assert epsilon * (1 - 1e-6) < found.epsilon_actual <= epsilon * (1 + 1e-7)
 
 

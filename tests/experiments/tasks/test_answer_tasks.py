@@ -11,7 +11,7 @@ from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.answers import CapturedVariance, InterceptRegression, MomentsError
 from matrixdp.mechanisms import registry
 from matrixdp.privacy.sensitivity import Box, second_moments
-from matrixdp.trials import MEAN, NONPRIVATE, OWN, RANDOM, ZERO
+from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
 
 RNG = np.random.default_rng(1)
 #: Three features in [-1, 1], far from the middle, of which the last follows from the others.
@@ -86,7 +86,7 @@ def test_columns_of_very_different_size_and_copies_are_no_singular_matrix():
 def test_every_mechanism_runs_or_says_why_not(name):
     needs = {"target": 2, "train": 300} if name == "intercept_regression" else {}
     task = tasks.registry()[name].build(**needs)
-    data = Dataset(OWN, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "original")
+    data = Dataset(MY_MATRIX, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "original")
     settings = Settings(
         experiment="x", seed=0, trials=2, epsilons=("1",), delta=1e-6, directions={"a": (0,)},
         taus=("0.9",), rows=("2",), radii=("0.1",), table_epsilon="1",
@@ -108,10 +108,10 @@ def test_every_mechanism_runs_or_says_why_not(name):
 
 
 def test_a_mechanism_that_fails_on_own_records_is_a_row(monkeypatch, tmp_path):
-    data = Dataset(OWN, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "private")
+    data = Dataset(MY_MATRIX, MATRIX, ("a", "b", "c"), (-1.0,) * 3, (1.0,) * 3, "private")
     monkeypatch.setattr(study, "load", lambda *given: data)
     part = {
-        "experiment": "my_second_moments", "task": "moments_error", "dataset": OWN, "seed": 0,
+        "experiment": "my_second_moments", "task": "moments_error", "dataset": MY_MATRIX, "seed": 0,
         "trials": 2, "epsilons": ["1"], "delta": "1/n", "adjacency": "replace",
         "reading": "default", "table_epsilon": "1",
     }  # fmt: skip
@@ -123,6 +123,6 @@ def test_a_mechanism_that_fails_on_own_records_is_a_row(monkeypatch, tmp_path):
     ((name, rows),) = study.trials(part, ["laplace"], tmp_path)
     assert name == "laplace"
     assert [row["note"] for row in rows] == ["failed: Singular matrix"]
-    monkeypatch.setattr(study, "OWN", "another")
+    monkeypatch.setattr(study, "MY_MATRIX", "another")
     with pytest.raises(np.linalg.LinAlgError):
         list(study.trials(part, ["laplace"], tmp_path))

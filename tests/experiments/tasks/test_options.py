@@ -11,7 +11,12 @@ from matrixdp.checks import InputError
 from matrixdp.experiments.readings import adjusted, find
 from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import FirstComponent
-from matrixdp.experiments.tasks.regression import PENALTIES, Regression, radial_predictions
+from matrixdp.experiments.tasks.regression import (
+    PENALTIES,
+    Regression,
+    radial_kernels,
+    radial_predictions,
+)
 from matrixdp.seeds import streams
 
 REGRESSION = Regression(target=3, train=40)
@@ -22,12 +27,13 @@ def test_radial_predictions_are_those_of_scikit_learn():
     rng = np.random.default_rng(5)
     train, test = rng.standard_normal((3, 5, 80)), rng.standard_normal((3, 5, 30))
     target = rng.standard_normal((3, 80))
-    ours = radial_predictions(train, target, test, penalty=0.3, gamma=0.2)
+    ours = radial_predictions(*radial_kernels(train, test, gamma=0.2), target, penalty=0.3)
     for t in range(3):
         model = KernelRidge(kernel="rbf", alpha=0.3, gamma=0.2).fit(train[t].T, target[t])
         np.testing.assert_allclose(ours[t], model.predict(test[t].T), rtol=1e-9, atol=1e-12)
     # Records that are far from everything predict nothing.
-    far = radial_predictions(1e8 * train, target, test, penalty=0.3, gamma=0.2)
+    kernels = radial_kernels(1e8 * train, test, gamma=0.2)
+    far = radial_predictions(*kernels, target, penalty=0.3)
     assert np.abs(far).max() < 1e-12
 
 

@@ -5,6 +5,14 @@ from matrixdp.data import LearningSet
 from matrixdp.experiments.training.models import GraphNetwork, LeNet, Perceptron
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_quickly():
+    """Let XLA optimise little: compiling takes longer than running here."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", True)
+
+
 @pytest.fixture(scope="session")
 def table():
     """A learning set like Adult, with 300 training records of 6 inputs."""

@@ -4,11 +4,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exampleloss import losses
 from scipy import stats
 
 from matrixdp.experiments.training import batches, gradients
 from matrixdp.experiments.training.models import pairs
 from matrixdp.privacy import banded
+
+
+#: Pictures take long; test_whole_trials.py has a step on them.
+small = pytest.mark.parametrize("model", ["perceptron", "graph"], indirect=True)
 
 
 @pytest.fixture
@@ -25,7 +30,7 @@ def params(model):
 
 def singles(model, params, count):
     """Return the gradients of the first examples, one a row, by automatic differentiation."""
-    one = jax.grad(lambda p, example: model.losses(p, example[None])[0])
+    one = jax.grad(lambda p, example: losses(model, p, example[None])[0])
     found = jax.jit(jax.vmap(one, (None, 0)))(params, jnp.arange(count))
     return np.hstack([np.reshape(found[name], (count, -1)) for name in sorted(found)]).astype(float)
 
@@ -43,20 +48,22 @@ def clipped(model, params, lot, clip, size=None):
 
 
 def test_norms_and_sums_are_those_of_single_gradients(model, params):
-    lot = jnp.arange(len(model.labels))
-    each = singles(model, params, len(model.labels))
+    lot = jnp.arange(40)
+    each = singles(model, params, len(lot))
     norms, weighted = model.gradients(params, lot)
     np.testing.assert_allclose(norms, np.linalg.norm(each, axis=1), rtol=2e-5)
     weights = np.random.default_rng(5).random(len(lot)).astype(np.float32)
     np.testing.assert_allclose(flat(weighted(weights)), weights @ each, rtol=1e-4, atol=1e-4)
 
 
+@small
 def test_unclipped_gradients_sum_to_that_of_the_full_batch(model, params):
     lot = jnp.arange(len(model.labels))
-    full = flat(jax.grad(lambda p: model.losses(p, lot).sum())(params))
+    full = flat(jax.grad(lambda p: losses(model, p, lot).sum())(params))
     np.testing.assert_allclose(clipped(model, params, lot, np.inf), full, rtol=1e-4, atol=1e-4)
 
 
+@small
 def test_every_gradient_is_clipped_jointly(model, params):
     each = singles(model, params, 30)
     clip = float(np.median(np.linalg.norm(each, axis=1)))
@@ -70,6 +77,7 @@ def test_every_gradient_is_clipped_jointly(model, params):
     assert min(seen.values()) > 5
 
 
+@small
 def test_one_example_changes_the_sum_by_the_clipping_norm_at_most(model, params):
     clip, lot = 0.1, np.arange(30)
     changes = [
@@ -82,6 +90,7 @@ def test_one_example_changes_the_sum_by_the_clipping_norm_at_most(model, params)
     assert lengths.max() >= clip * (1 - 1e-4)
 
 
+@small
 def test_padding_contributes_nothing(model, params):
     alone = clipped(model, params, [3, 7], 1.0)
     padded = clipped(model, params, [3, 7, 0, 0, 11], 1.0, size=2)

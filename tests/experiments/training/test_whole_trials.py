@@ -12,11 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from exampleloss import losses
 from rowframes import frame
 from scipy import linalg, stats
 from trialnoise import ALPHA, DELTA, gaussian_mu, is_deviation
 
 from matrixdp.data import LearningSet
+from matrixdp.experiments import training
 from matrixdp.experiments.training import base, examples, gradients, models
 from matrixdp.privacy import accountants, banded
 
@@ -55,9 +57,6 @@ class Marks(models.Model):
     def initial(self, stream):
         return {name: jnp.zeros(shape) for name, shape in self.shapes.items()}
 
-    def losses(self, params, lot):
-        raise AssertionError("training uses gradients")
-
     def gradients(self, params, lot):
         def weighted(weights):
             zero = self.initial(None)
@@ -87,9 +86,8 @@ def trained(monkeypatch, network, arrays, scheme, epsilons, **part):
     with monkeypatch.context() as patch:
         patch.setattr(network, "logits", scored)
         patch.setattr(network, "initial", started)
-        patch.setitem(
-            gradients.TRAININGS, "probe", gradients.PrivateGradients(model=network, lot=1, epochs=9)
-        )
+        setup = gradients.PrivateGradients(model=network, lot=1, epochs=9)
+        patch.setattr(training, "registry", lambda: {"probe": setup})
         patch.setattr(examples, "load_arrays", lambda place: data)
         given = {"experiment": "probe", "dataset": "probe", "seed": 3, **part}
         given |= {"epsilons": list(epsilons), "delta": str(DELTA)}
@@ -211,7 +209,7 @@ def test_the_true_epsilon_of_a_row_is_that_of_what_was_drawn(probe, lots, scheme
         )
 
 
-# Lots in fixed order and from groups, with noise that is correlated over the steps
+# Lots in fixed order, with noise that is correlated over the steps
 
 
 def of_lots(monkeypatch, scheme, epsilons, lot, epochs, trials):
@@ -274,29 +272,6 @@ def test_a_fixed_order_shows_every_record_once_an_epoch_in_the_same_place(monkey
     )
 
 
-def test_groups_show_a_record_in_every_bth_step_at_most(monkeypatch):
-    """Eight steps at a rate of 1/8: at a huge epsilon there are as many bands as groups."""
-    lot, epochs = 125, 1
-    _, (params,), joined = of_lots(
-        monkeypatch, "banded_sampled", ["1000000000"], lot, epochs, TRIALS
-    )
-    plan = {"clip": CLIP, "shapes": {"all": (1, 1)}}
-    found = base.schemes.registry("gradients")["banded_sampled"].calibrate(
-        gradients.Gradients(records=RECORDS, lot=lot, epochs=epochs, **plan),
-        epsilon=1e9,
-        delta=DELTA,
-    )
-    bands = found.plan.bands
-    assert bands > 1
-    _, nearest = parts_of(joined, bands)
-    assert nearest >= bands or joined.sum(axis=2).max() == 1
-    # Everyone has a coin in one of the groups' steps, at so many times the rate.
-    assert joined.mean() == pytest.approx(lot / RECORDS, abs=5 * np.sqrt(0.11 / joined.size))
-    moved = np.stack([one["hidden"] for one in params]) * lot
-    (deviation,) = found.deviations.values()
-    assert is_deviation(moved, deviation * final(bands, 8))
-
-
 # The networks of the experiments, in one step on all records
 
 
@@ -314,7 +289,7 @@ def test_a_step_is_the_sum_of_clipped_gradients_with_noise_on_every_parameter(
 
     @jax.jit
     def singles(params):
-        one = jax.grad(lambda p, record: model.losses(p, record[None])[0])
+        one = jax.grad(lambda p, record: losses(model, p, record[None])[0])
         return jax.vmap(one, (None, 0))(params, jnp.arange(records))
 
     clip = {"adult": 1.3, "cora": 0.5, "mnist": 7.0}[experiment]

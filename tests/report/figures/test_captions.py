@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 
 import distinctrun
-import numpy as np
 import pandas as pd
 import pytest
-from distinctrun import Key
 from numbertexts import shows
-from test_published import FACTORS, PRINTED
 
 from matrixdp import catalogue
-from matrixdp.experiments import readings
 from matrixdp.report import comparisons, figures, inputs, tables
 from matrixdp.report.figures import noise_levels
 
@@ -116,31 +112,6 @@ def test_directions_are_held_against_a_by_the_judge(experiment, headline, root):
     assert counts == [(worse & ~exact).sum(), (better & ~exact).sum()]
     assert [wins_exactly, losses_exactly] == [(worse & exact).sum(), (better & exact).sum()]
     assert (rows.loc[worse, "ratio"] > 1).all()
-
-
-@pytest.mark.parametrize("unit", ["printed"])
-def test_readings_meet_a_printed_value_within_both_intervals(unit, headline):
-    met, private, conjectured = map(
-        int,
-        headline("readings", r"(\d+) of (\d+) private readings .* value, (\d+) more do so"),
-    )
-    count, cells = 0, {}
-    for experiment, table in TABLES.items():
-        shaped = "mvg_thm3" if experiment == "first_pc" else "mvg_binary"
-        names = {shaped: ("default", "zeta_literal", "gamma_of_data"), "laplace": ("default",)}
-        for mechanism, some in names.items():
-            value, _, half = PRINTED[table][mechanism].partition(" ")
-            cells[experiment, mechanism] = 0
-            for name in some:
-                if not readings.find(name).private:
-                    continue
-                count += 1
-                cell = distinctrun._cell(Key(experiment, mechanism, "sweep", name, "1"))
-                scale = float(FACTORS[table])
-                gap = abs(cell.mean - float(value) * scale)
-                cells[experiment, mechanism] += gap <= np.hypot(cell.ci95, float(half) * scale)
-    assert (met, private) == (sum(cells.values()), count)
-    assert conjectured == 0
 
 
 def test_training_names_the_ends_of_the_true_epsilons(headline, cells):

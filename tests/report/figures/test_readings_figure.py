@@ -22,7 +22,8 @@ def results(tmp_path):
     """Two rows of Table 5 with made-up readings; the published values are 6.657 and 7.109 e-2."""
     rows = [
         row("mvg_binary", "default", 7.3),
-        row("mvg_binary", "zeta_literal", 7.4),
+        # Met within both intervals, not within its own.
+        row("mvg_binary", "zeta_literal", 6.8),
         row("mvg_binary", "gamma_of_data", 6.7),
         row("mvg_binary", "centred", 0.0666, 0.001),
         row("laplace", "default", 7.1, zeta="", gamma=""),
@@ -40,7 +41,7 @@ def test_readings_stand_in_the_strip_of_their_row_private_ones_first_by_mean(res
     frame = FIGURE.frame(results)
     ours = frame[frame["kind"].eq("mechanism")]
     mvg = ours[ours["mechanism"].eq("mvg_binary")].sort_values("x")
-    assert mvg["reading"].tolist() == ["ctg=centred", "default", "zeta=literal", "gamma=data"]
+    assert mvg["reading"].tolist() == ["ctg=centred", "zeta=literal", "default", "gamma=data"]
     assert mvg["x"].between(0, 1).all()
     # Rows keep the order of the paper's table.
     assert ours.loc[ours["mechanism"].eq("laplace"), "x"].between(1, 2).all()
@@ -59,11 +60,12 @@ def test_what_meets_a_published_value_is_told_by_unit_and_only_if_private(result
     meets = frame[frame["kind"].eq("mechanism")].set_index(["mechanism", "reading"])["meets"]
     assert meets["mvg_binary", "ctg=centred"] == "printed"
     assert meets["mvg_binary", "gamma=data"] == "conjectured"
+    assert meets["mvg_binary", "zeta=literal"] == "conjectured"
     assert meets["mvg_binary", "default"] == "neither"
     assert meets["laplace", "default"] == "conjectured"
     headline = FIGURE.headline(frame.assign(n_trials=100))
     assert headline == (
-        "1 of 5 private readings meet the printed value, 1 more do so in a conjectured unit"
+        "1 of 5 private readings meet the printed value, 2 more do so in a conjectured unit"
     )
 
 
@@ -80,6 +82,11 @@ def test_what_is_not_private_looks_otherwise(results):
         and len(line.get_xdata())
     ]
     assert [len(line.get_xdata()) for line in hollow] == [1]
+    # Solid in the printed unit, dashed in the one that is suspected.
+    levels = {
+        line.get_ydata()[0]: line.get_linestyle() for line in strip.lines if line.get_lw() == 1.4
+    }
+    assert levels == {0.06657: "-", 6.657: "--", 0.07109: "-", 7.109: "--"}
     texts = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert "a reading that is NOT private" in texts
     assert "published, in a conjectured unit" in texts

@@ -62,25 +62,22 @@ def test_price_is_where_half_of_what_the_best_guess_loses_is_left(tmp_path: Path
 def test_the_figure_has_each_price_in_its_row_and_look(tmp_path: Path) -> None:
     levels = {"nonprivate": 0.0, "random": 3.0, "zero": 1.0}
     curves = {"laplace": [2.0, 0.75, 0.25], "imgm": [2.0, 1.0, 0.9], "knorm_l2": [0.1, 0.0, 0.0]}
-    run(tmp_path, "rmse", levels, curves)
+    run(tmp_path, "rmse", levels, curves | {"knorm_frob": [2.0, 1.0, 0.05]})
     entry = figures.registry({"regression": exhibits.RELEASES})["price"]
     (axes,) = entry.render(entry.frame(tmp_path)).axes
     names = [text.get_text() for text in axes.get_yticklabels()]
-    assert names == [catalogue.label(name) for name in ("knorm_l2", "laplace", "imgm")]
+    assert names == [catalogue.label(name) for name in ("laplace", "knorm_frob")]
     dots = {line.get_ydata()[0]: line for line in axes.lines if len(line.get_xdata()) == 1}
-    assert [float(dots[row].get_xdata()[0]) for row in range(3)] == pytest.approx(
-        [0.1, 10**0.5, 10]
-    )
-    # What lies beyond the grid is an open arrow.
-    assert [dots[row].get_marker() for row in range(3)] == [
-        "<",
-        catalogue.look("laplace").marker,
-        ">",
-    ]
-    assert [dots[row].get_markerfacecolor() == "white" for row in range(3)] == [True, False, True]
-    colours = [catalogue.look(name).colour for name in ("knorm_l2", "laplace", "imgm")]
-    assert [dots[row].get_color() for row in range(3)] == colours
-    assert [text.get_text() for text in axes.texts] == ["< 0.1", "3.16", "> 10"]
+    prices = [10**0.5, 10 ** (0.5 / 0.95)]
+    assert [float(dots[row].get_xdata()[0]) for row in range(2)] == pytest.approx(prices)
+    for row, name in enumerate(("laplace", "knorm_frob")):
+        look = catalogue.look(name)
+        assert (dots[row].get_color(), dots[row].get_marker()) == (look.colour, look.marker)
+    first, second, note = [text.get_text() for text in axes.texts]
+    assert (first, second) == ("3.16", "3.36")
+    # What lies beyond the grid is named below.
+    beyond = [f"Below 0.1: {catalogue.label('knorm_l2')}", f"Above 10: {catalogue.label('imgm')}"]
+    assert note.splitlines() == beyond
 
 
 def test_accuracy_is_better_larger_and_a_true_epsilon_above_the_promised_one_counts(

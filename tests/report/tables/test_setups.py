@@ -97,6 +97,7 @@ def test_set_ups_as_run_stand_beside_the_papers(make):
     assert (table["covariance"] == "not run").all()
     assert table.loc["status":, "regression_published"].eq("").all()
     assert "SIMULATED" not in markdown + latex
+    assert "|  | Exp. I, paper | Exp. I, ours | Exp. II, paper | Exp. II, ours |" in markdown
     assert "| Query size | 6 x 248 | 6 x 248 |" in markdown
     assert r"X X\textasciicircum{}T / n" in latex
 

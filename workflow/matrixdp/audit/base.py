@@ -1,8 +1,9 @@
-"""A release under audit: the interface that every kind of release implements.
+"""The interface of audits, which every kind of release implements.
 
-An audit starts from the declared law of the noise and the worst neighbours of a search. It returns
-the attained epsilon, runs on those neighbours for a black box, and a test of the noise's scale. The
-release's own statement of privacy counts only as an upper bound, where no neighbours attain it.
+An audit starts from the declared distribution of the noise and the worst neighbours of a search. It
+returns the attained epsilon, runs on those neighbours for a black box, and a test of the noise's
+scale. The release's own statement of privacy counts only as an upper bound, where no neighbours
+attain it.
 """
 
 from __future__ import annotations
@@ -16,23 +17,25 @@ from scipy import special
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 
-#: A scale test: its approximate number of draws, its error probability, and the power that defines
-#: its smallest detectable shortfall.
+#: Scale tests: approximate number of draws, error probability, and the power that defines the
+#: smallest detectable shortfall.
 NUMBERS, ERROR, POWER = 450_000, 1e-6, 0.95
 
 #: A release is tight if it leaves at most this share of epsilon, or of the noise, unused.
 TIGHT = 1e-3
 
-#: Runs on each neighbour where an exact tool decides, and the most random numbers that they cost.
-#: ``MOST`` is the most random numbers of a black box's runs.
+#: Runs on each neighbour where an exact tool decides, and limits on the random numbers of such runs
+#: (``COST``) and of the runs of a black box (``MOST``).
 RUNS, COST, MOST = 200_000, 3e7, 8e8
 
 
 class Scale(NamedTuple):
-    """Ratio of the sampled noise's size to that of the declared law, and its acceptance region.
+    """Test of the noise's scale.
 
     Attributes:
-        shortfall: the smallest share of missing noise that the test detects with power ``POWER``.
+        ratio: size of the sampled noise over that of the declared distribution.
+        low, high: acceptance region of the ratio.
+        shortfall: smallest share of missing noise that the test detects with power ``POWER``.
         another_law: whether the noise has another distribution, whatever its size.
     """
 
@@ -51,12 +54,12 @@ class Scale(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What replays show of a composed release.
+    """Result of replays of a composed release.
 
     Attributes:
-        other: the share of replays with the same noisy answers that give another release.
-        mu: the largest mu of all Gaussian parts on neighbours, divided by the declared mu.
-        shortfall: the ``shortfall`` of a ``Scale``, for the noise of every part.
+        other: share of replays with the same noisy answers that give another release.
+        mu: largest mu of all Gaussian parts together on neighbours, over the declared mu.
+        shortfall: as ``Scale.shortfall``, for the noise of every part.
     """
 
     other: float
@@ -64,24 +67,24 @@ class Finding(NamedTuple):
     shortfall: float
 
 
-#: For noise without a testable sum.
+#: Result for noise without a scale test.
 NO_SCALE = Scale(float("nan"), float("nan"), float("nan"))
 
 
 class Audit(abc.ABC):
-    """A release under audit.
+    """An audit of a release.
 
     Attributes:
-        tool: the method of the verdict: ``exact curve``, ``maximal loss``, ``composition`` or
+        tool: method of the verdict: ``exact curve``, ``maximal loss``, ``composition`` or
             ``black box``.
         release: the audited release.
-        attained: the epsilon at the nominal delta that some neighbours attain.
-        bound: an upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
-        kappa: the factor by which the noise could shrink at the same guarantee, by ``bound``.
-        cost: random numbers of one run on one neighbour.
-        mu: attained Gaussian-DP parameter, NaN without a Gaussian form.
-        needed: runs after which the black box rejects noise that is a tenth too small; None where
-            it need not.
+        attained: epsilon at the claimed delta that some neighbours attain.
+        bound: upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
+        kappa: factor by which the noise could shrink at the same guarantee, by ``bound``.
+        cost: number of random numbers of one run on one neighbour.
+        mu: attained Gaussian-DP parameter, NaN for noise that is not Gaussian.
+        needed: number of runs after which the black box rejects noise that is a tenth too small;
+            None where it need not.
     """
 
     tool: ClassVar[str]
@@ -102,22 +105,18 @@ class Audit(abc.ABC):
         return NO_SCALE
 
     def executed(self, stream: np.random.Generator) -> Finding | None:
-        """Return what replays of a composed release show; None for other releases."""
+        """Return the result of replays of a composed release; None for other releases."""
         return None
-
-    def curve_error(self) -> float:
-        """Return the largest relative error of the closed form by a second way; NaN without one."""
-        return float("nan")
 
     @property
     def runs(self) -> int:
-        """Runs on each neighbour: ``needed``, or a few where only the exact tool decides."""
+        """Number of runs on each neighbour: ``needed``, or a few where an exact tool decides."""
         few = np.clip(COST / self.cost, 1000, RUNS)
         return int(few if self.needed is None else min(self.needed, MOST / self.cost))
 
 
 def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
-    """Return the scale test of a sum that is Gamma(shape) under the declared scale.
+    """Return the scale test of a sum ``total`` that follows Gamma(shape) at the declared scale.
 
     With ``root`` the scale of the noise is proportional to the square root of the sum.
     """
@@ -130,5 +129,5 @@ def gamma_scale(total: float, shape: float, root: bool = False) -> Scale:
 
 
 def trials_of(numbers_each: float) -> int:
-    """Return how many draws of ``numbers_each`` numbers a scale test takes."""
+    """Return the number of draws of a scale test, for draws of ``numbers_each`` numbers."""
     return max(3, int(NUMBERS / numbers_each))

@@ -1,4 +1,4 @@
-"""What runs of a release prove: some runs choose an event, bets on other runs test it.
+"""Black-box audits by runs of a release: some runs choose an event, bets on other runs test it.
 
 The event is a threshold on a statistic, ideally the likelihood ratio of the two neighbours, in
 either direction. A report judges hundreds of releases, so a correct release is refuted with a
@@ -22,13 +22,13 @@ from matrixdp.checks import Array
 #: It is large where the first neighbour is the likelier one. Runs k of both may share their noise.
 Statistic = Callable[[int, np.random.Generator], tuple[Array, Array]]
 
-#: Runs of the first block, and of the largest; a block is half as long as all before it.
+#: Runs in the first block, and in the largest; a block has half as many as all before it.
 FIRST, BLOCK = 500, 1 << 15
 
-#: Candidates for a threshold, and values of epsilon at which they are judged.
+#: Number of candidates for a threshold, and of epsilons at which they are judged.
 CANDIDATES, VALUES = 120, 60
 
-#: Runs that choose the event: a share of the runs that may be counted, and the minimum.
+#: Runs that choose the event: their share of the runs that may be counted, and their minimum.
 PILOT, FEWEST = 0.1, 2000
 
 #: Further runs are futile under two conditions. They would not refute even with a mean ``UNLIKELY``
@@ -48,25 +48,26 @@ class Event(NamedTuple):
 
     def counts(self, first: Array, second: Array) -> Counts:
         """Return the counts of the event in pairs of runs, the likelier neighbour first."""
-        likelier, other = (-second, -first) if self.swapped else (first, second)
-        threshold = -self.threshold if self.swapped else self.threshold
-        hits, other_hits = likelier > threshold, other > threshold
-        both = int((hits & other_hits).sum())
-        return Counts(both, int(hits.sum()) - both, int(other_hits.sum()) - both, len(hits))
+        if self.swapped:
+            hits, other_hits = second < self.threshold, first < self.threshold
+        else:
+            hits, other_hits = first > self.threshold, second > self.threshold
+        both, likelier, other = map(np.count_nonzero, (hits & other_hits, hits, other_hits))
+        return Counts(both, likelier - both, other - both, len(hits))
 
 
 class Proof(NamedTuple):
-    """What ``runs`` counted runs on each neighbour prove, of at most ``limit``.
+    """Result of a black-box audit.
 
     Attributes:
-        epsilon: lower bound at the nominal delta, with confidence ``evidence.CONFIDENCE``.
-        mu: the same for Gaussian DP, from a separate event.
-        largest: the largest epsilon that the event could have proved with these runs.
+        epsilon: lower bound at the claimed delta, with confidence ``evidence.CONFIDENCE``.
+        largest: largest epsilon that the event could have proved with these runs.
+        runs: number of counted runs on each neighbour.
+        limit: largest number of runs that were allowed.
         refuted: whether the wealth refuted the claimed epsilon.
     """
 
     epsilon: float
-    mu: float
     largest: float
     runs: int
     limit: int
@@ -81,46 +82,88 @@ def prove(
     runs: int,
     streams: Sequence[np.random.Generator],
 ) -> Proof:
-    """Return what at most ``runs`` counted runs on each neighbour prove about a release.
+    """Return the bounds that runs on each neighbour prove about a release.
 
-    (``nominal``, ``delta``) is the guarantee to refute. Of two Generators the first serves the
-    choice of events, the second the counts.
+    Args:
+        statistic: statistic of runs on both neighbours.
+        nominal, delta: claimed guarantee, to be refuted.
+        runs: largest number of counted runs.
+        streams: two Generators, for the choice of events and for the counts.
     """
     pilot = max(FEWEST, round(PILOT * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
-    events, share = _events(sample, nominal, delta)
-    grid = evidence.GRID
-    lines = [evidence.bets(np.exp(grid), delta), evidence.bets(*evidence.tangent(grid, share))]
-    claim = evidence.bets([np.exp(nominal)], delta)
-    totals, ever, refuted = np.zeros((len(events), 4)), np.zeros((2, len(grid))), False
+    bets = _Bets(_events(sample, nominal, delta), nominal, delta)
     for count in _blocks(runs):
-        both = statistic(count, streams[1])
-        totals += np.array([event.counts(*both) for event in events])
-        for k in range(2):
-            ever[k] = np.maximum(ever[k], evidence.log_wealth(Counts(*totals[k]), lines[k]))
-        bound = evidence.proved(ever[0], grid)
-        done = int(totals[0, 3])
-        against = Counts(*totals[2:].T)
-        refuted |= _refuting(evidence.log_wealth(against, claim))
-        if refuted:
+        bets.add(*statistic(count, streams[1]))
+        if bets.refuted:
             # The bound rests on a separate event and may need more runs.
-            if bound > nominal:
+            if bets.epsilon > nominal:
                 break
-            continue
-        left = 1 - np.sqrt(done / runs)
-        lacks = _lacks(Counts(*totals[0]), delta, bound) * left if left else 0.0
-        if lacks < GAIN * nominal and _futile(against, nominal, delta, runs):
+        elif bets.exhausted(runs):
             break
-    event = float(Counts(*totals[0]).hits[0]) / done
+    event = float(bets.counts.hits[0]) / bets.runs
     return Proof(
-        epsilon=max(bound, nominal) if refuted else bound,
-        mu=evidence.proved(ever[1], grid),
-        largest=evidence.largest(done, delta, event=event),
-        runs=done,
+        epsilon=max(bets.epsilon, nominal) if bets.refuted else bets.epsilon,
+        largest=evidence.largest(bets.runs, delta, event=event),
+        runs=bets.runs,
         limit=runs,
-        refuted=refuted,
+        refuted=bets.refuted,
     )
+
+
+class _Bets:
+    """Bets on events in counted runs, with their largest wealth so far.
+
+    Args:
+        events: events; bets on the first one prove a bound on epsilon, and bets on the others test
+            the claimed epsilon.
+        nominal, delta: claimed guarantee.
+    """
+
+    def __init__(self, events: list[Event], nominal: float, delta: float) -> None:
+        self._events = events
+        self._nominal, self._delta = nominal, delta
+        self._lines = evidence.bets(np.exp(evidence.GRID), delta)
+        self._claim = evidence.bets([np.exp(nominal)], delta)
+        self._totals = np.zeros((len(events), 4))
+        self._largest = np.zeros(len(evidence.GRID))
+        #: Whether the wealth refuted the claimed epsilon.
+        self.refuted = False
+
+    def add(self, first: Array, second: Array) -> None:
+        """Count the statistic of further runs on both neighbours, and update the wealth."""
+        self._totals += np.array([event.counts(first, second) for event in self._events])
+        self._largest = np.maximum(self._largest, evidence.log_wealth(self.counts, self._lines))
+        self.refuted |= _refuting(evidence.log_wealth(self._against, self._claim))
+
+    @property
+    def runs(self) -> int:
+        """Number of counted runs on each neighbour."""
+        return int(self._totals[0, 3])
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of the event for epsilon."""
+        return Counts(*self._totals[0])
+
+    @property
+    def epsilon(self) -> float:
+        """Proved lower bound on epsilon."""
+        return evidence.proved(self._largest, evidence.GRID)
+
+    @property
+    def _against(self) -> Counts:
+        """Counts of the events that test the claimed epsilon."""
+        return Counts(*self._totals[1:].T)
+
+    def exhausted(self, limit: int) -> bool:
+        """Return whether further runs, up to a limit, would neither refute nor raise the bound."""
+        remaining = 1 - np.sqrt(self.runs / limit)
+        gain = _shortfall(self.counts, self._delta, self.epsilon) * remaining if remaining else 0.0
+        return gain < GAIN * self._nominal and _futile(
+            self._against, self._nominal, self._delta, limit
+        )
 
 
 def _blocks(runs: int) -> Iterator[int]:
@@ -138,7 +181,7 @@ def _refuting(wealth: Array) -> bool:
 
 
 def _edge(counts: Counts, nominal: float, delta: float) -> tuple[Array, Array]:
-    """Return mean and mean square of a bet's payoff, allowing for rare hits in later runs."""
+    """Return mean and mean square of a bet's payoff, with an allowance for rare later hits."""
     slope, (both, first, second, _) = np.exp(nominal), counts.checked()
     rare, runs = UNLIKELY**2, np.asarray(counts.runs)
     mean = (both + first - slope * (both + second)) / runs - delta
@@ -159,42 +202,37 @@ def _futile(counts: Counts, nominal: float, delta: float, runs: int) -> bool:
     return not _refuting(wealth + growth * (runs - done))
 
 
-def _lacks(counts: Counts, delta: float, bound: float) -> float:
-    """Return how far a bound is below the point estimate; it falls as 1 / sqrt(runs)."""
+def _shortfall(counts: Counts, delta: float, bound: float) -> float:
+    """Return the distance of a bound from the point estimate, which falls as 1 / sqrt(runs)."""
     p, q = (float(hits) / float(np.asarray(counts.runs)) for hits in counts.hits)
     if p <= delta:
         return 0.0
     return max(float(np.log((p - delta) / q)), 0.0) - bound if q else float("inf")
 
 
-def _events(sample: Array, nominal: float, delta: float) -> tuple[list[Event], float]:
+def _events(sample: Array, nominal: float, delta: float) -> list[Event]:
     """Choose events on a sample, shape (2, runs).
 
-    The first two events give the highest bounds on epsilon and on mu at the sample's size. At the
-    size of the counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test
-    the claimed epsilon: they lie around the event that contradicts it most. Their frequencies on
-    the other neighbour differ by powers of ``RARER``.
-
-    Returns:
-        The events, and the frequency of the event for mu on the other neighbour.
+    The first event gives the highest bound on epsilon at the sample's size. At the size of the
+    counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test the claimed
+    epsilon: they lie around the event that contradicts it most. Their frequencies on the other
+    neighbour differ by powers of ``RARER``.
     """
     candidates, counts, others = _candidates(sample)
     size = sample.shape[1]
     count = len(candidates) // 2
     shares = (counts.hits[1] + 1) / (size + 2)
     grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
-    lines = (np.exp(grid), delta), evidence.tangent(grid, shares)
-    best = [_highest(evidence.log_wealth(counts, evidence.bets(*line))) for line in lines]
+    best = _highest(evidence.log_wealth(counts, evidence.bets(np.exp(grid), delta)))
     # Where no event distinguishes the neighbours, the middle one could prove most.
-    chosen = [count // 2 if column is None else column for column in best]
+    chosen = candidates[count // 2 if best is None else best]
     mean, square = _edge(counts, nominal, delta)
     centre = int((mean / np.sqrt(square)).argmax())
     swapped = candidates[centre].swapped
     ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
     places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
     against = others[swapped][places] * (-1 if swapped else 1)
-    events = [candidates[k] for k in chosen]
-    return events + [Event(float(t), swapped) for t in against], float(shares[chosen[1]])
+    return [chosen, *(Event(float(t), swapped) for t in against)]
 
 
 def strength(sample: Array, nominal: float, delta: float) -> float:
@@ -204,23 +242,26 @@ def strength(sample: Array, nominal: float, delta: float) -> float:
 
 
 def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
-    """Return events on a sample, their counts, and the sorted values of the other neighbour.
+    """Return threshold events on a sample, shape (2, runs), of the statistic on both neighbours.
 
-    The values have two entries, one a direction: the second neighbour, and the first one negated.
+    Returns:
+        The events, in both directions; their counts; and two arrays of sorted statistics on the
+        other neighbour, one for each direction: the second neighbour, and the first one negated.
     """
     first, second = sample
     size = len(first)
-    # Evenly spaced in probability, and densely where events are rare.
+    # Thresholds are evenly spaced in probability, and denser where events are rare.
     rare = np.geomspace(1, size, CANDIDATES // 3)
     ranks = np.concatenate([np.linspace(0, 2 * size - 1, CANDIDATES), rare - 1, 2 * size - rare])
     thresholds = np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
     others, hits = [], []
     for likelier, other, limits in ((first, second, thresholds), (-second, -first, -thresholds)):
-        together = np.minimum(likelier, other)
+        # A run of the pair has the event in both if the smaller statistic is above the threshold.
+        smaller = np.minimum(likelier, other)
         others.append(np.sort(other))
         first_hits, second_hits, both = (
             size - np.searchsorted(np.sort(values), limits, side="right")
-            for values in (likelier, other, together)
+            for values in (likelier, other, smaller)
         )
         hits.append((both, first_hits - both, second_hits - both))
     both, first_alone, second_alone = np.concatenate(hits, axis=1)
@@ -235,6 +276,6 @@ def _highest(wealth: Array) -> int | None:
     if not rejected.any():
         return None
     last = int(np.flatnonzero(rejected.any(axis=1))[-1])
-    # Of the columns that reject it, the one that is closest to rejecting the next value.
+    # Choose the rejecting column that is closest to rejecting the next value.
     after = wealth[min(last + 1, len(wealth) - 1)]
     return int(np.where(rejected[last], after, -np.inf).argmax())

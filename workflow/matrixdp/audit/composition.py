@@ -1,4 +1,4 @@
-"""Replays of a composed release, compared with the declarations of its parts.
+"""Replays of a composed release, to check the declarations of its parts.
 
 A part answers f_k, which may depend on earlier noisy answers, with noise of a declared deviation.
 Let w_k be f_k over that deviation. For any two data sets X and X' and any draws z_k, the draws
@@ -20,10 +20,10 @@ import numpy as np
 
 from matrixdp.audit import sensitivities
 from matrixdp.audit.base import Finding
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.laws import SymmetricNormal
-from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum, losses
+from matrixdp.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
 from matrixdp.mechanisms.adassp import RidgedEquations
 from matrixdp.mechanisms.base import GaussianRelease, Release
 from matrixdp.mechanisms.centred import CentredMoments
@@ -34,14 +34,11 @@ from matrixdp.mechanisms.target_mean import TargetMean
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery, second_moments
 
-#: Replayed pairs of data sets that are far apart, replayed pairs of neighbours, and the number of
-#: the former whose releases are searched for changes.
+#: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
+#: the former pairs whose releases are searched for changes.
 PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
 
-#: Largest norm of replayed records, in radii of their ball; a release must enforce the radius.
-BEYOND = 2.0
-
-#: Sizes of the replayed noise, in turns: little noise shows the effect of the data.
+#: Sizes of the replayed noise, used in turn: small noise reveals the effect of the data.
 SIZES = 1.0, 1e-3
 
 #: Largest difference of two replays of one release, over its size.
@@ -50,12 +47,12 @@ CLOSE = 1e-6
 #: Resolution and range of the search for a change, in deviations.
 RESOLUTION, FARTHEST = 1e-3, 1e5
 
-#: The relative error of a part's noise, of either sign, that the replay detects with a probability
-#: of at least .95; ``tests/audit/test_composition.py`` measures it.
+#: Relative error of a part's noise, of either sign, that replays detect with a probability of at
+#: least .95; ``tests/audit/test_composition.py`` measures it.
 SHORTFALL = 0.01
 
-#: Maps the exact value of a part over its deviation to the noisy one; the kind of noise is
-#: ``normal`` or ``laplace``.
+#: Function from a part's exact value over its deviation to the noisy one. A second argument is the
+#: kind of noise, ``normal`` or ``laplace``.
 Answer = Callable[..., Array]
 
 
@@ -128,7 +125,7 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
     query = release.query
     others = []
     for number in range(PAIRS):
-        first, second = (_records(query, stream) for _ in range(2))
+        first, second = (random_records(query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
         trials = [noise]
         if number < CHANGES:
@@ -136,13 +133,13 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
                 trials += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, trial) is None for trial in trials]
     moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
-    extremes = [worst(target, frobenius, stream) for target in (query, moments)]
+    extremes = [farthest(query), farthest(moments)]
     if isinstance(query, NormalEquations):
         norms = [norm for _, norm in sensitivities.measures(query).values()]
         extremes += [worst(query, norm, stream) for norm in norms]
     mus = [0.0]
     for number in range(NEIGHBOURS):
-        first = _records(query, stream)
+        first = random_records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]
         noise = Noise(int(stream.integers(2**32)), 1.0)
@@ -165,7 +162,7 @@ def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw
 
 
 def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
-    """Return the release under these draws; None if it takes other draws."""
+    """Return the release under these draws; None if it consumes other draws."""
     script = Script(draws)
     try:
         released = release.sample(release.query.value(records), [script])[0]
@@ -203,7 +200,10 @@ def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
 
 
 def _replay(release: Release, first: Array, second: Array, noise: Noise) -> float | None:
-    """Return the distance of the second data set's draws; None if it gives another release."""
+    """Return the distance between the draws of two data sets with the same noisy answers.
+
+    It is None if their releases differ.
+    """
     draws, noisy = _scripted(release, first, noise)
     moved: list[Draw] = []
 
@@ -224,18 +224,6 @@ def _replay(release: Release, first: Array, second: Array, noise: Noise) -> floa
 
 def _model(release: Release) -> Callable[[Any, Array, Answer], None]:
     return next(model for kind, model in MODELS.items() if isinstance(release, kind))
-
-
-def _records(query: Query, stream: np.random.Generator) -> Array:
-    """Return records (m, n) of very different lengths, in a box or in and around a ball."""
-    m, n = query.features, query.records
-    lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
-    if isinstance(query.domain, Ball):
-        rays = stream.standard_normal((m, n))
-        return BEYOND * query.domain.radius * lengths * rays / np.linalg.norm(rays, axis=0)
-    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
-    corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
-    return np.clip(lengths * corner, lower, upper)
 
 
 def _clipped(query: Query, records: Array) -> Array:
@@ -276,7 +264,7 @@ def _by_search(release: ChosenBySearch, records: Array, answer: Answer) -> None:
     squares = np.einsum("ij,ij->j", records, records) / release.query.domain.radius**2
     mean = np.array([squares.mean()])
     trace = release.trace_std * answer(mean / release.trace_std)
-    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / release.failure))
+    trace = trace + release.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
     steps = release.steps
     whole, apart = release.expected(np.clip(trace, 1e-16, 1.0), steps)
     exact = (losses(squares, steps) - count * np.minimum(whole, apart)[0]) * release.search / 4

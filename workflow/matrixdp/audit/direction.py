@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.audit.base import ERROR, POWER, Audit, Scale
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.exponential import PrincipalDirection
 
@@ -34,10 +34,10 @@ class DirectionAudit(Audit):
     tool = "maximal loss"
     cost = 80.0
 
-    def __init__(self, release: PrincipalDirection, stream: np.random.Generator) -> None:
+    def __init__(self, release: PrincipalDirection) -> None:
         self.release: PrincipalDirection = release
         query = release.query
-        pair = worst(replace(query, adjacency="replace"), frobenius, stream)
+        pair = farthest(replace(query, adjacency="replace"))
         self._removed, self._copied = pair.record, pair.other
         replaced = query.adjacency == "replace"
         self._added = self._copied if replaced else np.zeros(query.features)

@@ -1,4 +1,4 @@
-"""What the outputs of a mechanism prove about its privacy, whatever its implementation.
+"""Lower bounds on epsilon from the outputs of a mechanism, by bets that may stop at any time.
 
 Run a mechanism on two neighbours, in pairs Y, Y', and consider an event S that was chosen on other
 runs. An (epsilon, delta)-DP mechanism has P(Y in S) <= c P(Y' in S) + delta with c = e^epsilon. So
@@ -24,8 +24,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import gaussian
 
-#: Confidence of a bound, and of a refutation (that of two independent bounds). ``POWER`` is against
-#: a standard deviation of ``SHORTFALL`` times the correct one.
+#: Confidence of a bound, and of a refutation (as of two independent bounds). ``POWER`` refers to
+#: noise with a standard deviation of ``SHORTFALL`` times the correct one.
 CONFIDENCE, REFUTED, POWER, SHORTFALL = 0.95, 0.9975, 0.999, 0.9
 
 #: Log wealth that proves a bound; the error probability of a refutation is subtracted.
@@ -37,7 +37,7 @@ BETS = 0.9 * 0.5 ** np.arange(10)
 #: Events of simultaneous bets against a claimed epsilon, so that none need be the best.
 EVENTS = 8
 
-#: Candidate values of epsilon or mu; a bound is one of them.
+#: Candidate values of epsilon; a bound is one of them.
 GRID = np.geomspace(1e-3, 20, 1500)
 
 #: Thresholds of ``runs_needed``, in standard deviations of the noise.
@@ -59,7 +59,11 @@ class Counts(NamedTuple):
         return both + first, both + second
 
     def checked(self) -> tuple[Array, ...]:
-        """Return counts of both, first alone, second alone and neither; refuse negative ones."""
+        """Return counts of both, first alone, second alone and neither.
+
+        Raises:
+            InputError: a count is negative.
+        """
         counts = np.broadcast_arrays(*(np.asarray(count, float) for count in self))
         parts = (*counts[:3], counts[3] - counts[0] - counts[1] - counts[2])
         if not all((part >= 0).all() for part in parts):
@@ -70,9 +74,9 @@ class Counts(NamedTuple):
 def bets(slope: ArrayLike, offset: ArrayLike) -> Array:
     """Return the increments of log wealth that a pair gives to bets against a line.
 
-    The line is P(Y in S) <= slope P(Y' in S) + offset. Slope and offset are e^epsilon and delta, or
-    those of a tangent of another trade-off; their sum is at least 1. The axes of the result are the
-    outcome (event in both, first, second, neither), the bet, and the shape of slope and offset.
+    The line is P(Y in S) <= slope P(Y' in S) + offset, with slope e^epsilon and offset delta. The
+    axes of the result are the outcome (event in both, first, second, neither), the bet, and the
+    shape of slope and offset.
     """
     slope, offset = np.broadcast_arrays(np.asarray(slope, float), np.asarray(offset, float))
     gains = np.stack([1 - slope - offset, 1 - offset, -slope - offset, -offset])
@@ -85,16 +89,6 @@ def log_wealth(counts: Counts, against: Array) -> Array:
     logs = both * against[0] + first * against[1] + second * against[2] + neither * against[3]
     most = logs.max(axis=0)
     return np.asarray(most + np.log(np.exp(logs - most).mean(axis=0)))
-
-
-def tangent(mu: Array, share: ArrayLike) -> tuple[Array, Array]:
-    """Return slope and offset of the tangent, at P(Y' in S) = ``share``, of mu-Gaussian DP.
-
-    P(Y in S) <= Phi(Phi^-1(P(Y' in S)) + mu), which is concave, is below each of its tangents.
-    """
-    point = special.ndtri(share)
-    slope = np.exp(-mu * point - mu**2 / 2)
-    return slope, np.maximum(special.ndtr(point + mu) - slope * share, 0.0)
 
 
 def proved(ever: Array, grid: Array) -> float:
@@ -115,16 +109,19 @@ def epsilon(counts: Counts, delta: float = 0.0) -> float:
 
 
 def largest(runs: float, delta: float = 0.0, event: float = 0.5) -> float:
-    """Return the most that ``runs`` pairs can prove: the event never happens on the other side."""
+    """Return the epsilon that ``runs`` pairs prove if the other neighbour never has the event.
+
+    ``event`` is the frequency of the event on the first neighbour.
+    """
     return epsilon(Counts(0.0, event * runs, 0.0, runs), delta)
 
 
 def runs_needed(nominal: float, delta: float) -> float:
-    """Return the pairs that distinguish exactly calibrated Gaussian noise from too little noise.
+    """Return the number of pairs that distinguish calibrated Gaussian noise from too little noise.
 
     The deviation of the noise is ``SHORTFALL`` times the correct one, and both neighbours share it.
     After these pairs, bets on the best threshold event refute ``nominal`` with probability about
-    ``POWER`` (normal approximation of the log wealth). Infinite above 1e9 pairs.
+    ``POWER`` (normal approximation of the log wealth). The number is infinite above 1e9.
     """
     shift = gaussian.mu(nominal, delta) / SHORTFALL
     p, q = special.ndtr(shift - _THRESHOLDS), special.ndtr(-_THRESHOLDS)

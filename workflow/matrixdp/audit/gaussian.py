@@ -1,4 +1,4 @@
-"""Additive Gaussian noise under audit."""
+"""The audit of additive Gaussian noise."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from matrixdp.checks import Array
 from matrixdp.laws import GaussianLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.quadrature import integrated_delta
-
-#: Epsilons at which the curve is integrated: mu^2 / 2 + k mu, k standard deviations of the loss.
-SPOTS = (0.0, 1.0, 3.0)
 
 
 class GaussianAudit(Audit):
-    """Gaussian noise: the exact curve at mu, the whitened size of the worst change.
+    """An audit by the exact curve at mu, the norm of the worst whitened change.
 
     A likelihood ratio of Gaussians is a function of one linear statistic: the projection of the
     whitened release on the whitened change. The black box sees this statistic. Noise with
@@ -39,7 +35,7 @@ class GaussianAudit(Audit):
         self.bound = gaussian.epsilon(delta, largest)
         self.kappa = gaussian.mu(release.epsilon, delta) / largest
         change = np.subtract(*runs.values(query, self._pair))
-        # Entries that differ; for second moments all of them.
+        # Number of entries that differ; for second moments all of them.
         self.cost = float(change.size)
         if self.attained >= release.epsilon * (1 - TIGHT):
             self.needed = evidence.runs_needed(release.epsilon, delta)
@@ -63,9 +59,3 @@ class GaussianAudit(Audit):
         noise = self.release.noise.sample([stream] * trials_of(shape[0] * shape[1]))
         white = self._whiten(noise)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
-
-    def curve_error(self) -> float:
-        """Compare the closed form with an integral of max(0, p - e^epsilon q) over the line."""
-        spots = self.mu**2 / 2 + self.mu * np.array(SPOTS)
-        exact = gaussian.delta(spots, self.mu)
-        return float(np.abs(exact / [integrated_delta(e, self.mu) for e in spots] - 1).max())

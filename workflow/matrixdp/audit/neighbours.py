@@ -1,11 +1,12 @@
 """A search for the neighbouring data sets on which a query changes most.
 
-It uses no declaration of :mod:`matrixdp.privacy.sensitivity`. Changes follow from the definition of
-the query and the public domain alone, so that both can be compared.
+It uses no declared sensitivity of :mod:`matrixdp.privacy.sensitivity`, so that the two can be
+compared. Changes follow from the definition of the query and the public domain alone.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,20 +14,27 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
+    IdentityQuery,
+    MeanQuery,
+    Query,
+    SecondMomentQuery,
+)
 
-#: The objective: maps changes (searches, m, n') to one number each.
+#: Objective of a search: a function from changes (searches, m, n') to numbers (searches,).
 Size = Callable[[Array], Array]
 
+#: Number of pairs of records at which a search starts.
 STARTS = 48
 
-#: Pairs that continue in small steps, and the number of halvings of the step.
+#: Number of pairs that continue in small steps, and of halvings of the step.
 FINALISTS, HALVINGS = 8, 24
 
-#: How many records of a pair vary; under zero-out the other record is 0.
-SIDES = {"replace": 2, "zero_out": 1}
+#: Number of sides of a pair that vary; where a record is zeroed out or added, the other one is 0.
+SIDES = {"replace": 2, "zero_out": 1, ADD_OR_REMOVE: 1}
 
-#: Random moves of a search in a ball.
+#: Number of random moves of a search in a ball, for each record of a person.
 STEPS = 400
 
 
@@ -36,7 +44,10 @@ def frobenius(change: Array) -> Array:
 
 
 class Neighbours(NamedTuple):
-    """The record that differs, before and after, shape (m,) each, and the size of the change."""
+    """The record that differs, before and after, shape (m,) each, and the size of the change.
+
+    Where people have k records, the records of one person, shape (k, m) each.
+    """
 
     record: Array
     other: Array
@@ -44,30 +55,36 @@ class Neighbours(NamedTuple):
 
 
 def changes(query: Query, records: Array, others: Array) -> Array:
-    """Return f(X) - f(X') for records (searches, m) and their replacements.
+    """Return f(X) - f(X') for records (searches, m), or (searches, k, m), and their replacements.
 
-    Identity and mean: the column that differs, (searches, m, 1). Second moments: (searches, m, m).
+    Identity: the columns that differ, (searches, m, k). Mean: (searches, m, 1). Second moments:
+    (searches, m, m).
     """
     first, second = (contributions(query, side) for side in (records, others))
     return (first - second) / (1 if isinstance(query, IdentityQuery) else query.records)
 
 
 def contributions(query: Query, records: Array) -> Array:
-    """Return the terms of records (searches, m) in f, without an average's division by n."""
-    columns = records[:, :, None]
-    if isinstance(query, IdentityQuery | MeanQuery):
+    """Return the terms of records in f, before an average divides by n."""
+    rows = records.reshape(len(records), -1, query.features)
+    columns = np.swapaxes(rows, 1, 2)
+    if isinstance(query, IdentityQuery):
         return columns
+    if isinstance(query, MeanQuery):
+        return columns.sum(axis=2, keepdims=True)
     assert isinstance(query, SecondMomentQuery)
-    return columns * np.swapaxes(columns, 1, 2)
+    # An outer product is faster without a sum.
+    return columns * rows if rows.shape[1] == 1 else columns @ rows
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
-    """Return the neighbours of the largest change, by search from many starts.
+    """Return the neighbours with the largest change that a search from many starts reaches.
 
     In a box, one coordinate at a time moves to its lower bound, its upper bound or 0, as long as
-    that helps. The best pairs and the starts then move by smaller and smaller steps. In a ball, the
-    search accepts random moves that help. The result is attained, and so a lower bound on the
-    supremum. ``zero_out`` compares with a record of zeros.
+    that enlarges the change. The best pairs and the starts then move by smaller and smaller steps.
+    In a ball, the search accepts random moves that enlarge the change. The result is attained, and
+    so a lower bound on the supremum. ``zero_out`` compares with a record of zeros. The records of
+    one person move as one record with as many times the features.
     """
     sides = SIDES[query.adjacency]
     pair = _starts(query, stream)
@@ -80,19 +97,57 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     if isinstance(query.domain, Ball):
         pair, values = _climb_ball(query.domain, pair, value, sides, stream)
     else:
-        pair, values = _climb_box(query.domain, pair, value, sides)
+        pair, values = _climb_box(_of_group(query), pair, value, sides)
     best = int(values.argmax())
-    return Neighbours(pair[0, best], pair[1, best], float(values[best]))
+    shape = (query.features,) if query.per_person is None else (query.group, query.features)
+    record, other = (side.reshape(shape) for side in pair[:, best])
+    return Neighbours(record, other, float(values[best]))
+
+
+def _of_group(query: Query) -> Box:
+    """Return the box of all records of one person, one after the other."""
+    assert isinstance(query.domain, Box)
+    return Box(query.domain.lower * query.group, query.domain.upper * query.group)
+
+
+def _within(domain: Ball, pair: Array) -> Array:
+    """Return pairs (2, searches, k m) with records beyond the radius shrunk to it."""
+    rows = pair.reshape(*pair.shape[:-1], -1, domain.features)
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return (rows * np.minimum(1, domain.radius / np.maximum(norms, 1e-300))).reshape(pair.shape)
+
+
+#: Largest norm of random records, in radii of their ball; a release must enforce the radius.
+BEYOND = 2.0
+
+
+def random_records(query: Query, stream: np.random.Generator) -> Array:
+    """Return records (m, n) of very different lengths, in a box, or in and around a ball."""
+    m, n = query.features, query.records
+    lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
+    if isinstance(query.domain, Ball):
+        rays = stream.standard_normal((m, n))
+        return BEYOND * query.domain.radius * lengths * rays / np.linalg.norm(rays, axis=0)
+    lower, upper = (np.array(side)[:, None] for side in (query.domain.lower, query.domain.upper))
+    corner = np.where(stream.random((m, n)) < stream.random((m, 1)), lower, upper)
+    return np.clip(lengths * corner, lower, upper)
+
+
+@functools.cache
+def farthest(query: Query) -> Neighbours:
+    """Return the neighbours of the largest change in the Frobenius norm, by one search a query."""
+    return worst(query, frobenius, np.random.default_rng(0))
 
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:
-    """Return pairs of records, shape (2, starts, m): random pairs and the corners of the domain."""
-    domain, m = query.domain, query.features
+    """Return pairs of records, shape (2, STARTS, m): random ones, and corners of the domain."""
+    domain, m = query.domain, query.features * query.group
     if isinstance(domain, Ball):
-        pair = stream.standard_normal((2, STARTS, m))
+        pair = stream.standard_normal((2, STARTS, query.group, query.features))
         pair[0, 0] = 1.0
-        return domain.radius * pair / np.linalg.norm(pair, axis=-1, keepdims=True)
-    lower, upper = np.array(domain.lower), np.array(domain.upper)
+        pair = domain.radius * pair / np.linalg.norm(pair, axis=-1, keepdims=True)
+        return pair.reshape(2, STARTS, m)
+    lower, upper = np.array(_of_group(query).lower), np.array(_of_group(query).upper)
     pair = np.where(stream.random((2, STARTS, m)) < 0.5, lower, upper)
     half = STARTS // 2
     pair[:, :half] = lower + (upper - lower) * stream.random((2, half, m))
@@ -125,7 +180,15 @@ def _climb_box(domain: Box, pair: Array, value: Size, sides: int) -> tuple[Array
 def _move(
     pair: Array, values: Array, place: tuple[int, int], levels: Array | float, value: Size
 ) -> None:
-    """Move a coordinate of pairs to other levels, in place, where that helps."""
+    """Change one coordinate of each pair, in place, where that increases its value.
+
+    Args:
+        pair: pairs of records, shape (2, searches, m).
+        values: their objectives, shape (searches,), which are updated too.
+        place: (index of the record in its pair, index of the coordinate).
+        levels: new values of the coordinate, shape (searches,) or one number.
+        value: objective of pairs.
+    """
     side, i = place
     moved = pair.copy()
     moved[side, :, i] = levels
@@ -143,12 +206,11 @@ def _climb_ball(
     domain: Ball, pair: Array, value: Size, sides: int, stream: np.random.Generator
 ) -> tuple[Array, Array]:
     values = value(pair)
-    for scale in np.logspace(0, -4, STEPS):
+    for scale in np.logspace(0, -4, STEPS * (pair.shape[-1] // domain.features)):
         moved = pair.copy()
         noise = scale * domain.radius * stream.standard_normal(pair[:sides].shape)
         moved[:sides] += noise / np.sqrt(pair.shape[-1])
-        norms = np.linalg.norm(moved, axis=-1, keepdims=True)
-        moved *= np.minimum(1, domain.radius / np.maximum(norms, 1e-300))
+        moved = _within(domain, moved)
         pair, values = _keep(pair, values, moved, value(moved))
     return pair, values
 

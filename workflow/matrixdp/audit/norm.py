@@ -1,4 +1,4 @@
-"""Noise of density exp(-size) under audit: Laplace, K-norm and generalized gamma."""
+"""The audit of noise with density exp(-size): Laplace, K-norm and generalized gamma."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import NormLaw, SizedLaw
 from matrixdp.mechanisms.base import Additive
 from matrixdp.privacy import generalized_gamma
-from matrixdp.privacy.quadrature import integrated_radial_delta
 from matrixdp.privacy.sensitivity import IdentityQuery
 
-#: Draws of a law that check its norm.
+#: Number of draws that check the norm of a distribution.
 DRAWS = 16
 
-#: Decimals of a privacy loss.
+#: Decimals to which privacy losses are rounded.
 DECIMALS = 9
 
 
 def is_norm(law: NormLaw) -> bool:
-    """Return whether a law's ``norm`` is a norm on its draws and their differences.
+    """Return whether ``law.norm`` is a norm, on draws of the noise and their differences.
 
     It must be finite, above 0, symmetric, homogeneous and subadditive. Otherwise a change of the
-    value, of any direction, can cost more than its size.
+    value can have a larger privacy loss than its size.
     """
     first, second = np.split(law.sample([np.random.default_rng(0)] * DRAWS), 2)
     z = np.concatenate([first, first - second])
@@ -44,10 +43,11 @@ def is_norm(law: NormLaw) -> bool:
 
 
 class NormAudit(Audit):
-    """The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, at Y = f(X).
+    """An audit by the largest pointwise privacy loss, which is exact for pure differential privacy.
 
-    So the largest pointwise loss is exact for pure differential privacy. The norm of the noise over
-    its scale follows Gamma(d), with d the number of free entries; this tests the sampler.
+    The loss (|Y - f(X')| - |Y - f(X)|) / scale is at most |f(X) - f(X')| / scale, attained at
+    Y = f(X). The norm of the noise over its scale follows Gamma(d), with d the number of free
+    entries; this tests the sampler.
     """
 
     tool = "maximal loss"
@@ -100,7 +100,7 @@ class NormAudit(Audit):
 
 
 class GeneralizedGammaAudit(NormAudit):
-    """The exact curve at the length of the worst change; otherwise as for a norm."""
+    """An audit by the exact curve at the length of the worst change; otherwise as for a norm."""
 
     tool = "exact curve"
 
@@ -113,9 +113,3 @@ class GeneralizedGammaAudit(NormAudit):
         self.attained = generalized_gamma.epsilon(release.delta, unit, *args)
         self.bound = max(self.attained, release.epsilon_actual)
         self.kappa = unit / generalized_gamma.scale(release.epsilon, release.delta, *args)
-        self._curve = release.epsilon, unit, *args
-
-    def curve_error(self) -> float:
-        """Compare the curve with an integral of max(0, 1 - e^(epsilon - loss)) over the noise."""
-        curve = self._curve
-        return abs(generalized_gamma.delta(*curve) / integrated_radial_delta(*curve) - 1)

@@ -1,4 +1,4 @@
-"""Releases without a known likelihood ratio: what is proved, and what runs can show."""
+"""Audits of releases without a known likelihood ratio, by black box and by composition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.random import Generator
 from matrixdp.audit import composition, runs
 from matrixdp.audit.base import COST, Audit, Finding, Scale
 from matrixdp.audit.blackbox import strength
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest, frobenius
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Release
 from matrixdp.privacy import gaussian
@@ -22,7 +22,7 @@ HELD = 200, 1000
 
 
 class BlackBoxAudit(Audit):
-    """Any release of a matrix: runs on the neighbours that change the value most in norm.
+    """An audit of any release of a matrix, by runs on the worst neighbours in norm.
 
     All other records are zero. Separate runs choose the statistic (:meth:`_statistics`) that best
     distinguishes the neighbours.
@@ -31,14 +31,14 @@ class BlackBoxAudit(Audit):
     tool = "black box"
     attained = kappa = float("nan")
 
-    def __init__(self, release: Release, stream: Generator) -> None:
+    def __init__(self, release: Release) -> None:
         self.release = release
         query = release.query
-        values = runs.values(query, worst(query, frobenius, stream))
+        values = runs.values(query, farthest(query))
         others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
         self._values = self._answers = [np.pad(value, others) for value in values]
         self.bound = release.epsilon_actual
-        # Numbers of a released value, on both neighbours together.
+        # Count of numbers in a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
 
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
@@ -48,7 +48,7 @@ class BlackBoxAudit(Audit):
 
     @cached_property
     def _chosen(self) -> str:
-        """Name of the statistic of the most power; on a tie the projection on the change."""
+        """Name of the statistic with the most power; on a tie the projection on the change."""
         release, count = self.release, int(np.clip(COST / self.cost / 10, *HELD))
         names = [*self._statistics]
         # A separate stream: the choice must not advance the streams of the audit.
@@ -105,19 +105,17 @@ def _eigenvalue(value: Array, place: int, released: Array) -> Array:
 
 
 class ComposedAudit(BlackBoxAudit):
-    """An adaptive composition: later releases depend on earlier noisy answers.
+    """An audit of an adaptive composition, whose later releases depend on earlier noisy answers.
 
-    The bound is that of Gaussian mechanisms, whose mu^2 add up. A search finds the mu of each part
-    separately (``mus``). ``noisy`` audits the part whose noise has a scale test; None where only
-    replays see the noise.
+    The bound is that of Gaussian mechanisms, whose mu^2 add up. ``mus`` are the mu of the parts, by
+    search. ``noisy`` audits the part whose noise has a scale test; None where only replays see the
+    noise.
     """
 
     tool = "composition"
 
-    def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
-    ) -> None:
-        super().__init__(release, stream)
+    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+        super().__init__(release)
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
         self.bound = gaussian.epsilon(release.delta, self.mu)
@@ -133,18 +131,18 @@ class ComposedAudit(BlackBoxAudit):
 
 
 class ChosenAudit(ComposedAudit):
-    """Second moments by a mechanism that chooses its parameters from the records.
+    """An audit of second moments by a mechanism that chooses its parameters from the records.
 
-    The neighbours are those whose second moments differ most. All other records are zero.
+    The neighbours are those whose second moments differ most. All other records are zero. The runs
+    start from the records, ``_values``; statistics compare the results with second moments,
+    ``_answers``.
     """
 
-    def __init__(
-        self, release: Release, mus: Iterable[float], noisy: Audit | None, stream: Generator
-    ) -> None:
-        super().__init__(release, mus, noisy, stream)
+    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+        super().__init__(release, mus, noisy)
         query = release.query
         moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
-        pair = worst(moments, frobenius, stream)
+        pair = farthest(moments)
         self._answers = [*runs.values(moments, pair)]
         others = [(0, 0), (0, query.records - 1)]
         self._values = [np.pad(record[:, None], others) for record in pair[:2]]

@@ -1,6 +1,9 @@
-"""The noise of real releases under audit, sampled from bits that the audit chooses."""
+"""An audit of the noise of real releases, from random bits that the audit chooses."""
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable
 
 import numpy as np
 from scipy import special
@@ -10,8 +13,9 @@ from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.base import Additive, Release
 
-#: Real releases to replay from their bits, and the tolerance of their agreement, in deviations.
-RELEASES, CLOSE = 8, 1e-6
+#: Real releases to replay from their bits at most, the numbers that suffice, and the tolerance of
+#: their agreement, in deviations.
+RELEASES, REPLAYED, CLOSE = 8, 1000, 1e-6
 
 
 def scale(release: Release, stream: np.random.Generator) -> Scale:
@@ -19,7 +23,7 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
 
     Releases are replayed from their bits: the noise of a release over its declared size must equal
     the sampler's output for these bits. The size and the distribution of the sampler's output are
-    tested on many numbers. ``NO_SCALE`` where the release cannot be made for real.
+    tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
     if not isinstance(release, Additive):
         return NO_SCALE
@@ -31,27 +35,37 @@ def scale(release: Release, stream: np.random.Generator) -> Scale:
     side = release.query.domain.magnitudes[:, None]
     matrix = release.query.yields == "matrix"
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
+    count = min(RELEASES, -(-REPLAYED // value.size))
     pairs = []
-    for seed in stream.integers(2**32, size=RELEASES).tolist():
+    for seed in stream.integers(2**32, size=count).tolist():
         released = release._noisy(value, np.random.default_rng(seed).bytes)
         noise = law.whiten(released - value) / stretch
         steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    sample = np.asarray(safe.noise(unit, NUMBERS, stream.bytes) * safe.STEP, float)
-    normal = unit is safe.NORMAL
-    total = sample @ sample / 2 if normal else np.abs(sample).sum()
-    result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
+    result = _of_sampler(unit, safe.noise)
     if np.abs(noise - expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
         factor = float(noise @ expected / (expected @ expected))
         return result._replace(ratio=factor * result.ratio, another_law=True)
+    return result
+
+
+@functools.cache
+def _of_sampler(unit: safe.Unit, sampler: Callable[..., safe.Whole]) -> Scale:
+    """Return the test of a sampler, which all releases with noise of this unit have in common."""
+    bits = np.random.default_rng(0).bytes
+    sample = np.asarray(sampler(unit, NUMBERS, bits) * safe.STEP, float)
+    normal = unit is safe.NORMAL
+    total = sample @ sample / 2 if normal else np.abs(sample).sum()
+    result = gamma_scale(float(total), NUMBERS / (2 if normal else 1), root=normal)
     return result._replace(another_law=not _follows(sample, normal))
 
 
 def _follows(noise: Array, normal: bool) -> bool:
-    """Return whether numbers follow the unit law, by the largest distance between distributions.
+    """Return whether numbers follow the standard normal, or else the Laplace, distribution.
 
-    The limit is that of Dvoretzky, Kiefer, Wolfowitz and Massart, at the probability ``ERROR``.
+    The test is that of Kolmogorov and Smirnov, with the limit of Dvoretzky, Kiefer, Wolfowitz and
+    Massart at the error probability ``ERROR``.
     """
     ordered = np.sort(noise)
     law = special.ndtr(ordered) if normal else _laplace(ordered)

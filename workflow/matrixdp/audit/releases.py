@@ -12,7 +12,7 @@ from matrixdp.audit.base import TIGHT, Audit, Finding, Scale
 from matrixdp.audit.blackbox import Proof, prove
 from matrixdp.audit.direction import DirectionAudit
 from matrixdp.audit.gaussian import GaussianAudit
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.audit.norm import GeneralizedGammaAudit, NormAudit, is_norm
 from matrixdp.audit.projection import BlackBoxAudit, ChosenAudit, ComposedAudit
 from matrixdp.audit.sketch import SketchAudit
@@ -34,7 +34,7 @@ from matrixdp.seeds import streams
 COLUMNS = (
     ["experiment", "mechanism", "variant", "direction", "query", "adjacency", "records"]
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
-    + ["curve_error", "runs", "epsilon_certified", "epsilon_largest", "mu_certified", "refuted"]
+    + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
     + ["scale", "scale_low", "scale_high", "real_scale", "executed", "shortfall"]
     + ["kappa", "rescaled_std", "replayed", "verdict", "note"]
 )
@@ -51,39 +51,36 @@ REPLAYED = "violated: a replay on two neighbours shows it"
 #: The reason where replays of a composition with the same noisy answers differ.
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
 
-#: The largest relative error of an epsilon that disagrees with numerical integration.
-CURVE = 1e-6
-
 
 def audit_of(release: Release, stream: np.random.Generator) -> Audit:
-    """Return the audit for the class of a release and of its law; by default the black box."""
+    """Return the audit for the class of a release and its noise; by default the black box."""
     if isinstance(release, Sketch):
-        return SketchAudit(release, stream)
+        return SketchAudit(release)
     if isinstance(release, PrincipalDirection):
-        return DirectionAudit(release, stream)
+        return DirectionAudit(release)
     if isinstance(release, AlongPrivateDirections):
         # Precisions are at most ``limit``, whatever the directions.
-        along = worst(release.query, frobenius, stream).size * np.sqrt(release.limit)
+        along = farthest(release.query).size * np.sqrt(release.limit)
         first = audit_of(release.moments, stream)
-        return ComposedAudit(release, [first.mu, along], first, stream)
+        return ComposedAudit(release, [first.mu, along], first)
     if isinstance(release, RidgedEquations):
         changes = sensitivities.largest_changes(release.query, stream)
         first = audit_of(release.explaining, stream)
         eigenvalue = changes["smallest eigenvalue of x"] / release.eigenvalue_std
         target = changes["l2, x times y"] / release.target_std
-        return ComposedAudit(release, [eigenvalue, first.mu, target], first, stream)
+        return ComposedAudit(release, [eigenvalue, first.mu, target], first)
     if isinstance(release, TargetMean):
         change = sensitivities.largest_changes(release.query, stream)["mean of y"]
-        return ComposedAudit(release, [change / release.mean_std], None, stream)
+        return ComposedAudit(release, [change / release.mean_std], None)
     if isinstance(release, Chosen):
         return _chosen(release, stream)
     if isinstance(release, CentredMoments):
-        moved = worst(release.query, frobenius, stream).size / release.query.records
+        moved = farthest(release.query).size / release.query.records
         about = audit_of(release.about, stream)
-        return ChosenAudit(release, [moved / release.centre_std, about.mu], about, stream)
+        return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
     if isinstance(release, Additive):
         noise = release.noise
-        # The column that differs represents all columns of a released matrix.
+        # Auditing the column that differs suffices.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)
         if isinstance(noise, GaussianLaw) and one_column:
             return GaussianAudit(release, noise, stream)
@@ -91,11 +88,11 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
             return GeneralizedGammaAudit(release, noise, stream)
         if isinstance(noise, NormLaw) and is_norm(noise):
             return NormAudit(release, noise, stream)
-    return BlackBoxAudit(release, stream)
+    return BlackBoxAudit(release)
 
 
 def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
-    """Return the audit of a release that first chooses its radius: the worst radius counts."""
+    """Return the audit of a release that first chooses its radius, by the worst radius."""
     query = release.query
     if isinstance(release, ChosenByHistogram):
         radius, count = query.domain.radius, len(release.candidates)
@@ -106,7 +103,7 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
         parts = [audit_of(release.part(number)[1], stream) for number in range(count)]
         rest = max(part.mu for part in parts)
-        return ChosenAudit(release, [*mus, rest], parts[0], stream)
+        return ChosenAudit(release, [*mus, rest], parts[0])
     assert isinstance(release, ChosenBySearch)
     # An epsilon-DP release is mu-Gaussian DP with Phi(mu / 2) = 1 / (1 + e^-epsilon).
     search = 2 * float(special.ndtri(special.expit(release.search)))
@@ -117,11 +114,11 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
         first = audit_of(moments, stream)
         spectrum_mu = 0.0
         if spectrum.eigenvalue_std:
-            spectrum_mu = worst(spectrum.query, frobenius, stream).size / spectrum.eigenvalue_std
+            spectrum_mu = farthest(spectrum.query).size / spectrum.eigenvalue_std
         steps.append((float(np.hypot(first.mu, spectrum_mu)), first))
     trace = 1 / (query.records * release.trace_std)
     rest = max(mu for mu, _ in steps)
-    return ChosenAudit(release, [trace, search, rest], steps[0][1], stream)
+    return ChosenAudit(release, [trace, search, rest], steps[0][1])
 
 
 def run(
@@ -129,9 +126,12 @@ def run(
 ) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
-    ``queries`` are those of the experiment's task by name, its own first; the seed of the settings
-    makes the rows reproducible. ``most`` limits the black box's runs per neighbour; None: as many
-    as its power needs.
+    Args:
+        mechanism: name of the mechanism.
+        queries: queries of the experiment's task by name, the paper's query first.
+        settings: settings; their seed makes the rows reproducible.
+        most: largest number of the black box's runs per neighbour; None takes as many as its power
+            needs.
     """
     rows: list[dict[str, object]] = []
     for cell in calibrated(mechanism, queries, settings):
@@ -168,8 +168,11 @@ def judge(
 ) -> dict[str, object]:
     """Return the columns of all tools for an audit of one release.
 
-    There are five ``generators``: for the scale, the two of :func:`prove`, for replays, and for
-    real releases. ``most`` limits the runs per neighbour, see :func:`run`.
+    Args:
+        audit: the audit.
+        generators: five streams: one for the scale, two for :func:`prove`, one each for replays and
+            real releases.
+        most: largest number of runs per neighbour, see :func:`run`.
     """
     release = audit.release
     scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
@@ -178,7 +181,6 @@ def judge(
     nominal, delta = release.epsilon, release.delta
     betting = generators[1:3]
     proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=betting)
-    error = audit.curve_error()
     return {
         "delta": release.delta,
         "noise_std": release.noise_std,
@@ -186,12 +188,10 @@ def judge(
         "epsilon_attained": audit.attained,
         "epsilon_bound": audit.bound,
         "mu": audit.mu,
-        "curve_error": error,
         "runs": proof.runs,
         "epsilon_certified": proof.epsilon,
         "epsilon_largest": proof.largest,
         "refuted": proof.refuted,
-        "mu_certified": proof.mu if audit.mu == audit.mu else np.nan,
         "scale": scale.ratio,
         "scale_low": scale.low,
         "scale_high": scale.high,
@@ -201,9 +201,7 @@ def judge(
         "replayed": np.nan if finding is None else finding.mu,
         "kappa": audit.kappa,
         "rescaled_std": release.noise_std / audit.kappa,
-        "verdict": verdict(
-            release.epsilon, audit, [scale, real_scale], finding, proof, error / steepness(delta)
-        ),
+        "verdict": verdict(release.epsilon, audit, [scale, real_scale], finding, proof),
         "note": note(audit, proof),
     }
 
@@ -219,18 +217,10 @@ def note(audit: Audit, proof: Proof) -> str:
     )
 
 
-def steepness(delta: float) -> float:
-    """Return a delta's relative error over that of its epsilon, approximately.
-
-    Log delta is concave in epsilon, and falls to log(delta) on the way from 0 to epsilon.
-    """
-    return max(1.0, -float(np.log(delta))) if delta else 1.0
-
-
 def shortfall(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
-    """Return the smallest share of missing noise that is detected with power ``base.POWER``.
+    """Return the smallest share of missing noise that all tests detect with power ``base.POWER``.
 
-    It is that of the weakest test of the noise; NaN where only the black box tests it.
+    It is NaN where only the black box tests the noise.
     """
     weakest = max(np.nan_to_num([scale.shortfall, real_scale.shortfall]))
     weakest = max(weakest, 0.0 if finding is None else finding.shortfall)
@@ -243,7 +233,6 @@ def verdict(
     scales: Sequence[Scale],
     finding: Finding | None,
     proof: Proof,
-    error: float,
 ) -> str:
     """Return the first applicable verdict on a release that claims epsilon ``nominal``.
 
@@ -260,7 +249,6 @@ def verdict(
         ("of another law" in sizes, "undecided: the noise has another distribution than declared"),
         (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
         (finding is not None and finding.other > 0, f"undecided: {UNDECLARED}"),
-        (error > CURVE, "undecided: the closed form disagrees with numerical integration"),
         (audit.tool == "black box", f"not certifiable at this sample size: {unproved}"),
         (not audit.bound <= allowed, "undecided: the bound is above the claimed epsilon"),
         (audit.attained >= nominal * (1 - TIGHT), "private and tight"),

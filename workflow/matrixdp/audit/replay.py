@@ -1,4 +1,4 @@
-"""The same noise on two neighbours: the releases then differ by the sensitivity in effect.
+"""Replays: releases of two neighbours with the same noise, which differ by the sensitivity.
 
 A replay runs the complete way from records to release. So it detects clipping that comes too late,
 or that depends on the data. A search over changes of the declared query cannot.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, Law, NormLaw
@@ -18,19 +18,19 @@ from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 
-#: Random pairs of a record and its replacement, besides the worst pair of the search.
+#: Number of random pairs of a record and its replacement, besides the worst pair of the search.
 PAIRS = 8
 
-#: Maps records (m, n) to a release, with the noise of the Generator.
+#: Function from records (m, n) and a Generator of the noise to a release.
 Run = Callable[[Array, np.random.Generator], Array]
 
 
 def ratio(release: Release, source: Query, stream: np.random.Generator) -> float:
     """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
-    Differences are whitened for Gaussian noise, and in the size of the law for Laplace and K-norm
-    noise. Other noise gives NaN: its differences are no multiple of a sensitivity, or its declared
-    size is not stored. The release may clip the records of ``source``, the original query.
+    Differences are those of :func:`largest_difference`. Noise that is not Gaussian, Laplace or
+    K-norm gives NaN, as its release declares no such difference. The release may clip the records
+    of ``source``, the original query.
     """
     if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")
@@ -44,16 +44,21 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
     def run(records: Array, noise: np.random.Generator) -> Array:
         return release.sample(release.query.value(records), [noise])[0]
 
-    return size(run, release, source, stream) / declared
+    return largest_difference(run, release, source, stream) / declared
 
 
-def size(run: Run, release: Additive, source: Query, stream: np.random.Generator) -> float:
-    """Return the largest difference of ``run`` on neighbours, in the size of the release's law.
+def largest_difference(
+    run: Run, release: Additive, source: Query, stream: np.random.Generator
+) -> float:
+    """Return the largest difference of ``run`` between neighbours with the same noise.
 
-    It is infinite if the neighbours consume different amounts of randomness.
+    The difference is measured by the Euclidean norm after whitening for Gaussian noise, otherwise
+    by the norm over the scale that the noise's density has. Neighbours of ``source`` are the worst
+    pair of a search and ``PAIRS`` random ones, among records of zeros and random records. The
+    result is infinite if neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
-    extremes = worst(source, frobenius, stream)
+    extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
     pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
     sizes = []

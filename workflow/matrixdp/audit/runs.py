@@ -1,11 +1,11 @@
 """Many runs of a release at once, on a query with few records.
 
 Let the columns of the noise be independent and identically distributed. Then a release of K copies
-of one record is K runs of the column that differs, whose law does not depend on the number of
-columns. The other columns of a real release are independent of it. Their law is the same on both
-neighbours, so that no event on them distinguishes the neighbours. The test of the noise's scale
-draws the full query, and so detects a sampler whose columns depend on their number. Second moments
-are released complete, for one record and otherwise zeros.
+of one record is K runs of the column that differs: its distribution does not depend on the number
+of columns. The other columns of a real release are independent of it. Their distribution is the
+same on both neighbours, so that they cannot distinguish the neighbours. The test of the noise's
+scale draws the full query, and so detects a sampler whose columns depend on their number. Second
+moments are released complete, for one record and otherwise zeros.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
 
 
 def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
-    """Return ``draw(count)`` from smaller parts; its last axis has runs of ``numbers`` numbers."""
+    """Return ``draw(count)``, computed in smaller parts along its last axis, the runs.
+
+    One run has ``numbers`` numbers.
+    """
     step = max(1, int(PART // numbers))
     parts = [draw(min(step, count - start)) for start in range(0, count, step)]
     return np.concatenate(parts, axis=-1)

@@ -1,4 +1,4 @@
-"""Declared sensitivities under attack: a search for the worst neighbours, and f on them."""
+"""Attacks on declared sensitivities: a search for the worst neighbours, and f on them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp.audit.neighbours import Neighbours, frobenius, worst
+from matrixdp.audit.neighbours import Neighbours, frobenius, random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations
-from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQuery
 from matrixdp.seeds import streams
 
@@ -35,7 +34,10 @@ def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str,
 
 
 def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
-    """Return by name the query's declared sensitivities and their norms of changes (..., m, n')."""
+    """Return the declared sensitivities of a query and their norms of changes, by name.
+
+    A norm maps changes (..., m, n') to numbers (...).
+    """
     if isinstance(query, InterceptEquations):
         return {
             "mean of y": (query.l2_mean, lambda d: np.abs(d[..., CONSTANT, query.target])),
@@ -65,7 +67,7 @@ def measures(query: Query) -> dict[str, tuple[float, Callable[[Array], Array]]]:
 
 
 def largest_changes(query: Query, stream: np.random.Generator) -> dict[str, float]:
-    """Return the largest change of the search, by measure."""
+    """Return the largest changes that searches reach, by measure."""
     return {name: worst(query, norm, stream).size for name, (_, norm) in measures(query).items()}
 
 
@@ -98,14 +100,8 @@ def attack(query: Query, measure: str, generators: list[np.random.Generator]) ->
 
 
 def replay(query: Query, pair: Neighbours, stream: np.random.Generator) -> Array:
-    """Return f(X) - f(X') of data sets of n records, n - 1 of them random and shared."""
-    domain, shape = query.domain, (query.features, query.records)
-    if isinstance(domain, Ball):
-        shared = stream.standard_normal(shape)
-        shared *= domain.radius / np.linalg.norm(shared, axis=0)
-    else:
-        lower, upper = np.array(domain.lower)[:, None], np.array(domain.upper)[:, None]
-        shared = lower + (upper - lower) * stream.random(shape)
-    first, second = shared.copy(), shared
+    """Return f(X) - f(X') for data sets of n records, of which they share n - 1 random ones."""
+    first = random_records(query, stream)
+    second = first.copy()
     first[:, 0], second[:, 0] = pair.record, pair.other
     return query.value(first) - query.value(second)

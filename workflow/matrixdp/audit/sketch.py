@@ -1,4 +1,4 @@
-"""Gaussian sketches of lifted records under audit."""
+"""The audit of Gaussian sketches of lifted records."""
 
 from __future__ import annotations
 
@@ -6,40 +6,37 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy import special
 
 from matrixdp.audit import runs
 from matrixdp.audit.base import Audit, Scale, gamma_scale, trials_of
-from matrixdp.audit.neighbours import frobenius, worst
+from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.jl import Sketch
 from matrixdp.privacy import sketching
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
-#: Epsilons at which the curve is computed a second way, in standard deviations of the loss.
-SPOTS = (0.5, 1.5, 3.0)
-
 
 class SketchAudit(Audit):
-    """r columns N(0, (x x^T + w^2 I) / r): the exact curve at the leverage R^2 / (w^2 + R^2).
+    """An audit by the exact curve at the leverage R^2 / (w^2 + R^2).
 
-    The curve is that of replacement if the search finds two orthogonal records of full norm. If
-    not, it is that of zero-out neighbours, which the zero record attains.
+    The sketch has r columns N(0, (x x^T + w^2 I) / r). The curve is that of replacement if the
+    search finds two orthogonal records of full norm. If not, it is that of zero-out neighbours,
+    which the zero record attains.
 
     The likelihood ratio depends only on the coordinates in the plane of the two records. All other
-    coordinates are independent of them and have the same law on both neighbours. So the runs sketch
-    two features in that plane: N(0, G) is closed under projection.
+    coordinates are independent of them and have the same distribution on both neighbours. So the
+    runs sketch two features in that plane: N(0, G) is closed under projection.
     """
 
     tool = "exact curve"
 
-    def __init__(self, release: Sketch, stream: np.random.Generator) -> None:
+    def __init__(self, release: Sketch) -> None:
         self.release: Sketch = release
         query = release.query
         squared = query.domain.radius**2
         self.leverage = squared / (release.ridge + squared)
-        pair = worst(query, frobenius, stream)
+        pair = farthest(query)
         full = pair.size * query.records / squared
         self.adjacency = "replace" if full > np.sqrt(2) - 1e-9 else "zero_out"
         self._records = pair.record, pair.other
@@ -50,7 +47,7 @@ class SketchAudit(Audit):
         self.bound = sketching.epsilon(*args, query.adjacency)
         exact = sketching.leverage(release.epsilon, release.delta, release.rows, query.adjacency)
         self.kappa = float(np.sqrt(release.ridge / (squared * (1 - exact) / exact)))
-        # Numbers of a sketch of two features, on both neighbours together.
+        # Count of numbers in a sketch of two features, on both neighbours together.
         self.cost = 4.0 * release.rows
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
@@ -82,15 +79,6 @@ class SketchAudit(Audit):
         white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), sketches)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 
-    def curve_error(self) -> float:
-        """Compare the closed form with chi-square tails, integrated for ``replace``."""
-        r, s = self.release.rows, self.leverage
-        spread = s * np.sqrt(r if self.adjacency == "replace" else r / 2)
-        spots = spread**2 / 2 + spread * np.array(SPOTS)
-        exact = sketching.delta(spots, s, r, self.adjacency)
-        second = [by_tails(epsilon, s, r, self.adjacency) for epsilon in spots]
-        return float(np.abs(exact / second - 1).max())
-
 
 def _longest(domain: Box | Ball) -> Array:
     """Return a record of the largest norm."""
@@ -98,27 +86,3 @@ def _longest(domain: Box | Ball) -> Array:
         return np.full(domain.features, domain.radius / np.sqrt(domain.features))
     lower, upper = np.array(domain.lower), np.array(domain.upper)
     return np.where(-lower > upper, lower, upper)
-
-
-def by_tails(epsilon: float, leverage: float, rows: int, adjacency: str) -> float:
-    """Return a sketch's delta(epsilon) from chi-square tails (Wu et al., arXiv 2309.01243).
-
-    Arguments as for :func:`matrixdp.privacy.sketching.delta`, which integrates another function.
-    """
-    s, r = leverage, rows
-    if adjacency == "zero_out":
-        t = epsilon - r / 2 * np.log1p(-s)
-        above = special.chdtrc(r, [2 * t * (1 - s) / s, 2 * t / s])
-        added = above[0] - np.exp(epsilon) * above[1]
-        edge = -(r * np.log1p(-s) + 2 * epsilon) / s
-        below = special.chdtr(r, [max(edge, 0.0), max(edge * (1 - s), 0.0)])
-        removed = below[0] - np.exp(epsilon) * below[1]
-        return float(max(added, removed))
-    low, high = special.gammaincinv(r / 2, 1e-14) * 2, special.gammainccinv(r / 2, 1e-14) * 2
-    nodes, weights = np.polynomial.legendre.leggauss(300)
-    x = low + (high - low) * (nodes + 1) / 2
-    log_density = special.xlogy(r / 2 - 1, x) - x / 2 - special.gammaln(r / 2) - np.log(2) * r / 2
-    weights = weights * (high - low) / 2 * np.exp(log_density)
-    gain = special.chdtrc(r, (1 - s) * (2 * epsilon / s + x))
-    loss = np.exp(epsilon) * special.chdtrc(r, 2 * epsilon / s + x / (1 - s))
-    return float(weights @ (gain - loss))

@@ -1,4 +1,4 @@
-"""One run of the compiled training with many canary records, each in or out by a fair coin.
+"""An audit of the compiled training by one run with many canaries, each in or out by a fair coin.
 
 After Steinke, Nasr & Jagielski, "Privacy Auditing with One (1) Training Run" (NeurIPS 2023): the
 audit guesses each canary's coin from the final parameters. The run is the experiments' own code:
@@ -16,7 +16,6 @@ a fifth too small.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,8 @@ from matrixdp.experiments.training.gradients import descend
 from matrixdp.experiments.training.models import Perceptron
 from matrixdp.privacy import banded, gaussian
 
-#: Number of canaries, steps, the declared mu of all steps, and the delta of a reported epsilon.
+#: Number of canaries and of steps, the declared mu of all steps, and the delta of a reported
+#: epsilon.
 CANARIES, STEPS, MU, DELTA = 3000, 2, 3.0, 1e-5
 
 #: Value of a canary's separate feature. The larger it is, the less of the gradient lies in shared
@@ -54,20 +54,6 @@ class Guesses(NamedTuple):
         return max(2 * float(special.ndtri(share)), 0.0)
 
 
-def plan(model: Perceptron, canaries: int = CANARIES) -> Gradients:
-    """Return the plan of steps that each use all records."""
-    return Gradients(records=canaries, lot=canaries, epochs=STEPS, clip=1.0, shapes=model.shapes)
-
-
-def network(canaries: int = CANARIES) -> Perceptron:
-    """Return Adult's network for canaries of one feature each, of either class in turns."""
-    arrays: dict[str, NDArray] = {}
-    for part in ("train", "test"):
-        arrays[f"{part}_inputs"] = FEATURE_VALUE * np.eye(canaries)
-        arrays[f"{part}_labels"] = np.arange(canaries) % 2
-    return Perceptron.of(arrays)
-
-
 def guesses(
     streams: list[np.random.Generator],
     *,
@@ -79,19 +65,22 @@ def guesses(
 
     Args:
         streams: three Generators: for initial parameters, coins, and the noise's key.
-        factor: an erroneous factor of the noise's deviation.
+        factor: factor of the noise's deviation; an error if not 1.
         clipping: whether gradients are clipped.
         correlated: whether two halves of the records take turns under noise of two bands, so that
             each takes part twice. Otherwise all records take part in each step, under independent
             noise. Final parameters show correlated noise less clearly.
     """
-    model = network()
-    epsilon = float(gaussian.epsilon(DELTA, MU))
-    steps = plan(model)
-    if correlated:
-        steps = replace(steps, lot=CANARIES // 2)
+    # Canaries of one feature each, of either class in turns.
+    arrays: dict[str, NDArray] = {}
+    for part in ("train", "test"):
+        arrays[f"{part}_inputs"] = FEATURE_VALUE * np.eye(CANARIES)
+        arrays[f"{part}_labels"] = np.arange(CANARIES) % 2
+    model = Perceptron.of(arrays)
+    lot = CANARIES // 2 if correlated else CANARIES
+    plan = Gradients(records=CANARIES, lot=lot, epochs=STEPS, clip=1.0, shapes=model.shapes)
     scheme = schemes.registry("gradients")["banded" if correlated else "imgm"]
-    noise = scheme.calibrate(steps, epsilon=epsilon, delta=DELTA)
+    noise = scheme.calibrate(plan, epsilon=float(gaussian.epsilon(DELTA, MU)), delta=DELTA)
     steps = noise.plan
     bands = banded.coefficients(steps.bands).astype(np.float32)
     initial = model.initial(streams[0])

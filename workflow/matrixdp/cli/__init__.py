@@ -10,7 +10,6 @@ module of the verb is imported, and its dependencies only when it runs, so that 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import inspect
 import re
@@ -22,9 +21,9 @@ from typing import NoReturn
 from matrixdp.version import VERSION
 
 #: Verbs for a person's own matrix, in the order of use.
-_OWN = ("recommend", "release", "account")
+_LIBRARY = ("recommend", "release", "account")
 _FILES = sorted(
-    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _OWN, file.stem)
+    Path(__file__).parent.glob("[!_]*.py"), key=lambda file: (file.stem not in _LIBRARY, file.stem)
 )
 
 #: The help text of every verb, from the first line of its module.
@@ -45,7 +44,6 @@ every key. The other verbs are the steps of the workflow, which `snakemake` call
 #: Options that several verbs have.
 _SHARED = {
     "results": "a run's folder (default: results)",
-    "reading": "its name, or knob=value+... (default: default)",
     "seed": "root of all random streams (default: 0)",
     "mirror": "folder with the original files, looked in first (default: DATA_MIRROR)",
 }
@@ -53,13 +51,7 @@ _SHARED = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
-    try:
-        return _run([*(sys.argv[1:] if arguments is None else arguments)])
-    except KeyboardInterrupt:
-        return 130
-
-
-def _run(words: list[str]) -> int:
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
     parser = _Parser(
         prog="matrixdp",
         description=_DESCRIPTION,
@@ -76,25 +68,15 @@ def _run(words: list[str]) -> int:
             _add_arguments(added, run)
     options = vars(parser.parse_args(words))
     verb = options.pop("verb")
-    # Imported here, so that ``main`` also catches an interrupt during the import of numpy.
+    # It imports numpy, which takes a while.
     from matrixdp.checks import InputError
 
     try:
-        # Jobs run in parallel; additional BLAS threads would compete for the cores.
-        with _one_thread():
-            run(**options)
+        run(**options)
     except InputError as error:
         print(f"matrixdp {verb}: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def _one_thread() -> contextlib.AbstractContextManager:
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # the library alone, without the workflow
-        return contextlib.nullcontext()
-    return threadpool_limits(1)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, run: Callable[..., None]) -> None:

@@ -1,7 +1,7 @@
 """Show what the releases of a file have spent, and what is left.
 
-The account is the one beside the file of records, or that of the path itself. Nothing is charged,
-and the records are not looked at.
+The argument is the file of records, or the account itself. Nothing is charged, and the records are
+not read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ def run(file: str) -> None:
     """Print the total of an account, its releases, and the largest release that still fits.
 
     Args:
-        file: of the records, or the account itself
+        file: the file of records, or the account itself
     """
     from matrixdp.practice import ledger
 

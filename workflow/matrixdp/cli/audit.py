@@ -9,7 +9,7 @@ def run(*, settings: str, data: str, out: str, sensitivities: str) -> None:
     """Run the verb.
 
     Args:
-        settings: what the audit depends on, a JSON object
+        settings: settings that the audit depends on, a JSON object
         data: matrix.npy of the prepared data set
         out: one row per release, CSV
         sensitivities: one row per attack on a sensitivity, CSV

@@ -9,7 +9,7 @@ def run(files: Sequence[str], *, results: str = "results", out: str) -> None:
     """Run the verb.
 
     Args:
-        files: of the run, all below its folder
+        files: files of the run, all below its folder
         out: ro-crate-metadata.json
     """
     from matrixdp.report.page import crate

@@ -9,7 +9,7 @@ def run(*, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
-        settings: what the features depend on, a JSON object
+        settings: settings that the features depend on, a JSON object
         data: arrays.npz of the prepared data set
         out: features, labels and settings, npz
     """

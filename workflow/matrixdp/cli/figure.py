@@ -12,7 +12,7 @@ def run(names: Sequence[str] = (), *, results: str = "results", out: str = "") -
     """Run the verb.
 
     Args:
-        names: none: those of results/reference, to compare the bytes
+        names: figures to draw; none draws all of results/reference again, to compare the bytes
         out: folder for svg, png and data (default: with the run)
     """
     from matrixdp.report import figures

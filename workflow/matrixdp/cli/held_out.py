@@ -7,7 +7,7 @@ def run(*, seed: int = 0, trials: int = 100, out: str) -> None:
     """Run the verb.
 
     Args:
-        trials: trials of each mechanism
+        trials: number of trials of each mechanism
         out: one row per data set, epsilon and mechanism, CSV
     """
     from matrixdp.experiments import held_out

@@ -9,8 +9,8 @@ def run(
     """Run the verb.
 
     Args:
-        reference: folder of what is kept (default: results/reference)
-        quick: keep the numbers of a quick run beside it
+        reference: folder of the reference (default: results/reference)
+        quick: keep the numbers of a quick run beside the full one
     """
     from matrixdp.report import reference as reference_run
 

@@ -1,7 +1,7 @@
 """Rank the mechanisms for a query by their noise, from public facts alone.
 
-The specification is that of `matrixdp release`. The account says what is left; the file of records
-is looked at only if you ask for it.
+The specification is that of `matrixdp release`. The account limits the mechanisms to those that
+fit. The file of records is read only with --look-at-the-data.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def run(specification: str, *, error: str = "", look_at_the_data: bool = False) -> None:
-    """List the mechanisms, the least noise first, and what the noise of the first means.
+    """List the mechanisms, the least noise first, with details on the first one.
 
     Args:
-        specification: the TOML file that says what is released
-        error: what noise is needed, as a share of the largest deviation, as 0.05
+        specification: TOML file that specifies the release
+        error: required noise as a share of the largest deviation, such as 0.05
         look_at_the_data: add the errors on the file itself, which are NOT PRIVATE
     """
     import sys
@@ -53,6 +53,8 @@ def _recommend(spec: Specification, share: float, look_at_the_data: bool) -> Non
         )
     for line in [*receipt.in_words(spec, listed[0]), *receipt.alternatives(spec)]:
         print(line)
+    if spec.people:
+        print(f"records that count: {receipt.counted(spec)}")
     if spec.kind != "regression":
         try:
             paid = f"epsilon {choices.price(spec):.3g}"

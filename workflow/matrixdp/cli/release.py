@@ -6,19 +6,24 @@ The specification is a small TOML file (docs/own_matrix.md explains every key)::
     query = "covariance"         # or records, mean, second_moments, components, regression
     records = 2126               # their number is public
     epsilon = 1.0
-    delta = 1e-6                 # left out: a pure guarantee
+    delta = 1e-6                 # omit for pure DP
     total = {epsilon = 2.0, delta = 1e-5}   # of all releases of this file, fixed by the first one
 
-    [bounds]                     # public; what lies outside is clipped
+    [bounds]                     # public; values outside are clipped
     age = [0, 120]
     income = [0, 200000]
 
-Several releases that share the total by their weights stand each under [[release]], with a query of
-its own and weight = 2 or any other (default: 1), and without an epsilon.
+Several releases can share the total by their weights. Each has a section [[release]] with a query
+and a weight (default: 1), but no epsilon.
 
-The account of all releases is beside the file, or where account = "..." says. A missing value gets
-the middle of its bounds, or what missing = {age = 40} says. Under missing = "refuse" it ends the
-release, which itself tells something of one record, as does a cell that is no number.
+Where people have several rows, person = "patient" names the column that identifies them, and
+per_person = 5 how many rows of each count, the first ones. All rows of one person are then
+protected: under adjacency = "add_or_remove" who is in the file, with how many rows and which
+values, under "replace" and "zero_out" the values alone.
+
+The account of all releases is beside the file, or at the path account = "...". A missing value gets
+the middle of its bounds, or a value of missing = {age = 40}. Under missing = "refuse" it ends the
+release. An ended release reveals something about one record, as does a cell that is not a number.
 """
 
 from __future__ import annotations
@@ -27,10 +32,10 @@ from pathlib import Path
 
 
 def run(specification: str, *, out: str = "release", even_if_useless: bool = False) -> None:
-    """Make the release that a file asks for.
+    """Make the release that a file specifies.
 
     Args:
-        specification: the TOML file that says what is released
+        specification: TOML file that specifies the release
         out: folder of the release and its receipt (default: release)
         even_if_useless: pay for a release whose noise hides everything
     """

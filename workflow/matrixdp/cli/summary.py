@@ -9,10 +9,10 @@ def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str)
     """Run the verb.
 
     Args:
-        files: of trials
-        settings: digests of the settings that they must be of, with commas between (default: any)
-        out: the summary, CSV
-        comparisons: of its rows, CSV
+        files: trial files
+        settings: digests of the settings that the trials must have, comma-separated (default: any)
+        out: summary, CSV
+        comparisons: comparisons of its rows, CSV
     """
     from matrixdp.report import comparisons as compared
     from matrixdp.report import summary

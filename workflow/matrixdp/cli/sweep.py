@@ -9,10 +9,10 @@ def run(*, settings: str, data: str, out: str, trials: str) -> None:
     """Run the verb.
 
     Args:
-        settings: what the rows depend on, a JSON object
+        settings: settings that the rows depend on, a JSON object
         data: matrix.npy of the prepared data set
         out: one row per mechanism and reading, CSV
-        trials: the trials behind them, .csv.gz
+        trials: one row per trial, .csv.gz
     """
     from matrixdp import parts
     from matrixdp import trials as tidy

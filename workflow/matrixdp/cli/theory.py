@@ -7,7 +7,7 @@ def run(name: str, *, seed: int = 0, out: str) -> None:
     """Run the verb.
 
     Args:
-        out: tidy rows, CSV
+        out: table, CSV
     """
     from matrixdp import theory
 

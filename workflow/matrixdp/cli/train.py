@@ -19,6 +19,6 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
     from matrixdp.experiments.training import base
 
     part, place = parts.read(settings), Path(data)
-    place = place.parent if place.name == ARRAYS.file else place
+    place = place.parent if place.name == ARRAYS else place
     for _, rows in base.trials(part, [scheme], place):
         trials.write(trials.assigned(rows, settings=parts.digest(settings)), out)

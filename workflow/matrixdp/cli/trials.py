@@ -9,10 +9,10 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     """Run the verb.
 
     Args:
-        mechanism: or nonprivate, random or zero
-        settings: what the rows depend on, a JSON object
+        mechanism: name of a mechanism or a baseline
+        settings: settings that the rows depend on, a JSON object
         data: matrix.npy of the prepared data set
-        out: tidy rows, .csv.gz
+        out: one row per trial, .csv.gz
     """
     from matrixdp import parts, trials
     from matrixdp.experiments import study

@@ -12,8 +12,8 @@ def run(
     """Run the verb.
 
     Args:
-        reference: folder of what is kept (default: results/reference)
-        out: the differences, CSV (default: results/verify.csv)
+        reference: folder of the reference (default: results/reference)
+        out: differences, CSV (default: results/verify.csv)
     """
     from matrixdp.report import reference as reference_run
 

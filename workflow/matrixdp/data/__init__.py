@@ -1,15 +1,15 @@
 """Data sets: from a mirror, a download or a stand-in to arrays with their provenance.
 
-``datasets`` reads workflow/datasets.yaml, ``download`` gets the files, one module a data set reads
-them, and ``store`` ties these together and writes what ``prepared`` loads. A data set is one of two
-kinds:
+``datasets`` reads workflow/datasets.yaml, ``download`` gets the files, and one module per data set
+reads them. ``store`` calls these and writes the files that ``prepared`` loads. A data set is one of
+two kinds:
 
 - a matrix for the private queries (``matrices``): ``scaling`` puts it in a public box, ``simulate``
   makes its stand-in. To add one: an entry in datasets.yaml and a module of the same name with
   ``read(members) -> records`` (n x m, original units).
-- a learning set for the neural experiments (``learning``): an entry without ``scalings``, and a
-  module with ``read(members) -> Encoded`` and, for a stand-in, ``summarise(members) -> facts`` and
-  ``simulate(facts, rng) -> Encoded``.
+- a learning set for the neural experiments (``learning``). To add one: an entry without
+  ``scalings`` and a module with ``read(members) -> Encoded``. A stand-in also needs
+  ``summarise(members) -> facts`` and ``simulate(facts, rng) -> Encoded``.
 """
 
 from matrixdp.data.prepared import Dataset, LearningSet, load, load_arrays

@@ -2,8 +2,8 @@
 
 Arrays:
     train_inputs (32561, 105), test_inputs (16281, 105): float32. Six continuous attributes come
-        first, then a block of zeros and a one for each of eight categorical ones, both in the order
-        of the file. A missing category is a block of zeros.
+        first, then one-hot blocks of eight categorical ones, both in the order of the file. A
+        missing category is a block of zeros.
     train_labels (32561,), test_labels (16281,): int8, 1 for an income above 50,000.
 
 A continuous attribute is divided by twice its mean, which makes its mean 1/2. The mean is that of
@@ -34,7 +34,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
 
 _FILES = {"train": "adult.data", "test": "adult.test"}
 
-#: Records by column: numbers, or places in the list of categories (-1: missing), and ``income``.
+#: Records by column: numbers, or indices into the list of categories (-1: missing), and ``income``.
 Table = dict[str, NDArray]
 
 
@@ -43,7 +43,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
 
     Raises:
         InputError: there is an unknown category or income.
-        ValueError: a line is no record.
+        ValueError: a line is not a record.
     """
     return _encode({part: _table(members[file]) for part, file in _FILES.items()})
 
@@ -52,10 +52,10 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the facts for a stand-in.
 
     Returns:
-        ``records`` by income of both files; of the training records ``levels`` and ``attributes``.
-        The latter has by income the distribution of each continuous attribute
-        (:func:`matrixdp.data.simulate.marginal`) and the number of records in each category of the
-        others.
+        ``records``: number of records by income in both files. ``levels`` and ``attributes``
+        describe the training records by income: the distribution of each continuous attribute
+        (:func:`matrixdp.data.simulate.marginal`), and the number of records in each category of
+        the others.
     """
     tables = {part: _table(members[file]) for part, file in _FILES.items()}
     train = tables["train"]

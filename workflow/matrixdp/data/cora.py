@@ -113,10 +113,10 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
 def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
     """Return a stand-in: a degree-corrected block model whose papers have words by class.
 
-    Between two classes there are as many links as in the original. Each end is a random paper of
-    its class, in proportion to a random degree from the distribution of degrees (Karrer & Newman
-    2011); some papers get no link. A paper has each word with the rate of its class, independent of
-    its other words and its links, so that classes are easier to predict.
+    Between two classes there are as many links as in the original (Karrer & Newman 2011). Each end
+    is a random paper of its class, in proportion to a random degree from the distribution of
+    degrees; some papers get no link. A paper has each word with the rate of its class,
+    independently of its other words and its links. This makes classes easier to predict.
     """
     counts = np.array(list(facts["papers"].values()))
     labels = np.concatenate([rng.permutation(np.repeat(np.arange(_CLASSES), c)) for c in counts])

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from matrixdp import checks
+from matrixdp import checks, files
 from matrixdp.checks import InputError
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"
@@ -18,17 +16,17 @@ FILE = Path(__file__).parents[2] / "datasets.yaml"
 
 @dataclass(frozen=True)
 class File:
-    """A file, its checksum and addresses.
-
-    ``repacked`` are checksums of copies in a mirror. ``variants`` are those of files that differ in
-    the end of the last line alone, where the publisher states none.
-    """
+    """A file, its checksum and addresses; ``copies`` are as good: from checksum to file name."""
 
     name: str
     sha256: str
     urls: tuple[str, ...]
-    repacked: Mapping[str, str] = field(default_factory=dict)
-    variants: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """From every right checksum to the name of the file that has it."""
+        return {self.sha256: self.name, **self.copies}
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,12 @@ class Spec:
 
     @property
     def is_learning_set(self) -> bool:
-        """Whether it becomes named arrays for learning; otherwise it becomes a matrix in a box."""
+        """Whether this is a learning set, of named arrays; otherwise it is a matrix in a box."""
         return not self.scalings
 
 
 def parse(name: str, entry: Mapping[str, Any]) -> Spec:
-    """Return one entry of the file.
+    """Return the data set of one entry in workflow/datasets.yaml.
 
     Raises:
         InputError: a key is missing or unknown.
@@ -81,10 +79,15 @@ def _tuple(value: Any) -> Any:
 
 
 @functools.cache
+def entries() -> Mapping[str, Mapping[str, Any]]:
+    """Return the entries of the file by name."""
+    return dict(files.read_yaml(FILE))
+
+
+@functools.cache
 def specs() -> Mapping[str, Spec]:
     """Return every data set by name."""
-    entries = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return {name: parse(name, entry) for name, entry in entries.items()}
+    return {name: parse(name, entry) for name, entry in entries().items()}
 
 
 def find(name: str) -> Spec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import glob
 import gzip
@@ -13,7 +12,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 from urllib.parse import urlsplit
 
 from matrixdp.checks import InputError, as_input_error, why
@@ -107,46 +106,29 @@ def _matching(entry: str, patterns: Sequence[str]) -> str | None:
 
 
 def _search(file: File, mirror: Path) -> Original | None:
-    """Return a file of a mirror, or a repacked file with the same content, or None.
+    """Return a file of a mirror, or a copy of it, or None.
 
     Raises:
-        Mismatch: it has files of that name, and none has the right checksum.
+        Mismatch: it has files of these names, and none has a right checksum.
     """
     import pooch
 
-    for name, sha256 in {file.name: file.sha256, **file.repacked}.items():
-        pattern = f"**/{glob.escape(name)}"
-        paths = [mirror / path for path in glob.glob(pattern, root_dir=mirror, recursive=True)]
-        # Reading a pipe or a device might never end.
-        paths = sorted(path for path in paths if path.is_file())
-        for path in paths:
-            sentence = f"{path} in data.mirror cannot be read ({{why}}); make it readable"
-            with as_input_error(sentence):
-                if (actual := pooch.file_hash(path)) in (sha256, *file.variants):
-                    return Original(path, "mirror", actual)
-        if paths:
-            raise Mismatch(
-                f"{paths[0]} has the sha256 {pooch.file_hash(paths[0])} where {sha256} is "
-                "expected; replace it in data.mirror, or take it away to download it"
-            )
+    paths = (
+        mirror / path
+        for name in dict.fromkeys(file.names.values())
+        for path in sorted(glob.glob(f"**/{glob.escape(name)}", root_dir=mirror, recursive=True))
+    )
+    wrong = ""
+    # Reading a pipe or a device might never end.
+    for path in filter(Path.is_file, paths):
+        with as_input_error(f"{path} in data.mirror cannot be read ({{why}}); make it readable"):
+            sha256 = pooch.file_hash(path)
+        if file.names.get(sha256) == path.name:
+            return Original(path, "mirror", sha256)
+        wrong = wrong or _mismatch(path, sha256, file)
+    if wrong:
+        raise Mismatch(f"{wrong}; replace it in data.mirror, or take it away to download it")
     return None
-
-
-def _retrieve(file: File, url: str, folder: Path, downloader: Any) -> Original:
-    """Return a file from one address.
-
-    Raises:
-        ValueError: the checksum is wrong.
-    """
-    import pooch
-
-    for sha256 in file.variants:
-        # Requesting a small file again is simpler than checking it here.
-        with contextlib.suppress(ValueError):
-            pooch.retrieve(url, f"sha256:{sha256}", file.name, folder, downloader=downloader)
-            return Original(folder / file.name, url, sha256)
-    pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder, downloader=downloader)
-    return Original(folder / file.name, url, file.sha256)
 
 
 def _download(spec: Spec, file: File, folder: Path) -> Original:
@@ -165,11 +147,15 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
     downloader = pooch.HTTPDownloader(
         progressbar=sys.stderr.isatty(), timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}
     )
+    stored = folder / file.name
+    # A file of an earlier entry is downloaded anew.
+    if stored.is_file() and pooch.file_hash(stored) not in file.names:
+        stored.unlink()
     failures: list[str] = []
     reachable = False
     for url in file.urls:
         try:
-            return _retrieve(file, url, folder, downloader)
+            pooch.retrieve(url, None, file.name, folder, downloader=downloader)
         except (requests.ConnectionError, requests.Timeout):
             failures.append(f"{urlsplit(url).hostname} cannot be reached")
         except requests.RequestException as error:
@@ -179,11 +165,18 @@ def _download(spec: Spec, file: File, folder: Path) -> Original:
             failures.append(f"{url} {what}")
         except OSError as error:
             raise InputError(
-                f"{folder / file.name} cannot be written ({why(error)}); free some space or choose "
+                f"{stored} cannot be written ({why(error)}); free some space or choose "
                 "a folder that you may write to"
             ) from error
-        except ValueError as error:
-            raise Mismatch(f"{url}: {str(error).partition('. ')[0]}; {_REMEDY}") from None
+        else:
+            if file.names.get(sha256 := pooch.file_hash(stored)) == file.name:
+                return Original(stored, url, sha256)
+            stored.unlink()
+            raise Mismatch(f"{_mismatch(url, sha256, file)}; {_REMEDY}")
     kind = InputError if reachable else Unreachable
     reasons = ", ".join(dict.fromkeys(failures))
     raise kind(f"{file.name} of data set {spec.name} cannot be downloaded ({reasons}); {_REMEDY}")
+
+
+def _mismatch(place: object, sha256: str, file: File) -> str:
+    return f"{place} has the sha256 {sha256} where {' or '.join(file.names)} is expected"

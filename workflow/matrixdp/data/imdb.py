@@ -81,11 +81,15 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the facts for a stand-in.
 
     Returns:
-        ``reviews``: numbers of negative and positive reviews of both parts. Of the encoded training
-        reviews: ``levels`` and ``lengths`` (:func:`matrixdp.data.simulate.marginal`); ``unknown``,
-        the number of unknown words; ``ranks`` and ``counts``, the frequency of the word of each
-        rank; ``log_odds``, for the words of each of ``bands`` the quantiles at ``log_odds_levels``
-        of the log odds of a word in positive reviews; and ``polarity_sd``, see :func:`simulate`.
+        ``reviews`` has the numbers of negative and positive reviews in both parts. All other facts
+        are on the encoded training reviews:
+
+        - ``levels`` and ``lengths``: distribution of lengths (`matrixdp.data.simulate.marginal`);
+        - ``unknown``: number of unknown words;
+        - ``ranks`` and ``counts``: frequency of the word at each rank;
+        - ``log_odds``: log odds of a word in positive reviews, as quantiles at
+          ``log_odds_levels`` over the words of each of ``bands``;
+        - ``polarity_sd``: see :func:`simulate`.
     """
     arrays = read(members).arrays
     tokens, labels = arrays["train_tokens"], arrays["train_labels"]
@@ -162,11 +166,16 @@ def _filling(lengths: Sequence[int] | NDArray) -> NDArray:
 
 
 def _polarity_sd(tokens: NDArray, labels: NDArray, log_odds: NDArray) -> float:
-    """Return the standard deviation of polarity within a class, averaged over the two classes.
+    """Return the standard deviation of the reviews' polarity within a class, averaged over classes.
 
-    In :func:`simulate` the log odds of words at polarity t have a mean and a variance v; the mean
-    grows by v / 2 per unit of t. The variance of reviews' means above v / length, the part of
-    chance, comes from polarity.
+    Each review has a polarity t, see :func:`simulate`. Its words' log odds have a variance v, and a
+    mean that grows by v / 2 per unit of t. Sampling words gives a review's mean log odds a variance
+    of v / length. The remaining variance of the means comes from polarity.
+
+    Args:
+        tokens: word ids, shape (reviews, LENGTH).
+        labels: 0 or 1, shape (reviews,).
+        log_odds: log odds of a word in positive reviews, by id, shape (IDS,).
     """
     words = tokens != FILLING
     lengths = words.sum(axis=1)

@@ -36,8 +36,10 @@ class Encoded:
 
 
 def content_sha256(encoded: Encoded) -> str:
-    """Return the sha256 of the arrays: in the order of names, each one's name, type and shape as
-    one line, then its entries, little-endian, row after row.
+    """Return the sha256 of the arrays, in the order of their names.
+
+    For each array one line has its name, type and shape. Its entries follow, little-endian, row
+    after row.
     """
     state = hashlib.sha256()
     for name, array in sorted(encoded.arrays.items()):

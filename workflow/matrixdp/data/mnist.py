@@ -6,9 +6,9 @@ Arrays:
     train_labels, test_labels, official_labels: int8, the digit.
 
 The IMGM paper trains on 55,000 images and tests on 5,000, without saying which. Here these are the
-60,000 of the official training file, divided as in TensorFlow's tutorial of the time: the first
-5,000 for testing (in the tutorial for validation), all others for training. The official test file,
-by other writers, is also included, for comparison with other reports.
+60,000 of the official training file, divided as in TensorFlow's tutorial of the time. The first
+5,000 are for testing (in the tutorial for validation), all others for training. The official test
+file, by other writers, is also included, for comparison with other reports.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the facts for a stand-in.
 
     Returns:
-        ``images`` by class of each part; of the training images of each class ``means`` and
-        ``deviations`` of the ink in each block of 4 x 4 pixels (10 x 49, whole numbers).
+        ``images``: number of images by class in each part. ``means`` and ``deviations`` of the ink
+        in each block of 4 x 4 pixels, by class of the training images (10 x 49, integers).
     """
     encoding = read(members)
     arrays = encoding.arrays

@@ -16,31 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, as_input_error
 
 #: The scaling in a data set's main folder; other scalings are in subfolders of their names.
 DEFAULT = "default"
 
 Arrays = Mapping[str, NDArray]
 
-_NEEDED = ("name", "status", "requested", "scaling")
+_REMEDY = "delete it and run `snakemake data`"
 
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of data set: the file with its numbers, and its specific keys of provenance.json."""
-
-    file: str
-    keys: tuple[str, ...]
-
-    @property
-    def checksum(self) -> str:
-        """Key of the file's checksum in provenance.json."""
-        return f"{Path(self.file).stem}_sha256"
-
-
-MATRIX = Kind("matrix.npy", ("features", "lower", "upper"))
-ARRAYS = Kind("arrays.npz", ("arrays",))
+#: The files with the numbers of a matrix, and of a learning set.
+MATRIX, ARRAYS = "matrix.npy", "arrays.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +93,7 @@ def load(folder: str | os.PathLike, scaling: str = DEFAULT) -> Dataset:
     stream, provenance = _content(place(folder, scaling), MATRIX)
     matrix = np.load(stream, allow_pickle=False)
     matrix.setflags(write=False)
-    features, lower, upper = (tuple(provenance[key]) for key in MATRIX.keys)
+    features, lower, upper = (tuple(provenance[key]) for key in ("features", "lower", "upper"))
     return Dataset(provenance["name"], matrix, features, lower, upper, provenance["status"])
 
 
@@ -137,40 +123,19 @@ def read_provenance(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: it is missing or damaged.
     """
-    path = folder / "provenance.json"
-    content = _bytes(path)
-    try:
-        provenance = json.loads(content)
-    except ValueError:
-        raise _damaged(path) from None
-    needed = ({*_NEEDED, *kind.keys, kind.checksum} for kind in (MATRIX, ARRAYS))
-    if isinstance(provenance, dict) and any(keys <= provenance.keys() for keys in needed):
-        return provenance
-    raise _damaged(path)
+    with as_input_error(f"{folder / 'provenance.json'} cannot be read ({{why}}); {_REMEDY}"):
+        return dict(json.loads((folder / "provenance.json").read_bytes()))
 
 
-def _content(folder: Path, kind: Kind) -> tuple[io.BytesIO, dict[str, Any]]:
+def _content(folder: Path, file: str) -> tuple[io.BytesIO, dict[str, Any]]:
     provenance = read_provenance(folder)
-    path = folder / kind.file
-    if kind.checksum not in provenance:
-        raise InputError(
-            f"{folder} holds {provenance['name']}, which has no {kind.file}; name the folder of "
-            "another data set"
-        )
-    content = _bytes(path)
-    if hashlib.sha256(content).hexdigest() != provenance[kind.checksum]:
-        raise _damaged(path)
+    with as_input_error(f"{folder / file} cannot be read ({{why}}); {_REMEDY}"):
+        content = (folder / file).read_bytes()
+    if hashlib.sha256(content).hexdigest() != provenance.get(checksum(file)):
+        raise InputError(f"{folder / file} is not the file of its provenance.json; {_REMEDY}")
     return io.BytesIO(content), provenance
 
 
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise InputError(f"{path} does not exist; run `snakemake data`")
-    return path.read_bytes()
-
-
-def _damaged(path: Path) -> InputError:
-    return InputError(
-        f"{path} is damaged or of another run than its neighbours; delete it and run "
-        "`snakemake data`"
-    )
+def checksum(file: str) -> str:
+    """Return the key of a file's checksum in provenance.json."""
+    return f"{Path(file).stem}_sha256"

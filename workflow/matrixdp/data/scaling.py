@@ -1,8 +1,8 @@
-"""From records in original units to a matrix in a public box.
+"""Scalings, from records in original units to a matrix in a public box.
 
 Each method takes records (n x m) and returns a :class:`Scaled` whose matrix (m x n) lies in the
-box exactly. Constants that come from the records, and the box, are treated as public, as in the
-experiments of the MVG paper (Chanyaswad et al., CCS 2018, section 8).
+box exactly. The box, and constants that come from the records, are treated as public. So are they
+in the experiments of the MVG paper (Chanyaswad et al., CCS 2018, section 8).
 """
 
 from __future__ import annotations

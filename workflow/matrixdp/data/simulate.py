@@ -1,15 +1,15 @@
-"""Stand-ins: simulated data with the shape of a data set, made from facts about it alone.
+"""Stand-ins: simulated data with the shape of a data set, made from summary facts alone.
 
 The facts are committed under ``standins``; no record is. A stand-in lets the workflow run where
-the data are not available; it is no evidence about anything.
+the data are not available. Its results are evidence of nothing else.
 
-The facts of a matrix (:func:`summarise`) are the number of records, the rank correlations, and for
-each feature a table of quantiles, or of its values if they are few. The stand-in has exactly these
+The facts of a matrix (:func:`summarise`) are the number of records, the rank correlations, and a
+table of each feature's quantiles, or of its values if they are few. The stand-in has exactly these
 marginal distributions, including the range, joined by a Gaussian copula with those rank
 correlations. It has no other dependence, such as that of MovementAAL's rows along a walk. Each
 learning set's module has a separate ``summarise`` and ``simulate``.
 
-To rewrite the facts of a data set, from its records or from the members of a learning set::
+The facts of a data set are rewritten from its records, or from the members of a learning set::
 
     standin_path("liver").write_text(as_yaml(summarise(records, spec.columns)))
     standin_path("adult").write_text(as_yaml(adult.summarise(members), adult.__name__))
@@ -62,10 +62,10 @@ def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
         columns: m names.
 
     Returns:
-        ``records`` (n), ``levels`` of the quantiles, ``features`` with ``name`` and either
-        ``values`` and ``counts`` or ``integer``, ``minimum``, ``at_minimum`` (number of records
-        there: many rates are 0) and ``quantiles_above`` it, and ``rank_correlation`` (Spearman,
-        m x m, to three digits).
+        The facts ``records`` (n), ``levels`` of the quantiles, ``features`` and
+        ``rank_correlation`` (Spearman, m x m, to three digits). A feature has a ``name`` and either
+        ``values`` and ``counts``, or ``integer``, ``minimum``, ``at_minimum`` (number of records
+        there: many rates are 0) and ``quantiles_above`` the minimum.
     """
     features = [
         {"name": name, **marginal(column)} for name, column in zip(columns, records.T, strict=True)

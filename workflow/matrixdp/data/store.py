@@ -12,19 +12,18 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from matrixdp import checks, seeds
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array
 from matrixdp.data import datasets, download, learning, matrices, prepared, simulate
 from matrixdp.data.datasets import Spec
 from matrixdp.data.download import Mismatch, Unreachable
 from matrixdp.data.learning import Encoded
-from matrixdp.data.prepared import DEFAULT, read_provenance
+from matrixdp.data.prepared import DEFAULT
 from matrixdp.files import replacing, write_text
 
 #: Sources of the numbers, see :func:`prepare`.
@@ -100,58 +99,13 @@ def prepare(
         except Unreachable as error:
             if source == "original" or not simulate.standin_path(name).is_file():
                 raise
-            _warn({Path(out): name}, f"{error}; so ")
+            print(
+                f"warning: {error}; so a simulated stand-in takes the place of {name}: results "
+                "from it are marked simulated and are no evidence about the papers; to try again "
+                f"for the originals, delete {out} and run again",
+                file=sys.stderr,
+            )
     write(Path(out), spec, source, content or _stand_in(spec, seed))
-
-
-def refresh(
-    folders: Iterable[str | os.PathLike], *, mirror: str | os.PathLike | None = None
-) -> list[str]:
-    """Replace stand-ins that ``source: auto`` wrote by the originals, if these are available now.
-
-    The files get new contents and times, so that Snakemake reruns the jobs that depend on them. One
-    line on stderr reports the outcome; without stand-ins nothing happens.
-
-    Args:
-        folders: folders that :func:`prepare` wrote; others are left alone.
-        mirror: a folder that is searched first; the first failure ends the attempt.
-
-    Returns:
-        Names of the data sets that are original now.
-
-    Raises:
-        Mismatch: the originals are not the expected ones.
-        InputError: a provenance.json is damaged.
-    """
-    stand_ins = _stand_ins(folders)
-    replaced: list[str] = []
-    reason = ""
-    for folder, name in list(stand_ins.items()):
-        spec = datasets.find(name)
-        try:
-            content = original(spec, folder / "downloads", mirror)
-        except Mismatch:
-            raise
-        except InputError as error:
-            reason = f"{error}; so "
-            break
-        write(folder, spec, "auto", content)
-        replaced.append(stand_ins.pop(folder))
-    if replaced:
-        print(f"originals have replaced the stand-ins of {', '.join(replaced)}", file=sys.stderr)
-    _warn(stand_ins, reason)
-    return replaced
-
-
-def _stand_ins(folders: Iterable[str | os.PathLike]) -> dict[Path, str]:
-    """Return the data set of each folder with a stand-in in place of unavailable originals."""
-    stand_ins = {}
-    for folder in map(Path, folders):
-        if (folder / "provenance.json").is_file():
-            provenance = read_provenance(folder)
-            if (provenance["status"], provenance["requested"]) == ("simulated", "auto"):
-                stand_ins[folder] = provenance["name"]
-    return stand_ins
 
 
 def _stand_in(spec: Spec, seed: int) -> Content:
@@ -164,7 +118,7 @@ def _stand_in(spec: Spec, seed: int) -> Content:
 def write(out: Path, spec: Spec, requested: str, content: Content) -> None:
     """Write the numbers of every scaling, and then the provenance with their checksum."""
     records, origin = content
-    numbers = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
+    file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX
     kind = _kind(spec)
     # The default scaling comes last: if it is complete, all are.
     for scaling in sorted(spec.scalings or [DEFAULT], key=DEFAULT.__eq__):
@@ -185,10 +139,10 @@ def write(out: Path, spec: Spec, requested: str, content: Content) -> None:
                 "python": platform.python_version(),
                 **{name: version(name) for name in ("numpy", "pandas", "python-calamine")},
             },
-            numbers.checksum: hashlib.sha256(packed).hexdigest(),
+            prepared.checksum(file): hashlib.sha256(packed).hexdigest(),
         }
         folder = prepared.place(out, scaling)
-        with replacing(folder / numbers.file) as temporary:
+        with replacing(folder / file) as temporary:
             temporary.write_bytes(packed)
         text = json.dumps(provenance, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(folder / "provenance.json", text + "\n")
@@ -201,14 +155,3 @@ def _kind(spec: Spec) -> ModuleType:
 def _module(spec: Spec) -> ModuleType:
     """Return the data set's module."""
     return importlib.import_module(f"matrixdp.data.{spec.name}")
-
-
-def _warn(stand_ins: Mapping[Path, str], reason: str = "") -> None:
-    if stand_ins:
-        print(
-            f"warning: {reason}simulated stand-ins take the place of "
-            f"{', '.join(stand_ins.values())}: results from them are marked simulated and are no "
-            f"evidence about the papers; to try for the originals, delete "
-            f"{', '.join(map(str, stand_ins))} and run again",
-            file=sys.stderr,
-        )

@@ -1,7 +1,7 @@
-"""Readings: consistent choices for what the papers leave open, from workflow/readings.yaml.
+"""Readings: consistent choices of the details that the papers leave open.
 
-That file names every knob, its values and the place where it acts. A reading has each knob at one
-value. Its canonical name lists the knobs that differ from their first value.
+workflow/readings.yaml names every such choice (knob), its values, and what it acts on. A reading
+sets each knob to one value. Its canonical name lists the knobs that differ from their first value.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import yaml
-
-from matrixdp import checks
+from matrixdp import checks, files
 from matrixdp.checks import InputError
 
 CATALOGUE = Path(__file__).parents[2] / "readings.yaml"
 DEFAULT = "default"
 
-#: The places of knobs that set no parameter of a mechanism or a task.
+#: Values of ``acts_on``, or prefixes, for knobs that set no parameter of a mechanism or a task.
 ADJACENCY, ROW, DATA = "adjacency", "row", "data."
 
-#: As the value of a parameter: the Frobenius norm of the query's value on the private data.
+#: Value that stands for the Frobenius norm of the query's value on the private data.
 FROM_DATA = "data"
 
 Parameters = Mapping[str, Any]
@@ -35,7 +33,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, eq=False)
 class Knob:
-    """A choice that a paper leaves open; workflow/readings.yaml explains the fields."""
+    """A detail that a paper leaves open; workflow/readings.yaml explains the fields."""
 
     name: str
     title: str
@@ -48,18 +46,18 @@ class Knob:
 
     @property
     def default(self) -> str:
-        """The value of the default reading."""
+        """The knob's value in the default reading."""
         return next(iter(self.values))
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it sets a parameter of a mechanism or a task."""
+        """Whether the knob sets a parameter of a mechanism or a task."""
         return self.acts_on not in (ADJACENCY, ROW) and not self.acts_on.startswith(DATA)
 
 
 @functools.cache
 def knobs() -> Mapping[str, Knob]:
-    """Return every knob by name, in the order of canonical names."""
+    """Return all knobs by name, in the order that canonical names have."""
     tuples = ("cross", "spares", "not_private")
     return MappingProxyType(
         {
@@ -71,13 +69,12 @@ def knobs() -> Mapping[str, Knob]:
 
 @functools.cache
 def _catalogue() -> dict[str, Any]:
-    text = CATALOGUE.read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return dict(files.read_yaml(CATALOGUE))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A complete choice: values by knob; a knob without an entry has its default.
+    """A reading of the papers: values by knob; a missing knob has its default.
 
     Raises:
         InputError: a knob or a value is unknown; the message names the nearest one.
@@ -100,18 +97,18 @@ class Reading:
 
     @property
     def private(self) -> bool:
-        """Whether all guarantees hold under it."""
+        """Whether all guarantees hold under the reading."""
         return all(value not in knobs()[name].not_private for name, value in self.choices.items())
 
     @property
     def parameters(self) -> Parameters:
-        """Its parameters of mechanisms and tasks, by ``Class.parameter`` (see :func:`adjusted`)."""
+        """Changed parameters of mechanisms and tasks by ``Class.parameter``, for `adjusted`."""
         settings = self._settings().items()
         return {knob.acts_on: setting for knob, setting in settings if knob.is_parameter}
 
     @property
     def rows(self) -> Mapping[str, str]:
-        """The mechanisms that replace others in rows of the paper."""
+        """Mechanisms in place of those that the paper's rows have by default."""
         rows: dict[str, str] = {}
         for knob, setting in self._settings().items():
             rows |= setting if knob.acts_on == ROW else {}
@@ -122,7 +119,7 @@ class Reading:
         return self._setting(f"{DATA}{dataset}", DEFAULT)
 
     def adjacency(self, default: str) -> str:
-        """Return the adjacency; ``default`` where the reading sets none."""
+        """Return the adjacency of the reading; ``default`` where it sets none."""
         return self._setting(ADJACENCY, default)
 
     def _settings(self) -> dict[Knob, Any]:
@@ -156,9 +153,14 @@ def cross(
 ) -> list[Reading]:
     """Return all readings that differ for one mechanism of an experiment, the default one first.
 
-    Knobs of kind ``row`` do not count: they choose between mechanisms and change none. A baseline
-    counts as a mechanism. ``things`` are dataclasses with parameters: the task, and the mechanism
-    unless it is a baseline. ``adjacent``: whether the definition of neighbours matters.
+    Knobs of kind ``row`` are ignored: they choose between mechanisms and change none.
+
+    Args:
+        experiment: name of the experiment.
+        mechanism: name of a mechanism or baseline.
+        dataset: name of the data set.
+        things: dataclasses with parameters: the task, and the mechanism if it is no baseline.
+        adjacent: whether the neighbouring relation matters.
     """
     places = {f"{DATA}{dataset}"} | ({ADJACENCY} if adjacent else set())
     places |= {place for thing in things for place in parameters(thing)}
@@ -181,9 +183,9 @@ def parameters(thing: object) -> Parameters:
 
 
 def adjusted(thing: Thing, changes: Parameters) -> Thing:
-    """Return a dataclass with parameters changed, in itself and in the dataclasses in it.
+    """Return a dataclass with changed parameters, in itself and in the dataclasses in it.
 
-    Changes are new values by ``Class.parameter``; those of other classes change nothing.
+    ``changes`` has new values by ``Class.parameter``; classes that do not occur are ignored.
     """
     new = {}
     for place, field, value in _fields(thing):
@@ -197,7 +199,7 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
 
 
 def _fields(thing: object) -> Iterator[tuple[str, str, Any]]:
-    """Yield ``Class.parameter``, the parameter and its value; nothing for other objects."""
+    """Yield ``Class.parameter``, parameter and value of a dataclass; nothing for other objects."""
     if dataclasses.is_dataclass(thing):
         for field in dataclasses.fields(thing):
             value = getattr(thing, field.name)

@@ -1,4 +1,4 @@
-"""What the configuration says of one experiment, for releases and for training alike."""
+"""The settings of one experiment, on releases or on training."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Settings:
-    """What config.yaml says of one experiment.
+    """The settings of one experiment in config.yaml.
 
     Attributes:
-        experiment: its name.
+        experiment: name of the experiment.
         seed: root seed.
-        trials: trials per row; trial numbers start at 0.
-        claim_trials: trials of every row at ``table_epsilon`` that claims are judged by, where they
-            are more; the first of them are those of the row.
-        table_epsilon: canonical token of the tables' epsilon.
-        epsilons: canonical tokens, e.g. ``"0.1"``; they name the noise streams.
-        delta: the nominal delta; None stands for 1 / n, n the number of private records.
-        directions: name of a noise direction -> indices of its features, none for i.i.d. noise.
-        taus: canonical tokens of the shares tried for the important directions.
-        rows: numbers of sketch rows tried, as multiples of m.
-        radii: squared radii to clip to, as shares of the largest squared norm of a record.
-        adjacency: what neighbours are (see :mod:`matrixdp.privacy.sensitivity`).
-        reading: name of the choices made where the papers leave something open.
-        changes: the parameters of mechanisms that it changes.
+        trials: number of trials per row; trial numbers start at 0.
+        claim_trials: number of trials per row at ``table_epsilon`` for judging claims, if larger
+            than ``trials``; the first of them are those of the row.
+        table_epsilon: the tables' epsilon as text.
+        epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
+        delta: claimed delta; None stands for 1 / n, with n private records.
+        directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
+        taus: shares for the favoured features, as text.
+        rows: rows of a sketch as multiples of m, as text.
+        radii: squared clipping radii as shares of the largest squared norm of a record, as text.
+        adjacency: neighbouring relation (see :mod:`matrixdp.privacy.sensitivity`).
+        reading: name of a reading of the papers (see :mod:`matrixdp.experiments.readings`).
+        changes: parameters that the reading changes.
     """
 
     experiment: str
@@ -48,7 +48,7 @@ class Settings:
 
     @classmethod
     def of(cls, part: Mapping[str, Any], **others: Any) -> Settings:
-        """Return the settings in a part of the configuration, and others."""
+        """Return the settings in a part of the configuration, with fields ``others``."""
         lists = {key: tuple(part.get(key, ())) for key in ("epsilons", "taus", "rows", "radii")}
         plain = {key: part[key] for key in ("experiment", "seed", "trials")}
         plain |= {key: part[key] for key in ("claim_trials", "table_epsilon") if key in part}
@@ -58,11 +58,11 @@ class Settings:
 
 @contextlib.contextmanager
 def progress(total: int, name: str) -> Iterator[Callable[[], object]]:
-    """Yield what is to be called after each step; where a person looks on, a bar shows them."""
+    """Yield a function to call after each step; on a terminal it advances a progress bar."""
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    # Its import takes longer than many a job.
+    # A slow import.
     from tqdm import tqdm
 
     with tqdm(total=total, desc=name, leave=False) as bar:

@@ -1,9 +1,9 @@
 """One job of the comparison: an experiment under one mechanism, all epsilons and trials.
 
-Every mechanism gets the same splits. The stream of trial t is the same for all mechanisms, and for
-all experiments on a data set, so that differences are paired. Within an experiment, a direction and
-an epsilon, releases with the same kind of noise also share their base draws: a noise distribution
-under two names gives the same values.
+Every mechanism gets the same splits: trial t has the same stream for all mechanisms, and for all
+experiments on a data set. Differences between mechanisms are therefore paired. Within an
+experiment, a direction and an epsilon, releases with the same kind of noise also share their base
+draws: the same noise distribution under two names gives the same values.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from matrixdp.mechanisms import find
 from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
-from matrixdp.trials import CONTROL, OWN, Block, Rows, assigned
+from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
-STACK = 2**23
+STACK = 2**20
 
-#: Splits on which a task may choose its options; no reported trial uses them.
+#: Number of splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A mechanism at fixed parameters; ``directed``: whether its direction favours a feature."""
+    """A mechanism with fixed parameters; ``directed`` if its direction favours some features."""
 
     name: str
     direction: str
@@ -65,7 +65,7 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
     axis = next((axis for axis in ("rows", "radius") if axis in entry.axes), "")
     sizes = values[axis] if axis else ("",)
     for (direction, important), size in itertools.product(directions.items(), sizes):
-        # tau divides precision between important and other features; without the former it is void.
+        # Without important features there is no precision to divide by tau.
         divided = "tau" in entry.axes and important
         for tau in settings.taus if divided else ("",):
             options: dict[str, object] = {}
@@ -81,9 +81,14 @@ def variants(entry: Entry, settings: Settings) -> list[Variant]:
 def trials(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield names and trial rows of mechanisms and baselines; ``part``: see :func:`prepared`.
+    """Yield names and trial rows of mechanisms and baselines.
 
     A mechanism that fails on a person's own records gives one row; its ``note`` has the reason.
+
+    Args:
+        part: settings of the experiment, see :func:`prepared`.
+        names: mechanisms and baselines.
+        folder: folder of the prepared data.
     """
     scaling = readings.find(part["reading"]).scaling(part["dataset"])
     task, data, settings = prepared(part, load(folder, scaling))
@@ -91,9 +96,9 @@ def trials(
         try:
             rows = run(task, name, data, settings)
         except Exception as error:
-            if data.name != OWN:
+            if data.name != MY_MATRIX:
                 raise
-            # On a person's own records a failure of one mechanism must not end the comparison.
+            # The comparison of the other mechanisms goes on.
             rows = _failure(error, task, name, data, settings)
         yield name, rows
 
@@ -101,9 +106,12 @@ def trials(
 def specifications(
     part: Mapping[str, Any], names: Sequence[str], folder: str | os.PathLike
 ) -> Rows:
-    """Return the trial rows under all readings; ``part`` is that of the default reading.
+    """Return the trial rows of mechanisms and baselines under all readings.
 
-    ``folder`` has the data in all scalings.
+    Args:
+        part: settings of the experiment under the default reading, see :func:`prepared`.
+        names: mechanisms and baselines.
+        folder: folder of the prepared data, in all scalings.
     """
 
     @functools.cache
@@ -118,9 +126,11 @@ def specifications(
 def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
-    ``part`` is its part of the resolved configuration: see :class:`Settings`, with names of
-    features in place of indices. By default the task has the name of the experiment, and
-    ``features`` are all features. The data are in the scaling of the reading.
+    Args:
+        part: the experiment's part of the resolved configuration: the fields of :class:`Settings`,
+            with names of features in place of indices. By default the task has the name of the
+            experiment, and ``features`` are all features.
+        data: the data in the scaling of the reading.
 
     Raises:
         InputError: the task or a feature is unknown, or the data are not those of the experiment.
@@ -145,13 +155,15 @@ def prepared(part: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Set
 
 
 def queries(task: Task, data: Dataset, settings: Settings) -> dict[str, Query]:
-    """Return the queries that serve a task, by name, the paper's query first."""
+    """Return the queries that a task can use, by name, the paper's query first."""
     box, records = Box(data.lower, data.upper), task.records(data.matrix)
     return {name: task.query(name, box, records, settings.adjacency) for name in task.queries}
 
 
-def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
-    """Return the tidy trial rows of one mechanism, or of one of the task's baselines.
+def run(
+    task: Task, mechanism: str, data: Dataset, settings: Settings, control: bool = True
+) -> Rows:
+    """Return the trial rows of one mechanism, or of one of the task's baselines.
 
     A budget without a guarantee, or a mechanism that cannot serve the task, gives one row with the
     reason in ``note``. The phases of trials are:
@@ -159,17 +171,22 @@ def run(task: Task, mechanism: str, data: Dataset, settings: Settings) -> Rows:
     - ``report``: the reported trials, at all epsilons;
     - ``select``: trials on separate streams, which choose between several variants of a direction;
     - ``claims``: further ``report`` trials at the tables' epsilon;
-    - ``control``: the noise of the ``report`` trials on records of zeros, the effect of no data.
+    - ``control``: the noise of the ``report`` and ``claims`` trials on records of zeros; only with
+      ``control``.
     """
-    return _run({settings.reading: task}, mechanism, data, settings, control=True)
+    return _run({settings.reading: task}, mechanism, data, settings, control)
 
 
 def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings: Settings) -> Rows:
     """Return the trial rows of one mechanism under all its readings (see :func:`run`).
 
     All readings share their base draws; readings that differ only in the task share the releases.
-    ``task`` is that of the default reading, and ``scaled`` returns the data by the name of a
-    scaling. ``reading`` and ``changes`` of the settings are not used.
+
+    Args:
+        task: the task under the default reading.
+        mechanism: name of a mechanism or baseline.
+        scaled: function that returns the data by the name of a scaling.
+        settings: settings; ``reading`` and ``changes`` are ignored.
     """
     things: list[object] = [task]
     if mechanism not in task.references:
@@ -240,7 +257,7 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A variant at one epsilon for a query: its release, or the reason of its absence."""
+    """A variant at one epsilon, with its release or the reason why there is none (``note``)."""
 
     variant: Variant
     epsilon: str
@@ -251,12 +268,12 @@ class Cell:
 
     @property
     def where(self) -> dict[str, str]:
-        """Return the columns that identify the cell among those of its mechanism."""
+        """Columns that identify the cell among those of its mechanism."""
         name, direction = self.variant.name, self.variant.direction
         return {"variant": name, "direction": direction, "epsilon": self.epsilon}
 
     def noise(self, settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:
-        """Return the streams of the noise, the same for releases of the same kind of noise."""
+        """Return one stream per trial, the same for releases with the same kind of noise."""
         assert self.release is not None
         direction = self.variant.direction if self.variant.directed else ""
         key = (self.release.kind, direction, self.variant.name, self.epsilon, phase)
@@ -266,10 +283,10 @@ class Cell:
 def calibrated(
     mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
 ) -> list[Cell]:
-    """Return the variants of a mechanism at all epsilons, for the first query that it answers.
+    """Return the cells of a mechanism, its variants at all epsilons, for the first possible query.
 
-    The list is empty where the mechanism answers no query. A reading may set a parameter from
-    ``data``.
+    The list is empty where the mechanism answers none of the queries ``posed``. A reading may set a
+    parameter from ``data``.
     """
     cells = []
     for variant, epsilon in itertools.product(
@@ -317,25 +334,26 @@ def _mechanism_rows(
     compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
     at_table = [cell for cell in cells if cell.epsilon == settings.table_epsilon]
     plain, more = range(settings.trials), range(settings.trials, settings.claim_trials)
-    controls, table_controls = (cells, at_table) if control else ([], [])
     # The phase of the rows, its trials, the phase whose streams they use, and the cells.
     parts = (
         ("report", plain, "report", cells),
         ("select", plain, "select", compared),
         ("claims", more, "report", at_table),
-        (CONTROL, plain, CONTROL, controls),
-        (CONTROL, more, CONTROL, table_controls),
     )
-    scored = [
-        (phase, numbers, _scores(serving, mechanism, streams_of, subset, data, settings, numbers))
-        for phase, numbers, streams_of, subset in parts
-    ]
+    scored, controls = [], []
+    for phase, numbers, streams_of, subset in parts:
+        with_zeros = control and phase != "select"
+        scores, *of_zeros = _scores(
+            serving, mechanism, streams_of, subset, data, settings, numbers, with_zeros
+        )
+        scored.append((phase, numbers, scores))
+        controls += [(CONTROL, numbers, each) for each in of_zeros]
     for reading, cell in itertools.product(serving, cells):
         if cell.release is None:
             note = _note(f"no guarantee: {cell.note}", reading)
             yield {**note, **cell.where, "delta": cell.delta}
             continue
-        for phase, numbers, scores in scored:
+        for phase, numbers, scores in (*scored, *controls):
             if len(numbers) and (reading, cell) in scores:
                 exact = None if cell.release.mu is None else cell.release.mu_exact
                 yield {
@@ -352,6 +370,10 @@ def _mechanism_rows(
                 }
 
 
+#: The metric of trials, shape (trials,), by reading and cell.
+Scores = dict[tuple[str, Cell], Array]
+
+
 def _scores(
     tasks: Mapping[str, Task],
     mechanism: str,
@@ -360,46 +382,48 @@ def _scores(
     data: Dataset,
     settings: Settings,
     numbers: range,
-) -> dict[tuple[str, Cell], Array]:
-    """Return the metric of trials, shape (trials,), by reading and cell with a release.
+    with_zeros: bool,
+) -> list[Scores]:
+    """Return the scores of cells with a release, and of the same noise on zeros if asked.
 
-    Each release is sampled once, and scored by the tasks of all readings. In the phase ``control``
-    the records are zeros, with the splits and the noise of the phase ``report``.
+    Each release is simulated once and scored by the tasks of all readings.
     """
-    control, phase = phase == CONTROL, "report" if phase == CONTROL else phase
     releases = {cell: cell.release for cell in cells if cell.release}
-    scores = {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
-    blocks = list(_blocks(numbers, data.matrix.size)) if scores else []
-    total = len(blocks) * len(releases)
-    with progress(total, f"{mechanism}, {phase}") as advance:
+    results: list[Scores] = [
+        {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
+        for _ in range(1 + with_zeros)
+    ]
+    blocks = list(_blocks(numbers, data.matrix.size)) if results[0] else []
+    with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
                 reading: task.instance(data.matrix, _splits(settings.seed, data, phase, trials))
                 for reading, task in tasks.items()
             }
             matrix = next(iter(instances.values())).matrix
-            matrix = np.zeros_like(matrix) if control else matrix
-            values: dict[Query, Array] = {}
-            buffer = np.empty((len(trials), *next(iter(releases.values())).query.shape))
+            matrices = [matrix, np.zeros(matrix.shape[-2:])][: len(results)]
+            values: dict[Query, list[Array]] = {}
+            start = trials.start - numbers.start
             for cell, release in releases.items():
-                noise = cell.noise(settings, phase, trials)
                 query = release.query
                 if query not in values:
-                    values[query] = query.value(matrix)
-                fits = release.yields == query.yields
-                released = release.sample(values[query], noise, out=buffer if fits else None)
-                shared: Shared = {}
-                for reading, instance in instances.items():
-                    facts = {"yields": release.yields, "noise_std": release.noise_std}
-                    score = instance.score(released, shared=shared, ridge=release.ridge, **facts)
-                    start = trials.start - numbers.start
-                    scores[reading, cell][start : start + len(trials)] = score
+                    values[query] = [query.value(each) for each in matrices]
+                noise = functools.partial(cell.noise, settings, phase, trials)
+                facts = {"yields": release.yields, "noise_std": release.noise_std}
+                samples = release.sample_all(values[query], noise)
+                for scores, released in zip(results, samples, strict=True):
+                    shared: Shared = {}
+                    for reading, instance in instances.items():
+                        score = instance.score(
+                            released, shared=shared, ridge=release.ridge, **facts
+                        )
+                        scores[reading, cell][start : start + len(trials)] = score
                 advance()
-    return scores
+    return results
 
 
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
-    """Return the changes with the norm of the private data in place of ``FROM_DATA``."""
+    """Return parameters in which the norm of the query's value replaces ``FROM_DATA``."""
     if isinstance(query, IdentityQuery):
         # Where trials split the data, this is the root mean square over splits.
         norm = np.sqrt(query.records * (data.matrix**2).sum(axis=0).mean())
@@ -418,7 +442,7 @@ def _failure(
 
 
 def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Settings) -> bool:
-    """Return whether a task can work with what a mechanism releases."""
+    """Return whether a task can use the releases of a mechanism."""
     largest = replace(settings, epsilons=settings.epsilons[-1:])
     cells = calibrated(mechanism, posed, largest)
     return bool(cells) and {c.release.yields for c in cells if c.release} <= task.accepts

@@ -1,4 +1,4 @@
-"""Mechanisms, one family a file; every file's ``MECHANISMS`` is found here."""
+"""Mechanisms, one family a file, collected from each file's ``MECHANISMS``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matrixdp.mechanisms.base import Entry
 
 
 def registry() -> dict[str, Entry]:
-    """Return every mechanism by the name that config.yaml calls it."""
+    """Return all mechanisms by their names in config.yaml."""
     return discovery.collect(sys.modules[__name__], "MECHANISMS")
 
 

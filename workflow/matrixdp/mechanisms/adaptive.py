@@ -18,17 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
-from matrixdp.mechanisms.clipped import Chosen, clipped
+from matrixdp.mechanisms.clipped import Chosen, clipped, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 #: Shares of mu^2: for the trace, and for the search.
 TRACE, SEARCH = 1 / 8, 1 / 8
+
+#: Probability that the bounds of the choice fail, beta in the authors' code.
+FAILURE = 0.1
 
 #: Number of radii of the search: down to 2^-79 of the largest norm, or 2^-(m n).
 RADII = 79
@@ -46,8 +48,8 @@ class Spectrum(Release):
     moments: GaussianRelease
     eigenvalue_std: float
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        eigenvalues, vectors = np.linalg.eigh(self.moments.sample(value, streams, out))
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        eigenvalues, vectors = np.linalg.eigh(self.moments.sample(value, streams))
         if self.eigenvalue_std:
             noise = normals(streams, eigenvalues.shape[1:])
             eigenvalues = np.linalg.eigvalsh(value) + self.eigenvalue_std * noise
@@ -64,14 +66,12 @@ class ChosenBySearch(Chosen):
         trace_std: standard deviation of the noise on the mean squared norm over its largest value.
         search: the epsilon of the search.
         rest: the mu of the release at the chosen radius.
-        failure: the authors' beta.
     """
 
     source: SecondMomentQuery
     trace_std: float
     search: float
     rest: float
-    failure: float
 
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
         """Return the moments and the release for a number of :meth:`choose`."""
@@ -91,7 +91,7 @@ class ChosenBySearch(Chosen):
         squares = np.einsum("...ij,...ij->...j", records, records) / self.query.domain.radius**2
         loss = losses(squares, steps)
         noisy = squares.mean(axis=-1) + self.trace_std * (
-            normals(streams, (1,))[:, 0] + np.sqrt(2 * np.log(8 / self.failure))
+            normals(streams, (1,))[:, 0] + np.sqrt(2 * np.log(8 / FAILURE))
         )
         whole, apart = self.expected(np.clip(noisy, 1e-16, 1.0), steps)
         uniform = np.stack([stream.laplace(size=len(steps) + 1) for stream in streams])
@@ -117,7 +117,7 @@ class ChosenBySearch(Chosen):
             The bounds for the noisy matrix, shape (1, s), and for separate eigenvectors and
             eigenvalues, shape (trials, s).
         """
-        m, n, beta = self.query.features, self.query.records, 0.75 * self.failure
+        m, n, beta = self.query.features, self.query.records, 0.75 * FAILURE
         root = self.rest / np.sqrt(2)
         log = np.log(2 / beta)
         size = np.sqrt(m * m + 2 * np.sqrt(m * log) * (1 + np.sqrt(2 * (m - 1))) + 6 * log)
@@ -136,11 +136,12 @@ def losses(squares: Array, steps: Array) -> Array:
 
     Args:
         squares: squared norms over the largest one, shape (..., n); a record adds at most 1.
-        steps: numbers j of the squared radii 4^-j, shape (s,).
+        steps: numbers j = 0, 1, ... of the squared radii 4^-j, shape (s,).
     """
     with np.errstate(divide="ignore"):
         shell = 1 + np.maximum(np.floor(-np.log2(squares) / 2), 0)
-    counts = np.stack([(shell == step).sum(axis=-1) for step in steps], axis=-1).astype(float)
+    # Records beyond the last step are counted together, and left out.
+    counts = tallies(np.minimum(shell, len(steps)), len(steps) + 1)[..., :-1]
     # Records of shell l have norms up to 2^(1 - l), of which clipping leaves 2^-j.
     remaining = np.cumsum(counts, axis=-1) * 4.0**-steps
     return np.asarray(np.cumsum(counts * 4.0 ** (1 - steps), axis=-1) - remaining)
@@ -148,17 +149,9 @@ def losses(squares: Array, steps: Array) -> Array:
 
 @dataclass(frozen=True)
 class AdaptiveCovariance(Mechanism):
-    """The adaptive method of Dong, Liang & Yi; see the docstring of the module.
+    """The adaptive method of Dong, Liang & Yi; see the docstring of the module."""
 
-    ``failure`` (beta), between 0 and 1, is the probability that the bounds of the choice fail. Its
-    default is that of the authors' code.
-    """
-
-    failure: float = 0.1
     queries = frozenset({SecondMomentQuery})
-
-    def __post_init__(self) -> None:
-        checks.open_unit(failure=self.failure)
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenBySearch:
         """Return the (epsilon, delta)-DP release; InputError: there is one feature only."""
@@ -176,7 +169,6 @@ class AdaptiveCovariance(Mechanism):
             trace_std=float(1 / (query.records * mu * np.sqrt(TRACE))),
             search=float(special.log_ndtr(search) - special.log_ndtr(-search)),
             rest=float(mu * np.sqrt(1 - TRACE - SEARCH)),
-            failure=self.failure,
         )
 
 

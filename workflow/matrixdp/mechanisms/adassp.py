@@ -34,12 +34,16 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import IdentityQuery, NormalEquations, Query
 
+#: Probability that the ridge is too small for the noise, the paper's rho.
+FAILURE = 0.05
+
 
 @dataclass(frozen=True, kw_only=True)
 class RidgedEquations(Release):
     """The normal equations of a regression with their ridge, as second moments of z = (x, y).
 
-    The entry of y with itself is not released: it is 0.
+    The entry of y with itself is not released: its public bound stands there, which leaves a
+    positive semi-definite matrix as it is.
 
     Attributes:
         eigenvalue_std: standard deviation of the noise on the smallest eigenvalue.
@@ -60,10 +64,14 @@ class RidgedEquations(Release):
     def ridge_of(self, exact: Array, normal: Array) -> Array:
         """Return the ridge of each trial for exact second moments of x and a standard normal."""
         smallest = np.linalg.eigvalsh(exact)[..., 0]
-        noisy = smallest + self.eigenvalue_std * (normal - self.margin)
-        return np.maximum(0, self.needed - np.maximum(0, noisy))
+        return self.ridge_for(smallest + self.eigenvalue_std * normal)
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def ridge_for(self, noisy: Array) -> Array:
+        """Return the ridge for noisy smallest eigenvalues."""
+        lower = np.maximum(0, noisy - self.eigenvalue_std * self.margin)
+        return np.maximum(0, self.needed - lower)
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
         x, y = np.array(self.query.others), self.query.target
         exact = value[..., x[:, None], x]
         ridge = self.ridge_of(exact, normals(streams, (1,))[:, 0])
@@ -72,6 +80,7 @@ class RidgedEquations(Release):
         released[:, x[:, None], x] = moments
         cross = value[..., x, y] + self.target_std * normals(streams, (len(x),))
         released[:, x, y] = released[:, y, x] = cross
+        released[:, y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 
@@ -84,16 +93,13 @@ class AdaSSP(Mechanism):
     In the paper each release has a third of epsilon and of delta. Its standard deviation per unit
     of sensitivity is sqrt(ln(6 / delta)) / (epsilon / 3); here it is sqrt(3) / mu(epsilon, delta).
     The paper's neighbours add or remove a record; here the sensitivities are those of the query.
-    ``failure`` (the paper's rho), between 0 and 1, is the probability that the ridge is too small
-    for the noise.
     """
 
     share: float = 1.0
-    failure: float = 0.05
     queries = frozenset({NormalEquations})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
-        checks.open_unit(failure=self.failure)
         if checks.positive(share=self.share) > 1:
             raise InputError(f"share is {self.share}; give a share of at most 1")
 
@@ -119,7 +125,7 @@ class AdaSSP(Mechanism):
             explaining=explaining,
             target_std=query.l2_target / each,
             margin=float(np.sqrt(np.log(6 / budget.delta))),
-            needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / self.failure))),
+            needed=explaining.noise_std * float(np.sqrt(d * np.log(2 * d**2 / FAILURE))),
         )
 
 
@@ -168,7 +174,6 @@ class PrivatelyClippedAdaSSP(PrivatelyClipped):
             candidates=tuple(release.explaining for release in equations),
             equations=equations,
             count_std=float(np.sqrt(2 / self.share) / mu),
-            tolerated=self.tolerated,
         )
 
 

@@ -1,17 +1,17 @@
-"""The shape of a mechanism: parameters, calibrated to a query and a budget, give a release.
+"""The interface of mechanisms: ``Mechanism.calibrate(query, epsilon, delta)`` returns a release.
 
-A :class:`Mechanism` is a frozen record of parameters. ``calibrate`` turns it, for a
-:class:`~matrixdp.privacy.sensitivity.Query` and a budget, into a :class:`Release`, which knows its
-noise and its privacy and draws stacks of trials. Calibration never sees data.
+A :class:`Mechanism` is a frozen record of parameters. Calibration to a
+:class:`~matrixdp.privacy.sensitivity.Query` and a budget gives a :class:`Release`, which holds the
+noise and the guarantee and simulates stacks of trials. Calibration never sees data.
 """
 
 from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,33 +21,35 @@ from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Laplace, Law, Streams
 from matrixdp.mechanisms import intervals
 from matrixdp.privacy import exact, gaussian
-from matrixdp.privacy.sensitivity import Mu, Query
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
 
 
 class NoGuarantee(InputError):
-    """The mechanism has no valid calibration for this budget; it is never run all the same."""
+    """The mechanism has no valid calibration for this budget, and is not run."""
 
 
-#: The most that safe noise may add to the delta of a guarantee that states none.
+#: Largest delta that safe noise may add to a pure guarantee.
 PURE = 1e-6
 
 
 class Budget(NamedTuple):
-    """(epsilon, delta) of a whole release, where it is one of several parts as well."""
+    """(epsilon, delta) of a whole release, which may have several parts."""
 
     epsilon: float
     delta: float
 
 
 class PrivacyStatement(NamedTuple):
-    """What a release for real use promises in all.
+    """The guarantee of a release for real use.
 
     Attributes:
-        epsilon, delta: the guarantee, with all that the sampler adds.
-        mu: the Gaussian-DP parameter of the ideal release, of which the real one is a rounding;
-            None for Laplace noise.
-        sampler_delta: the part of ``delta`` by which the law of safe noise is off the ideal one.
-        adjacency: what neighbours are.
+        epsilon, delta: the guarantee, the sampler's error included.
+        mu: Gaussian-DP parameter of the ideal release, of which the real one is a rounding; None
+            for Laplace noise.
+        sampler_delta: part of ``delta`` that covers the sampler's distance from the ideal noise.
+        adjacency: neighbouring relation.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> mdp.Laplace().calibrate(query, epsilon=1).statement.delta < 1e-6
@@ -59,12 +61,13 @@ class PrivacyStatement(NamedTuple):
     mu: float | None
     sampler_delta: float
     adjacency: str
+    per_person: int | None = None
 
 
 def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
-    """Return what is left of delta once the sampler of so many numbers has its part.
+    """Return delta minus the part that the sampler takes for a number of random numbers.
 
-    InputError: nothing is left. ``delta`` 0 stands for a pure guarantee, which allows ``PURE``.
+    A ``delta`` of 0 is a pure guarantee, which allows ``PURE``. InputError: nothing is left.
     """
     allowed, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
     if not spare < allowed:
@@ -78,17 +81,26 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     return allowed - spare
 
 
+def _change(query: Query) -> str:
+    """Return in words what neighbours of a query differ in."""
+    verbs = {"replace": "replaced", "zero_out": "zeroed out", ADD_OR_REMOVE: "added or removed"}
+    verb = verbs[query.adjacency]
+    if query.per_person is None:
+        return f"one record is {verb}"
+    return f"all records of one person, {query.per_person} at most, are {verb}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Release(abc.ABC):
     """A calibrated mechanism.
 
     Attributes:
-        query: what it answers, with the public bounds that it is calibrated to.
-        epsilon, delta: the nominal guarantee (delta = 0: pure differential privacy).
-        epsilon_actual: the epsilon really delivered at ``delta``: exact where a closed form
+        query: the query, with the public bounds of the calibration.
+        epsilon, delta: the claimed guarantee (delta = 0: pure differential privacy).
+        epsilon_actual: the epsilon that the noise delivers at ``delta``: tight where a closed form
             exists, otherwise an upper bound.
-        mu: the Gaussian-DP parameter over the structured neighbours, an upper bound unless
-            ``mu_exact``; None for noise without a Gaussian form.
+        mu: the Gaussian-DP parameter, an upper bound unless ``mu_exact``; None for noise that is
+            not Gaussian.
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
         ridge: known multiple of the identity inside a sketch's Gram matrix, 0 elsewhere.
@@ -105,56 +117,72 @@ class Release(abc.ABC):
 
     @classmethod
     def by_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
-        """Return the release of Gaussian noise with this mu; of several, mu^2 of all adds up."""
+        """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
         actual = gaussian.epsilon(budget.delta, value) if np.isfinite(value) else np.inf
         return cls(mu=value, mu_exact=exact, epsilon_actual=actual, **budget._asdict(), **others)
 
     @property
     def kind(self) -> str:
-        """Name of what is drawn, whatever its parameters: releases of one law have one kind."""
+        """Name of the noise; releases with identically distributed noise have the same name."""
         return type(self).__name__
 
     @property
     def yields(self) -> str:
-        """What ``sample`` returns.
+        """Type of the result of ``sample``.
 
-        A noisy ``matrix`` (trials, m, n), noisy ``second_moments`` (trials, m, m), which bring the
-        ridge of a regression if ``noise_std`` is NaN, a ``sketch`` (trials, m, r) whose scaled Gram
-        matrix estimates X X^T + ``ridge`` I, or a ``direction`` (trials, m).
+        - ``matrix``: a noisy matrix (trials, m, n);
+        - ``second_moments``: noisy second moments (trials, m, m), which already contain the ridge
+          of a regression if ``noise_std`` is NaN;
+        - ``sketch``: a sketch (trials, m, r) whose Gram matrix estimates X X^T + ``ridge`` I;
+        - ``direction``: a unit vector (trials, m).
         """
         return self.query.yields
 
     def explain(self) -> str:
-        """Return in a sentence what is promised, what is delivered, and the noise.
+        """Return a sentence with the claimed and the tight guarantee, and the noise.
 
         >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
         >>> mdp.Laplace().calibrate(query, epsilon=1).explain()
         'Laplace: epsilon 1 where one record is replaced; really 1; noise of +- 0.01 an entry'
         """
-        sides = "replaced" if self.query.adjacency == "replace" else "zeroed out"
         at = f" at delta {self.delta:g}" if self.delta else ""
         mu = "" if self.mu is None else f", mu {self.mu:.4g}"
         noise = f"; noise of +- {self.noise_std:.4g} an entry" if self.noise_std >= 0 else ""
         return (
-            f"{self.kind}: epsilon {self.epsilon:g}{at} where one record is {sides}; really "
+            f"{self.kind}: epsilon {self.epsilon:g}{at} where {_change(self.query)}; really "
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
-    def sample(self, value: ArrayLike, streams: Streams, out: Array | None = None) -> Array:
-        """Simulate a release once per stream; for real ones there is ``sample_once``.
+    def sample(self, value: ArrayLike, streams: Streams) -> Array:
+        """Simulate the release once per stream. NOT for real data: use ``sample_once``.
 
-        Streams can be predicted, float64 noise leaks by its last bits, and messages show values.
+        Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
+        messages show values.
 
         Args:
             value: the exact value of the query, ``query.shape``, or one per trial (trials, ...).
             streams: one independent Generator per trial; trial k uses ``streams[k]`` alone.
-            out: optional array for the result, (trials, ...); reusing it spares the allocation.
 
         Raises:
             InputError: the value has the wrong shape, is not finite, or lies outside the public
-                bounds; or there are no streams, or not one value per stream.
+                bounds. Or the number of values differs from that of streams, or is 0.
         """
+        return self._draw(self._checked(value, streams), streams)
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values under the same noise; see :meth:`sample`.
+
+        Args:
+            values: as ``value`` of :meth:`sample`, each.
+            streams: returns the Generators, in the same state each time.
+        """
+        for value in values:
+            yield self.sample(value, streams())
+
+    def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
         if not len(streams):
             raise InputError("streams are empty; give one Generator per trial")
@@ -163,16 +191,41 @@ class Release(abc.ABC):
                 f"value has shape {exact.shape} for {len(streams)} streams; give one value, "
                 "or one per stream"
             )
-        return self._draw(exact, streams, out)
+        return exact
 
     @abc.abstractmethod
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        """Return one release per stream of a value that has been checked."""
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        """Return one simulated release per stream; ``value`` has been checked."""
+
+
+class Separable(Release):
+    """A release that combines its value with noise of a distribution that does not depend on it."""
+
+    @abc.abstractmethod
+    def _noise(self, streams: Streams) -> Array:
+        """Return one draw of the noise per stream."""
+
+    @abc.abstractmethod
+    def _combined(self, value: Array, noise: Array) -> Array:
+        """Return one release per draw of the noise."""
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        return self._combined(value, self._noise(streams))
+
+    def sample_all(
+        self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
+    ) -> Iterator[Array]:
+        """Yield simulated releases of several values; the noise, the same, is drawn once."""
+        generators = streams()
+        # Before any noise, a value outside the public bounds is refused.
+        exact = [self._checked(value, generators) for value in values]
+        noise = self._noise(generators)
+        return (self._combined(value, noise) for value in exact)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Additive(Release):
-    """Value plus ``noise``, of a law that does not depend on the value.
+class Additive(Separable):
+    """Value plus ``noise`` of a distribution that does not depend on the value.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
@@ -184,16 +237,23 @@ class Additive(Release):
 
     @property
     def kind(self) -> str:
-        """Name of the family of the noise's law."""
+        """Name of the noise's family of distributions."""
         return type(self.noise).__name__
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
-        released = self.noise.sample(streams, out)
+    def _draw(self, value: Array, streams: Streams) -> Array:
+        released = self.noise.sample(streams)
+        # In place: a new array takes as long as the noise.
         released += value
         return released
 
+    def _noise(self, streams: Streams) -> Array:
+        return self.noise.sample(streams)
+
+    def _combined(self, value: Array, noise: Array) -> Array:
+        return noise + value
+
     def sample_once(self, records: ArrayLike) -> Array:
-        """Return one release for real use: of records that are clipped to the public bounds.
+        """Return one release for real use, of records that are first clipped to the public bounds.
 
         Args:
             records: one per row, (n, m); a missing value (NaN) counts as the middle of its bounds.
@@ -202,38 +262,37 @@ class Additive(Release):
             The released value; a noisy matrix of records has one record per row again.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`; never by what
-                a number is.
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`; whether it is
+                raised never depends on the values of records.
         """
         return self.add_once(exact.value(self.query, [records]))
 
     def add_once(self, value: Array) -> Array:
-        """Return a value plus noise that is safe on a real computer.
+        """Return a value plus noise that is safe against floating-point attacks.
 
-        They are added as whole numbers of steps (see :mod:`matrixdp.safe`), so that the sum is a
-        rounding of the ideal release, and as private. What it promises is :attr:`statement`. The
-        noise is larger by :attr:`stretch`, a part in a million or less at usual budgets, for the
-        rounding of the value and for the sampler's part of delta.
+        Both are added as integer multiples of a step (see :mod:`matrixdp.safe`). The sum is a
+        rounding of the ideal release, and as private. Its guarantee is :attr:`statement`. The noise
+        is larger by the factor :attr:`stretch`, at usual budgets by a millionth or less.
 
         Args:
-            value: of :func:`matrixdp.privacy.exact.value`.
+            value: result of :func:`matrixdp.privacy.exact.value`.
 
         Raises:
-            InputError: as :attr:`stretch`; never by what the value is.
+            InputError: as :attr:`stretch`; whether it is raised never depends on the value.
         """
         released = self._noisy(value, os.urandom)
         if self.query.yields == "matrix":
             return released.T
-        # Some noise is not symmetric; second moments are.
+        # Second moments are symmetric, but some noise on them is not.
         symmetric: Array = (released + released.T) / 2
         return symmetric
 
     def _noisy(self, value: Array, bits: safe.Bits) -> Array:
-        """Return a value plus safe noise from random bits, which the audit injects."""
+        """Return a value plus safe noise from a source of random bits, which audits replace."""
         law, unit, _ = self.whitened
         stretch = self.stretch
-        # Only a value outside its public bounds is cut here; neighbours stay as close. Where their
-        # number is private, records may be more than those of the bounds.
+        # Clipping takes neighbours no further apart. It affects only values beyond the public
+        # bounds, which a private number of records allows.
         reach = 1 / safe.STEP / self._roundings
         white = np.clip(law.whiten(value), -reach, reach)
         steps = safe.rounded(white / stretch) + safe.noise(unit, white.size, bits)
@@ -241,16 +300,16 @@ class Additive(Release):
 
     @property
     def stretch(self) -> float:
-        """How many times the ideal noise safe noise is.
+        """Factor of safe noise over ideal noise.
 
-        That pays for the rounding of the value, and for the sampler's part of delta. With white
-        entries of size at most L, each of k roundings before the last one moves an entry by
-        2^-53 L at most. So k L <= 2^26 leaves, for both of two neighbours, one step of 2^-26; the
-        rounding to whole steps costs another.
+        It covers the rounding of the value, and the sampler's part of delta. With whitened entries
+        of absolute value at most L, each of k roundings before the last one moves an entry by at
+        most 2^-53 L. So k L <= 2^26 costs at most one step of 2^-26 for two neighbours together.
+        The rounding to whole steps costs another.
 
         Raises:
-            InputError: there is no safe noise of this law, or float64 cannot hold the noise and the
-                largest value within the public bounds, or delta is too small for the sampler.
+            InputError: there is no safe noise of this distribution, or delta is too small for the
+                sampler. Or float64 cannot hold the noise beside the largest value in the bounds.
             NoGuarantee: the release does not deliver the guarantee that it claims.
         """
         law, unit, budget = self.whitened
@@ -259,14 +318,21 @@ class Additive(Release):
         matrix = self.query.yields == "matrix"
         largest = np.broadcast_to(side if matrix else side * side.T, self.noise.shape)
         white = law.largest(largest)
-        # A record changes a column, or what is not a copy of another entry.
-        changed = self.query.features if matrix and law.columns_alike else white.size
+        # A record changes one column of a matrix, or all independent entries of second moments.
+        changed = white.size
+        if matrix and law.columns_alike:
+            changed = min(changed, self.query.group * self.query.features)
         moved = 2 * safe.STEP * (np.sqrt(changed) if unit is safe.NORMAL else changed)
         dense = self._dense_factors
-        # An inverse is off by its condition; units of features may make that worse.
+        # The error of an inverse grows with its condition number and with unequal feature units.
         spread = float(np.prod([np.linalg.cond(factor) for factor in dense]))
         spread *= (side.max() / side.min()) ** len(dense)
         moved += limit * spread * max(self.noise.shape) * 2.0**-46
+        if self.query.rounding:
+            # Each of two neighbours may be off by so much.
+            moved += 2 * float(
+                np.linalg.norm(law.whiten(np.full(self.noise.shape, self.query.rounding)))
+            )
         if not (moved <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
@@ -276,18 +342,18 @@ class Additive(Release):
 
     @property
     def _dense_factors(self) -> list[Array]:
-        """Factors of the noise that are matrices."""
+        """Factors of the noise that are full matrices."""
         factors = (np.asarray(factor) for factor in self.whitened[0].factors if factor is not None)
         return [factor for factor in factors if factor.ndim == 2]
 
     @property
     def _roundings(self) -> int:
-        """How often a whitened entry is rounded, in units of the last place of the largest one."""
+        """Bound on the rounding error of a whitened entry, in ulps of the largest one."""
         return _ROUNDINGS + sum(len(factor) for factor in self._dense_factors)
 
     @property
     def _limit(self) -> float:
-        """How far apart whitened neighbours may be for delta to include the sampler's part."""
+        """Largest distance of whitened neighbours for which delta covers the sampler's part."""
         _, unit, budget = self.whitened
         left = delta_for_noise(self.epsilon_actual, self.delta, self.numbers)
         if unit is safe.LAPLACE:
@@ -296,25 +362,31 @@ class Additive(Release):
 
     @property
     def statement(self) -> PrivacyStatement:
-        """What :meth:`sample_once` promises, where :attr:`stretch` lets it release at all."""
+        """The guarantee of :meth:`sample_once`, if :attr:`stretch` exists."""
         mu = None if self.mu is None else self._limit
         spare = self.extra_delta
         return PrivacyStatement(
-            self.epsilon_actual, self.delta or spare, mu, spare, self.query.adjacency
+            self.epsilon_actual,
+            self.delta or spare,
+            mu,
+            spare,
+            self.query.adjacency,
+            self.query.per_person,
         )
 
     def interval(self, level: float = 0.95) -> Array:
-        """Return how far the noise of :meth:`sample_once` moves each entry at most.
+        """Return simultaneous bounds on the noise of :meth:`sample_once` in each entry.
 
-        The exact value on records within their bounds lies so far or less from what is released, in
-        all entries at once with probability ``level``. What clipping moves, and whom the records
-        stand for, is no part of it.
+        All entries of the exact value on clipped records lie within these distances of the released
+        ones with probability ``level``. Effects of clipping and of sampling the records are not
+        covered.
 
         Args:
-            level: between 0 and 1.
+            level: probability between 0 and 1.
 
         Returns:
-            As :meth:`sample_once` returns: (m, m) for second moments, otherwise one row per record.
+            Bounds in the shape of :meth:`sample_once`: (m, m) for second moments, otherwise one row
+            per record.
 
         Raises:
             InputError: as :attr:`stretch`, or the level is out of range.
@@ -331,7 +403,7 @@ class Additive(Release):
 
     @property
     def numbers(self) -> int:
-        """Numbers that :meth:`add_once` draws at most."""
+        """Upper bound on the random numbers that :meth:`add_once` draws."""
         rows, columns = self.noise.shape
         return rows * columns
 
@@ -342,7 +414,7 @@ class Additive(Release):
 
     @property
     def whitened(self) -> tuple[GaussianLaw | Laplace, safe.Unit, float]:
-        """The noise, its law when whitened, and how far whitened neighbours are then apart."""
+        """The noise, the unit distribution of whitened noise, and the whitened sensitivity."""
         if not self.epsilon_actual <= self.epsilon * (1 + 1e-9) + 1e-11:
             raise NoGuarantee(
                 f"the noise delivers epsilon {self.epsilon_actual:.4g} and not {self.epsilon:g}; "
@@ -358,26 +430,30 @@ class Additive(Release):
         )
 
 
-#: Roundings of a whitened entry, but for dense factors: of an exact value three, of whitening three
-#: at most, of the stretch one.
+#: Bound on the roundings of a whitened entry without dense factors: three in the exact value, at
+#: most three in whitening, one in the stretch.
 _ROUNDINGS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianRelease(Additive):
-    """Value plus Gaussian noise, which has a ``mu``."""
+    """Value plus Gaussian noise; it always has a ``mu``."""
 
     mu: float
     noise: GaussianLaw
 
 
 class Mechanism(abc.ABC):
-    """Parameters of a mechanism; subclasses are frozen dataclasses."""
+    """The parameters of a mechanism; subclasses are frozen dataclasses."""
+
+    #: Whether noise follows from the sensitivities of the query alone, so that it also protects a
+    #: person with several records, and a private number of records.
+    by_sensitivity: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
     def queries(self) -> frozenset[type[Query]]:
-        """Types of the queries that the mechanism serves; a subclass of one is another query."""
+        """Types of the queries that the mechanism serves; subclasses of these do not count."""
 
     def _require(self, query: Query) -> None:
         """Raise InputError if the mechanism does not serve the query."""
@@ -385,6 +461,11 @@ class Mechanism(abc.ABC):
             served = " and ".join(sorted(kind.__name__ for kind in self.queries))
             kind, mechanism = type(query).__name__, type(self).__name__
             raise InputError(f"query is of type {kind}; {mechanism} serves only {served}")
+        if (query.per_person or query.private_count) and not self.by_sensitivity:
+            raise InputError(
+                f"{type(self).__name__} protects one record of a public number; leave per_person "
+                f"out, and take {' or '.join(ADJACENCIES)}"
+            )
 
     def _budget(self, query: Query, epsilon: float, delta: float) -> Budget:
         """Return the budget if it is in range and the mechanism can answer the query."""
@@ -393,7 +474,7 @@ class Mechanism(abc.ABC):
 
     @abc.abstractmethod
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
-        """Return the release of ``query`` that is (epsilon, delta)-differentially private.
+        """Return the (epsilon, delta)-differentially private release of ``query``.
 
         Raises:
             InputError: epsilon or delta is out of range, or a parameter does not fit the query.
@@ -403,12 +484,15 @@ class Mechanism(abc.ABC):
 
 @dataclass(frozen=True)
 class Entry:
-    """What config.yaml calls by a name.
+    """A mechanism that config.yaml names, with the axes of its parameter grid.
 
-    ``build`` makes the mechanism from one value per axis that it is run over, of ``direction``
-    (``important``: indices of the features that get the larger share, empty for i.i.d. noise),
-    ``tau`` (their share), ``rows`` (sketch rows as a multiple of m) and ``radius`` (the squared
-    radius that records are clipped to, as a share of the largest one).
+    ``build`` makes the mechanism from one value per axis:
+
+    - ``direction`` (argument ``important``): indices of the features that get the larger share,
+      empty for i.i.d. noise;
+    - ``tau``: the share of these features;
+    - ``rows``: rows of a sketch as a multiple of m;
+    - ``radius``: squared clipping radius as a share of the largest squared norm.
     """
 
     build: Callable[..., Mechanism]

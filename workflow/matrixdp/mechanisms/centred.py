@@ -2,9 +2,9 @@
 
 Where records lie far from zero, their mean is most of their norm. A ball around zero that clips
 none of them then requires much noise. Here the mean c is released first, and the ball lies around
-it, as in private estimation of a Gaussian's covariance (Kamath, Li, Singhal & Ullman, COLT 2019;
-Biswas, Dong, Kamath & Ullman, NeurIPS 2020). The estimate of X X^T / n is c c^T plus the second
-moments about c. Where the mean is near zero, its share of the budget is wasted.
+it. Private estimators of a Gaussian's covariance do the same (Kamath, Li, Singhal & Ullman, COLT
+2019; Biswas, Dong, Kamath & Ullman, NeurIPS 2020). The estimate of X X^T / n is c c^T plus the
+second moments about c. Where the mean is near zero, its share of the budget is wasted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import BLOCK, Streams, normals
+from matrixdp.laws import Streams, normals
 from matrixdp.mechanisms.base import Entry, Mechanism, Release
-from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped
+from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
+from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
+
+#: Numbers of records about their means at a time: 2 MB, which stay in the processor's cache.
+NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +45,10 @@ class CentredMoments(Release):
     about: Release
     yields = "second_moments"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         m, n = self.query.shape
         released = np.empty((len(streams), m, m))
-        step = max(1, BLOCK // (m * n))
+        step = max(1, NUMBERS // (m * n))
         for start in range(0, len(streams), step):
             block = slice(start, start + step)
             records = value[block] if value.ndim == 3 else value
@@ -74,8 +77,9 @@ class Centred(Mechanism):
     """A private mean, then clipped second moments about it, each with half of mu^2.
 
     mu^2 adds up even where the second release depends on the first (Dong, Roth & Su, JRSS B 2022,
-    Corollary 3.3). The second release is always calibrated to replacement: a record set to zero is
-    not zero about the mean.
+    Corollary 3.3). Where the number of records is public, the second release is always calibrated
+    to replacement: a record set to zero is not zero about the mean. A record that is added or
+    removed changes the second moments about a given mean by its own square alone.
 
     Args:
         share: R^2 over the largest squared distance of two records, at most 1; None for the
@@ -84,6 +88,7 @@ class Centred(Mechanism):
 
     share: float | None = None
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
         if self.share is not None and checks.positive(share=self.share) > 1:
@@ -92,18 +97,32 @@ class Centred(Mechanism):
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CentredMoments:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
+        assert isinstance(query, SecondMomentQuery)
         mu = gaussian.mu(*budget)
         each = float(mu / np.sqrt(2))
-        records = IdentityQuery(query.domain, query.records, query.adjacency)
-        widest = IdentityQuery(query.domain, query.records).l2
-        apart = SecondMomentQuery(Ball(widest, query.features), query.records)
+        widest = Ball(IdentityQuery(query.domain, query.records).l2, query.features)
+        # Given the mean, a record that is added adds its own square; a null record is not zero.
+        adjacency = query.adjacency if query.private_count else "replace"
+        apart = SecondMomentQuery(widest, query.records, adjacency, per_person=query.per_person)
         about: Release
         if self.share is None:
             about = PrivatelyClipped().spending(apart, each, budget)
         else:
             about = orthogonal_ensemble(clipped(apart, self.share), each, budget)
-        std = records.l2 / query.records / each
+        std = records_of(mean_query(query)).l2 / query.people / each
+        records = records_of(query)
         return CentredMoments.by_mu(mu, budget, query=records, centre_std=std, about=about)
+
+
+def mean_query(query: SecondMomentQuery) -> MeanQuery:
+    """Return the mean of the records x, or of (x, 1) where their number is private."""
+    domain = query.domain
+    if query.private_count:
+        if isinstance(domain, Ball):
+            domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
+        else:
+            domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
+    return MeanQuery(domain, query.records, query.adjacency, per_person=query.per_person)
 
 
 MECHANISMS = {"centred_public": Entry(partial(Centred, PUBLIC)), "centred_private": Entry(Centred)}

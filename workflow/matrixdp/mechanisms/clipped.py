@@ -1,9 +1,9 @@
 """Second moments of clipped records: noise for a ball that is smaller than the public box.
 
-Clipping shrinks long records and preserves their direction. The sensitivity of C C^T / n falls with
-the square of the radius R: to sqrt(2) R^2 / n under replacement (orthogonal records on the sphere)
-and to R^2 / n under zero-out. Long records lose weight, but not their direction. The radius is
-public, or a private choice from the same budget.
+Clipping shrinks long records and preserves their direction. For clipped records C, the sensitivity
+of C C^T / n falls with the square of the radius R. It is sqrt(2) R^2 / n under replacement (for
+orthogonal records on the sphere) and R^2 / n under zero-out. The radius is public, or a private
+choice from the same budget.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class ClippedMoments(Mechanism):
 
     share: float = PUBLIC
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def __post_init__(self) -> None:
         if checks.positive(share=self.share) > 1:
@@ -57,7 +59,19 @@ def clipped(query: Query, share: float) -> SecondMomentQuery:
     if share == 1 and isinstance(query, SecondMomentQuery):
         return query
     radius = float(np.sqrt(share)) * query.domain.radius
-    return SecondMomentQuery(Ball(radius, query.features), query.records, query.adjacency)
+    ball = Ball(radius, query.features)
+    return SecondMomentQuery(ball, query.records, query.adjacency, per_person=query.per_person)
+
+
+def records_of(query: Query) -> IdentityQuery:
+    """Return the records of a query, which a simulated release reads, as many as are stated."""
+    adjacency = "zero_out" if query.private_count else query.adjacency
+    return IdentityQuery(query.domain, query.records, adjacency)
+
+
+def squared_move(query: Query) -> int:
+    """Return the squared l2 norm of what one record changes in counts: it comes, or it moves."""
+    return 1 if query.private_count else 2
 
 
 def attained(query: Query, radius: float) -> bool:
@@ -67,7 +81,7 @@ def attained(query: Query, radius: float) -> bool:
     zero. It suffices that the features split into two groups that each reach the radius alone. The
     split is greedy, so that ``False`` does not exclude such neighbours.
     """
-    if isinstance(query.domain, Ball) or query.adjacency == "zero_out":
+    if isinstance(query.domain, Ball) or query.adjacency != "replace":
         return radius <= query.domain.radius
     if query.features == 1:
         return query.domain.contains_zero and radius <= query.domain.radius
@@ -83,21 +97,24 @@ class Chosen(Release):
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
     the size of its noise, so that it adds the ridge of
-    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself: a multiple of the identity, which
-    changes no eigenvector.
+    :func:`~matrixdp.mechanisms.ridge.moments_ridge` itself. The ridge is a multiple of the
+    identity, which changes no eigenvector.
     """
 
     yields = "second_moments"
 
     @abc.abstractmethod
     def choose(self, records: Array, streams: Streams) -> Array:
-        """Return the number of the chosen release of each trial, shape (trials,)."""
+        """Return the number of the radius that each trial chooses, shape (trials,)."""
 
     @abc.abstractmethod
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
-        """Return the release that has the noise's size, and the release itself (often the same)."""
+        """Return two releases at a radius: of moments, for the noise's size, and of the result.
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+        They are often the same.
+        """
+
+    def _draw(self, value: Array, streams: Streams) -> Array:
         numbers = self.choose(value, streams)
         released = np.empty((len(streams), self.query.features, self.query.features))
         for number in np.unique(numbers):
@@ -109,7 +126,7 @@ class Chosen(Release):
         return released
 
     def added_ridge(self, scale: GaussianRelease) -> float:
-        """Return the multiple of the identity to add, for the release that has the noise's size."""
+        """Return the ridge, a multiple of the identity, for the noise of the release ``scale``."""
         return moments_ridge(scale.noise_std, self.query.features)
 
 
@@ -118,12 +135,11 @@ class ChosenByHistogram(Chosen):
     """The radius from a histogram of squared norms, with noise of ``count_std`` on each count.
 
     ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
-    norm. For ``tolerated`` see :class:`PrivatelyClipped`.
+    norm.
     """
 
     candidates: tuple[GaussianRelease, ...]
     count_std: float
-    tolerated: float
 
     def part(self, number: int) -> tuple[GaussianRelease, Release]:
         """Return the release at a radius."""
@@ -149,47 +165,45 @@ class ChosenByHistogram(Chosen):
         """Return the ridge that the noise at each radius requires."""
         return [self.added_ridge(candidate) for candidate in self.candidates]
 
-    def _best(self, counts: Array) -> Array:
-        """Return the number of the radius for noisy counts (trials, shells)."""
+    def _best(self, counts: Array, divisor: float | None = None) -> Array:
+        """Return the number of the radius for noisy counts (trials, shells).
+
+        ``divisor`` is that of the second moments, if it is not the number of records.
+        """
         counts = np.maximum(counts, 0)
         counts = counts + (counts.sum(axis=-1, keepdims=True) == 0)
-        shares = counts / counts.sum(axis=-1, keepdims=True)
+        shares = counts / (divisor or counts.sum(axis=-1, keepdims=True))
         ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
-        limit = np.maximum(self.tolerated, NEARLY * ratio.min(axis=-1, keepdims=True))
+        limit = np.maximum(TOLERATED, NEARLY * ratio.min(axis=-1, keepdims=True))
         return np.asarray((ratio <= limit).argmax(axis=-1))
 
 
-#: A radius is acceptable if its ratio of ridge to mean eigenvalue is this factor above the least.
-NEARLY = 1.1
+#: A radius is acceptable if its ratio of ridge to mean eigenvalue is at most the first number, or
+#: at most the second times the least ratio.
+TOLERATED, NEARLY = 0.05, 1.1
 
 
 @dataclass(frozen=True)
 class PrivatelyClipped(Mechanism):
     """Clipped second moments with a privately chosen radius, from the same budget.
 
-    A histogram of the squared norms over dyadic shells is released first: a replaced record changes
-    two counts by 1. The rest of mu^2 is for the moments. mu^2 adds up even where the second release
-    depends on the first (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
+    First a histogram of the squared norms over dyadic shells is released: a replaced record changes
+    two counts by 1, an added or removed one a single count. The rest of mu^2 is for the moments.
+    mu^2 adds up even where the second release depends on the first (Dong, Roth & Su, JRSS B 2022,
+    Corollary 3.3).
 
     The rule compares, at each radius, the ridge that the noise requires with the mean eigenvalue of
     the clipped moments (from the histogram). It takes the largest radius whose ratio is at most
-    ``tolerated``, or within a tenth of the least ratio of any radius: where all records are
-    clipped, smaller radii are no better. This rule, too, was made after looking at results on the
-    papers' data.
+    ``TOLERATED``, or within a tenth of the least ratio. Where all records are clipped, smaller
+    radii are no better. This rule, too, was made after looking at results on the papers' data.
 
-    ``share``, between 0 and 1, is the histogram's share of mu^2. The histogram has ``radii``
-    shells.
+    The histogram has ``share`` of mu^2, and ``radii`` shells.
     """
 
-    share: float = 0.1
-    tolerated: float = 0.05
-    radii: int = 9
+    share: ClassVar[float] = 0.1
+    radii: ClassVar[int] = 9
     queries = frozenset({SecondMomentQuery})
-
-    def __post_init__(self) -> None:
-        checks.open_unit(share=self.share)
-        checks.positive(tolerated=self.tolerated)
-        checks.count(radii=self.radii)
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
         """Return the (epsilon, delta)-DP release."""
@@ -204,10 +218,9 @@ class PrivatelyClipped(Mechanism):
         return ChosenByHistogram.by_mu(
             mu,
             budget,
-            query=IdentityQuery(query.domain, query.records, query.adjacency),
+            query=records_of(query),
             candidates=tuple(candidates),
-            count_std=float(np.sqrt(2 / self.share) / mu),
-            tolerated=self.tolerated,
+            count_std=query.group * float(np.sqrt(squared_move(query) / self.share) / mu),
         )
 
 
@@ -220,7 +233,16 @@ def shells(records: Array, radius: float, count: int) -> Array:
     squares = np.einsum("...ij,...ij->...j", records, records) / radius**2
     with np.errstate(divide="ignore"):
         numbers = np.clip(np.floor(-np.log2(squares)), 0, count - 1)
-    return (numbers[..., None] == np.arange(count)).sum(axis=-2, dtype=float)
+    return tallies(numbers, count)
+
+
+def tallies(numbers: Array, count: int) -> Array:
+    """Return how many of the numbers (..., n) are 0, 1, ..., ``count`` - 1, shape (..., count)."""
+    rows = numbers.reshape(-1, numbers.shape[-1]).astype(int)
+    # One range of numbers per row.
+    rows += count * np.arange(len(rows))[:, None]
+    total = np.bincount(rows.ravel(), minlength=count * len(rows))
+    return total.reshape(*numbers.shape[:-1], count).astype(float)
 
 
 MECHANISMS = {

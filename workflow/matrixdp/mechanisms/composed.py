@@ -1,18 +1,26 @@
 """Real releases in several parts, each part with noise that is safe on a real computer.
 
-Each part is a Gaussian release: the mean, the shares of records by length, and the second moments
-of records clipped to the radius that the shares select. Later parts may depend on the answers of
-earlier ones: mu^2 adds up nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter
-through the answers alone, so that all other steps are post-processing.
+Each part is a Gaussian release. Later parts may depend on the answers of earlier ones: mu^2 adds up
+nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3). Records enter through the answers alone,
+so that all other steps are post-processing.
+
+The parts of :class:`ComposedMoments` are the mean, the shares of records by length, and the second
+moments of records clipped to the radius that the shares select. Those of a regression are in
+:mod:`matrixdp.mechanisms.equations`.
+
+Where the number of records is private, all parts are sums over the stated number. The mean is that
+of (x, 1): its last entry says by what the sums are to be divided. Without a mean the shares say it,
+whose sum is 1 for the stated number.
 """
 
 from __future__ import annotations
 
+import abc
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,21 +31,20 @@ from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.base import (
     Budget,
     GaussianRelease,
+    Mechanism,
     NoGuarantee,
     PrivacyStatement,
+    Release,
     delta_for_noise,
 )
-from matrixdp.mechanisms.centred import Centred, CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells
+from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
+from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, shells, squared_move
+from matrixdp.mechanisms.moments import LEAST, positive
 from matrixdp.mechanisms.moments import Centred as Estimate
-from matrixdp.mechanisms.moments import positive
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS
-from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, SecondMomentQuery
-
-#: Records per block, where all records are in memory.
-_ROWS = 1 << 14
+from matrixdp.privacy.sensitivity import MeanQuery, SecondMomentQuery
 
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
@@ -49,15 +56,16 @@ Answer = Callable[[GaussianRelease, Array], Array]
 class ShellQuery(MeanQuery):
     """Shares of records by length: the mean of indicators of shells, one per record.
 
-    A changed record moves from one shell to another: sqrt(2) / n for both relations.
+    A changed record moves from one shell to another. One that is added or removed changes the
+    share of its own shell.
     """
 
     name = "shells"
 
     @property
     def l2(self) -> float:
-        """L2 sensitivity, sqrt(2) / n."""
-        return float(np.sqrt(2)) / self.records
+        """L2 sensitivity: sqrt(2) / n, or 1 / n where the number of records is private."""
+        return float(np.sqrt(squared_move(self))) / self.people
 
 
 class Part(NamedTuple):
@@ -77,27 +85,8 @@ class Part(NamedTuple):
         return max(release.numbers for release in self.releases)
 
 
-class Outcome(NamedTuple):
-    """The result of a composition: second moments (m, m) of clipped records about a centre (m,).
-
-    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
-    where records are clipped about zero. All values are in the unit of the records.
-    """
-
-    moments: Array
-    moments_std: float
-    radius: float
-    centre: Array
-    centre_std: float
-
-    @property
-    def estimate(self) -> Estimate:
-        """Mean and covariance, projected to positive semi-definite."""
-        return Estimate(self.centre, positive(self.moments), np.ones(()))
-
-
 @dataclass(frozen=True)
-class Composed:
+class Composed(abc.ABC):
     """A release in several parts.
 
     Attributes:
@@ -109,12 +98,36 @@ class Composed:
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: CentredMoments | ChosenByHistogram
+    simulated: Release
 
     def __post_init__(self) -> None:
         together = float(np.linalg.norm([part.mu for part in self.parts]))
         if not together <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {together:.4g} of {self.mu:.4g} together")
+
+    @property
+    @abc.abstractmethod
+    def parts(self) -> list[Part]:
+        """The parts in their order."""
+
+    @abc.abstractmethod
+    def run(self, rows: Rows, answer: Answer | None = None) -> tuple[Any, ...]:
+        """Return the outcome of one release, in the order of the parts.
+
+        Args:
+            rows: the records, which are clipped to the public bounds.
+            answer: adds a part's noise. By default its bits are those of the operating system; an
+                audit replays other noise.
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
+        """
+
+    def prepare(self, rows: Rows) -> Callable[[], Any]:
+        """Read the records once, so that bad ones end it; return a function that runs a release."""
+        for _ in rows():
+            pass
+        return lambda: self.run(rows)
 
     @property
     def mu(self) -> float:
@@ -127,22 +140,6 @@ class Composed:
         """The epsilon that is delivered at ``delta``."""
         return self.simulated.epsilon_actual
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The parts in their order."""
-        inner, parts = self.simulated, []
-        budget = Budget(inner.epsilon, inner.delta)
-        if isinstance(inner, CentredMoments):
-            mean = MeanQuery(inner.query.domain, inner.query.records, inner.query.adjacency)
-            parts.append(Part("mean", (_part(mean, inner.centre_std, budget),)))
-        chosen = self._chosen
-        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
-        shares = ShellQuery(box, self.query.records, self.query.adjacency)
-        std = chosen.count_std / self.query.records
-        parts.append(Part("lengths", (_part(shares, std, budget),)))
-        parts.append(Part("moments", chosen.candidates))
-        return parts
-
     @property
     def costs(self) -> list[dict[str, Any]]:
         """What each part spends, as receipts and accounts state it."""
@@ -150,6 +147,110 @@ class Composed:
             {"part": part.name, "mu": part.mu, "share": (part.mu / self.mu) ** 2}
             for part in self.parts
         ]
+
+    @property
+    def numbers(self) -> int:
+        """The largest number of random numbers of all parts."""
+        return sum(part.numbers for part in self.parts)
+
+    @property
+    def extra_delta(self) -> float:
+        """The sampler's part of delta."""
+        return safe.extra_delta(self.epsilon_actual, self.numbers)
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """The privacy statement of a release."""
+        return PrivacyStatement(
+            self.epsilon_actual,
+            self.delta,
+            self.mu,
+            self.extra_delta,
+            self.query.adjacency,
+            self.query.per_person,
+        )
+
+    def check(self) -> None:
+        """Check that safe noise exists for every part.
+
+        Raises:
+            InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
+        """
+        for part in self.parts:
+            for release in part.releases:
+                _ = release.stretch
+
+    def sample_once(self, records: ArrayLike) -> Any:
+        """Return the outcome of one release for real use of records, one per row (n, m).
+
+        Raises:
+            InputError: as :func:`matrixdp.privacy.exact.value`.
+        """
+        blocks = list(exact.clipped(self.query, [records]))
+        return self.run(lambda: blocks)
+
+    @classmethod
+    def calibrated(
+        cls, mechanism: Mechanism, query: SecondMomentQuery, *, epsilon: float, delta: float
+    ) -> Self:
+        """Return the release of a mechanism that leaves the sampler its part of delta.
+
+        Raises:
+            InputError: a number is out of range, or there is no safe noise at this guarantee.
+        """
+        whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
+        numbers = cls(query, epsilon, delta, whole).numbers
+        left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
+        release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
+        composed = cls(query, epsilon, delta, release)
+        composed.check()
+        return composed
+
+
+class Outcome(NamedTuple):
+    """Second moments (m, m) of clipped records about a centre (m,), as they were released.
+
+    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
+    where records are clipped about zero. All values are in the unit of the records. The moments are
+    still to be divided by ``weight``: the noisy number of records over the stated one, if it is
+    private.
+    """
+
+    moments: Array
+    moments_std: float
+    radius: float
+    centre: Array
+    centre_std: float
+    weight: float = 1.0
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean and covariance, projected to positive semi-definite."""
+        return Estimate(self.centre, positive(self.moments / self.weight), np.array(self.weight))
+
+
+@dataclass(frozen=True)
+class ComposedMoments(Composed):
+    """Second moments of records clipped to a private radius, about a private mean or about zero."""
+
+    simulated: CentredMoments | ChosenByHistogram
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The mean, where it is subtracted, the shares by length, and the second moments."""
+        inner, parts = self.simulated, []
+        budget = Budget(inner.epsilon, inner.delta)
+        if isinstance(inner, CentredMoments):
+            mean = mean_release(mean_query(self.query), inner.centre_std, budget)
+            parts.append(Part("mean", (mean,)))
+        chosen = self._chosen
+        box = Box.cube(len(chosen.candidates), 0.0, 1.0)
+        query = self.query
+        shares = ShellQuery(box, query.records, query.adjacency, per_person=query.per_person)
+        std = chosen.count_std / self.query.records
+        parts.append(Part("lengths", (mean_release(shares, std, budget),)))
+        parts.append(Part("moments", chosen.candidates))
+        return parts
 
     @property
     def _chosen(self) -> ChosenByHistogram:
@@ -178,62 +279,15 @@ class Composed:
         """Noise of an entry of the second moments at the largest radius."""
         return self.widest.noise_std
 
-    @property
-    def numbers(self) -> int:
-        """The largest number of random numbers of all parts."""
-        return sum(part.numbers for part in self.parts)
-
-    @property
-    def extra_delta(self) -> float:
-        """The sampler's part of delta."""
-        return safe.extra_delta(self.epsilon_actual, self.numbers)
-
-    @property
-    def statement(self) -> PrivacyStatement:
-        """The privacy statement of a release."""
-        return PrivacyStatement(
-            self.epsilon_actual, self.delta, self.mu, self.extra_delta, self.query.adjacency
-        )
-
-    def check(self) -> None:
-        """Check that safe noise exists for every part.
-
-        Raises:
-            InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
-        """
-        for part in self.parts:
-            for release in part.releases:
-                _ = release.stretch
-
-    def sample_once(self, records: ArrayLike) -> Outcome:
-        """Return one release for real use of records, one per row (n, m).
-
-        Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value`.
-        """
-        identity = IdentityQuery(self.query.domain, self.query.records)
-        rows = exact.value(identity, [records]).T
-        return self.run(lambda: (rows[k : k + _ROWS] for k in range(0, len(rows), _ROWS)))
-
     def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
-        """Return one release, in the order of the parts.
-
-        Args:
-            rows: the records, which are clipped to the public bounds.
-            answer: adds a part's noise. By default its bits are those of the operating system; an
-                audit replays other noise.
-
-        Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`check`.
-        """
-        answer = answer or _answer
+        """Return the outcome of one release, as :meth:`Composed.run`."""
+        answer = answer or safe_answer
         *first, lengths, moments = self.parts
-        centre, centre_std = np.zeros(self.query.features), 0.0
+        centre, centre_std, weight = np.zeros(self.query.features), 0.0, 1.0
         if first:
             (mean,) = first[0].releases
-            assert isinstance(self.simulated, CentredMoments)
-            noisy = answer(mean, exact.value(mean.query, map(self._within, rows())))
-            centre, centre_std = self.simulated._inside(noisy.T)[0], mean.noise_std
+            centre, weight = self._centre(mean, rows, answer)
+            centre_std = mean.noise_std
         chosen, (counting,) = self._chosen, lengths.releases
         radius, count = chosen.query.domain.radius, len(chosen.candidates)
 
@@ -242,9 +296,27 @@ class Composed:
 
         indicators = (shells(block[:, :, None], radius, count) for block in moved())
         shares = answer(counting, exact.value(counting.query, indicators))
-        release = moments.releases[int(chosen._best(self.query.records * shares.T)[0])]
+        divisor = None
+        if self.query.private_count:
+            weight, divisor = weight if first else _positive(shares.sum()), self.query.records
+        number = chosen._best(self.query.records * shares.T, divisor)
+        release = moments.releases[int(number[0])]
         released = answer(release, exact.value(release.query, moved()))
-        return Outcome(released, release.noise_std, release.query.domain.radius, centre, centre_std)
+        radius = release.query.domain.radius
+        return Outcome(released, release.noise_std, radius, centre, centre_std, weight)
+
+    def _centre(self, mean: GaussianRelease, rows: Rows, answer: Answer) -> tuple[Array, float]:
+        """Return the noisy mean (m,), in the public domain, and the weight of an outcome."""
+        assert isinstance(self.simulated, CentredMoments)
+        within: Iterable[Array] = map(self._within, rows())
+        if not self.query.private_count:
+            noisy, weight = answer(mean, exact.value(mean.query, within)), 1.0
+        else:
+            within = (np.column_stack([block, np.ones(len(block))]) for block in within)
+            sums = answer(mean, exact.value(mean.query, within))
+            weight = _positive(sums[-1, 0])
+            noisy = sums[:-1] / weight
+        return self.simulated._inside(noisy.T)[0], weight
 
     def _within(self, block: Array) -> Array:
         """Return records (k, m) within the public bounds."""
@@ -256,7 +328,7 @@ class Composed:
 
 def clipped_moments(
     query: SecondMomentQuery, *, epsilon: float, delta: float, about_mean: bool
-) -> Composed:
+) -> ComposedMoments:
     """Return the release of second moments of records clipped to a private radius.
 
     Args:
@@ -265,25 +337,23 @@ def clipped_moments(
         about_mean: whether a private mean, for half of mu^2, is first subtracted from the records.
 
     Raises:
-        InputError: a number is out of range, or there is no safe noise at this guarantee.
+        InputError: as :meth:`Composed.calibrated`.
     """
     mechanism = Centred() if about_mean else PrivatelyClipped()
-    whole = mechanism.calibrate(query, epsilon=epsilon, delta=delta)
-    assert isinstance(whole, CentredMoments | ChosenByHistogram)
-    numbers = Composed(query, epsilon, delta, whole).numbers
-    left = delta_for_noise(epsilon, delta, numbers) * (1 - 1e-9)
-    release = mechanism.calibrate(query, epsilon=epsilon, delta=left)
-    assert isinstance(release, CentredMoments | ChosenByHistogram)
-    composed = Composed(query, epsilon, delta, release)
-    composed.check()
-    return composed
+    return ComposedMoments.calibrated(mechanism, query, epsilon=epsilon, delta=delta)
 
 
-def _part(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
+def mean_release(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
     """Return a mean with independent noise of a standard deviation."""
     noise = MatrixNormal(query.shape, std)
     return GaussianRelease.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
 
 
-def _answer(part: GaussianRelease, value: Array) -> Array:
+def _positive(weight: float) -> float:
+    """Return a noisy weight that can divide."""
+    return max(float(weight), LEAST)
+
+
+def safe_answer(part: GaussianRelease, value: Array) -> Array:
+    """Return the answer of a part, with noise from the bits of the operating system."""
     return part._noisy(value, os.urandom)

@@ -1,9 +1,9 @@
 """Directional Gaussian noise, calibrated exactly.
 
-One record changes an identity query within a box and a second-moment query within a difference of
-two rank-one matrices; neither set is a ball, so noise may differ between directions at the same
-(epsilon, delta). The mechanism is general Gaussian noise (Nikolov & Tang, ITCS 2024); its diagonal
-case is that of Muthukrishnan & Kalyani (arXiv 2302.03511).
+One record changes the identity query by a vector of a box, and second moments by a difference of
+two rank-one matrices. Neither set of changes is a ball, so that anisotropic noise can have less
+error at the same (epsilon, delta). The mechanism is general Gaussian noise (Nikolov & Tang, ITCS
+2024). Its diagonal case is that of Muthukrishnan & Kalyani (arXiv 2302.03511).
 """
 
 from __future__ import annotations
@@ -28,20 +28,23 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, Second
 class DirectionalGaussian(Mechanism):
     """Gaussian noise with the smallest scale that is private for a given shape.
 
-    Along the standard basis, direction i gets the share theta_i of the squared privacy budget:
-    variance w_i^2 / (B^2 theta_i) for the identity query (w_i the largest change of feature i,
-    B = mu(epsilon, delta)), and factor variance k c_i^2 / (n B theta_i) for second moments, whose
-    equi-modal noise is then symmetrised; under replacement k is between 1 and sqrt(2), the latter
-    where the shares can be split into two equal halves. Along other directions the shares set the
-    shape, and the supremum over neighbours its scale (for second moments under replacement a
-    bound on it).
+    Along the standard basis, direction i gets the share theta_i of the squared budget B^2, with
+    B = mu(epsilon, delta):
+
+    - identity query: variance w_i^2 / (B^2 theta_i), with w_i the largest change of feature i;
+    - second moments: factor variance k c_i^2 / (n B theta_i), with c_i the largest absolute value
+      of feature i. This equi-modal noise is then symmetrised. Under replacement k is between 1 and
+      sqrt(2), which it is where the shares split into two equal halves.
+
+    Along other directions the shares set the shape. Its scale follows from the supremum over
+    neighbours, or from a bound on it for second moments under replacement.
 
     Args:
         allocation: the shares.
-        weights: a_k > 0 of the weighted error sum a_k t_k to be minimised instead, m numbers, along
-            the standard basis: the optimum is theta_k proportional to w_k sqrt(a_k), for second
-            moments under replacement that at k = sqrt(2). Records bounded by a ball get i.i.d.
-            noise, as no shape helps there.
+        weights: m numbers a_k > 0, along the standard basis, in place of the shares. They minimise
+            the weighted error sum a_k t_k: theta_k is proportional to w_k sqrt(a_k), for second
+            moments under replacement with k = sqrt(2). Records in a ball get i.i.d. noise, as no
+            shape helps there.
         directions: None for the standard basis, or an orthonormal basis, one direction per column.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), records=400)
@@ -54,6 +57,7 @@ class DirectionalGaussian(Mechanism):
     weights: tuple[float, ...] | None = None
     directions: ArrayLike | None = None
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release."""

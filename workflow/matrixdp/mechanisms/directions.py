@@ -1,8 +1,9 @@
-"""Directions of noise: the factor of their covariance, and directions that are released first."""
+"""Directions of noise: the factor of its covariance, and directions from a private SVD."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,20 +20,15 @@ from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 class PrivateDirections:
     """Directions and spectrum of X X^T from a private SVD, on a share of the budget.
 
-    The second moments are released by Analyze Gauss with the exact standard deviation and
-    decomposed; eigenvalues below ``floor`` times the largest are raised to that. (The paper takes
-    the spectrum of Theorem 7 from the data themselves, which is not private.)
+    The second moments are released by Analyze Gauss with the analytic standard deviation, and
+    decomposed. Eigenvalues below ``floor`` times the largest one are raised to that. (The paper
+    takes the spectrum of Theorem 7 from the data themselves, which is not private.)
 
-    ``share``, of epsilon and of delta, is spent here; the rest is left for the noise. Both are
-    between 0 and 1.
+    The ``share`` of epsilon and of delta is spent here, and the rest is left for the noise.
     """
 
-    share: float = 0.2
-    floor: float = 1e-9
-
-    def __post_init__(self) -> None:
-        checks.open_unit(share=self.share)
-        checks.open_unit(floor=self.floor)
+    share: ClassVar[float] = 0.2
+    floor: ClassVar[float] = 1e-9
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the release of the second moments on this share of (epsilon, delta)."""
@@ -44,7 +40,7 @@ class PrivateDirections:
     def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
         """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
 
-        ``release`` is what ``calibrate`` returned; X has shape (m, n) or (trials, m, n).
+        ``release`` is the result of ``calibrate``; X has shape (m, n) or (trials, m, n).
         """
         records = matrix.shape[-1]
         noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
@@ -55,7 +51,7 @@ class PrivateDirections:
 
 
 def checked_basis(directions: ArrayLike | None, features: int) -> Array | None:
-    """Return directions if they are an orthonormal basis of m features, or None as it is."""
+    """Return directions (m, m) if they are an orthonormal basis; None stays None."""
     if directions is None:
         return None
     basis = checks.orthonormal(directions=directions)

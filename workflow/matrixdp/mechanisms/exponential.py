@@ -1,7 +1,7 @@
 """The exponential mechanism (McSherry & Talwar, FOCS 2007) on matrices and on directions.
 
-Over all real matrices with score -norm(Y - f(X)) it adds K-norm noise (Hardt & Talwar, STOC 2010);
-over unit vectors with score v^T X X^T v it is PPCA.
+On real matrices Y with the score -norm(Y - f(X)), it adds K-norm noise (Hardt & Talwar, STOC 2010).
+On unit vectors v with the score v^T X X^T v, it is PPCA.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from matrixdp.laws import NormLaw, Streams
 from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
-#: Norms of a change D of the matrix, of which a neighbour changes one column (record) d: |D|_F, and
-#: sums over records of |d|_2, or of max_i |d_i| / w_i, w_i the largest change of feature i.
+#: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
+#: |d|_2, and the sum of max_i |d_i| / w_i. Here w_i is the largest change of feature i.
 NORMS = ("frobenius", "record_l2", "record_linf")
 
 
@@ -27,15 +27,16 @@ NORMS = ("frobenius", "record_l2", "record_linf")
 class KNorm(Mechanism):
     """Noise of density proportional to exp(-epsilon |Z| / sensitivity) in a norm: epsilon-DP.
 
-    One record changes, so that norms summed over records have that of one record as sensitivity:
-    their noise does not grow with n, while the Frobenius norm has one heavy radius for all
-    entries. The unit ball of ``record_linf`` is the hull of what can change in a box; in a ball of
-    diameter w every |d_i| is at most w, so that it is private there too.
+    One record changes, so that a norm summed over records has the sensitivity of a single record:
+    its noise does not grow with n. In the Frobenius norm all entries share one heavy-tailed radius.
+    The unit ball of ``record_linf`` is the convex hull of the possible changes in a box. In a ball
+    of diameter w every |d_i| is at most w, so that the noise is private there too.
 
     Args:
         norm: ``frobenius``, ``record_l2`` or ``record_linf``.
-        factor_two: divide epsilon by 2, as the general exponential mechanism must for a
-            normaliser that depends on the data. Here it does not, and half of epsilon is unused.
+        factor_two: divide epsilon by 2, as the general exponential mechanism must where the
+            normaliser depends on the data. Here the normaliser is constant, which wastes half of
+            epsilon.
     """
 
     norm: str
@@ -71,13 +72,14 @@ class KNorm(Mechanism):
 class PPCA(Mechanism):
     """The first principal direction, epsilon-DP (Chaudhuri, Sarwate & Sinha, JMLR 2013).
 
-    A unit vector v of density proportional to exp(kappa v^T S v), S = X X^T / n, drawn exactly
-    (a Bingham law), not by a Markov chain. v and -v are equally likely.
+    The release is a unit vector v of density proportional to exp(kappa v^T S v), S = X X^T / n.
+    This Bingham distribution is sampled exactly, not by a Markov chain; v and -v are equally
+    likely.
 
-    With R the largest norm of a record, n v^T S v changes by (v . x)^2 - (v . x')^2. That is
-    within R^2 of 0 when a record is replaced, and so is the change of the log normaliser after
-    scaling by kappa / n: kappa = n epsilon / (2 R^2), the paper's value. When a record is zeroed
-    out, the change is in [0, R^2] up to its sign, the normaliser moves the same way, and kappa =
+    Let R be the largest norm of a record. A neighbour changes n v^T S v by (v . x)^2 - (v . x')^2.
+    If a record is replaced, this lies in [-R^2, R^2], and so does n / kappa times the change of the
+    log normaliser. Hence kappa = n epsilon / (2 R^2), the paper's value. If a record is zeroed out,
+    the change lies in [0, R^2] up to its sign, and the normaliser moves the same way. Then kappa =
     n epsilon / R^2 is already epsilon-DP. Boxes and balls differ in R alone.
     """
 
@@ -94,14 +96,14 @@ class PPCA(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class PrincipalDirection(Release):
-    """A direction of density proportional to exp(kappa v^T S v)."""
+    """A random direction v of density proportional to exp(kappa v^T S v)."""
 
     kappa: float
     yields = "direction"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         form = self.kappa / 2 * (value + np.swapaxes(value, -1, -2))
-        return Bingham(form).sample(streams, out)
+        return Bingham(form).sample(streams)
 
 
 MECHANISMS = {

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from matrixdp import checks
-from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, SymmetricNormal
 from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
@@ -64,6 +62,7 @@ class Gaussian(Mechanism):
 
     calibration: str = "analytic"
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -73,38 +72,13 @@ class Gaussian(Mechanism):
         return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
-@dataclass(frozen=True, eq=False)
-class IMGM(Mechanism):
-    """Improved matrix Gaussian mechanism (Yang et al., arXiv 2104.14808).
+class IMGM(Gaussian):
+    """Improved matrix Gaussian mechanism (Yang et al., arXiv 2104.14808), by its Algorithm 1.
 
     Theorem 2: f(X) + U1 N U2^T is (epsilon, delta)-DP if the smallest singular values satisfy
-    sigma_min(U1) sigma_min(U2) >= l2 / B(epsilon, delta), with B = ``gaussian.mu``. The condition
-    is sufficient for every query; that it is necessary, as the paper says, holds only where the
-    shifts fill a Frobenius ball.
-
-    Args:
-        row_factor, column_factor: shapes of U1 (m x m) and U2 (n x n); they are scaled so that
-            the condition holds with equality. Without them the noise is i.i.d., the paper's
-            optimum (Algorithm 1) - and the analytic Gaussian mechanism to the last bit.
+    sigma_min(U1) sigma_min(U2) >= l2 / B(epsilon, delta), with B = ``gaussian.mu``. The paper's
+    optimum is i.i.d. noise that meets this with equality: the analytic Gaussian mechanism.
     """
-
-    row_factor: ArrayLike | None = None
-    column_factor: ArrayLike | None = None
-    queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
-
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
-        """Return the (epsilon, delta)-DP release."""
-        if self.row_factor is None and self.column_factor is None:
-            return Gaussian().calibrate(query, epsilon=epsilon, delta=delta)
-        budget = self._budget(query, epsilon, delta)
-        sigma = standard_deviation(query.l2, *budget)
-        rows, columns = query.shape
-        left = _unit_factor(rows, row_factor=self.row_factor)
-        right = _unit_factor(columns, column_factor=self.column_factor)
-        noise = MatrixNormal(query.shape, sigma if left is None else sigma * left, right)
-        std = sigma * _rms(left, rows) * _rms(right, columns)
-        mu = query.l2 / sigma
-        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
 @dataclass(frozen=True)
@@ -121,6 +95,7 @@ class AnalyzeGauss(Mechanism):
 
     calibration: str = "2014"
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -144,6 +119,7 @@ class GOE(Mechanism):
     """
 
     queries = frozenset({SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
@@ -173,26 +149,6 @@ def _symmetric(query: Query, noise: SymmetricNormal, change: Mu, budget: Budget)
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
     mu = Mu(change.value / sigma, change.exact)
     return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
-
-
-def _unit_factor(size: int, **argument: ArrayLike | None) -> Array | None:
-    """Return the factor scaled to a smallest singular value of 1; None is the identity."""
-    ((name, factor),) = argument.items()
-    if factor is None:
-        return None
-    matrix = checks.array(shape=(size, size), **{name: factor})
-    singular = np.linalg.svd(matrix, compute_uv=False)
-    # Singular values are off by rounding: the least one is taken at its lowest.
-    smallest = singular[-1] - 1e-15 * size * singular[0]
-    if not smallest > 1e-12 * singular[0]:
-        raise InputError(
-            f"{name} has smallest singular value {singular[-1]:.3g}; it must be regular"
-        )
-    return matrix / smallest
-
-
-def _rms(factor: Array | None, size: int) -> float:
-    return 1.0 if factor is None else float(np.linalg.norm(factor) / np.sqrt(size))
 
 
 MECHANISMS = {

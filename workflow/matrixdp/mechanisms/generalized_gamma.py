@@ -1,6 +1,6 @@
 """Spherical generalized gamma noise: less than Gaussian noise at the same guarantee.
 
-Between the l2 law of a K-norm (power 1) and the Gaussian (power 2); see
+The family contains the l2 K-norm noise (power 1) and the Gaussian (power 2); see
 :mod:`matrixdp.privacy.generalized_gamma`.
 """
 
@@ -16,20 +16,19 @@ from matrixdp.mechanisms.base import Additive, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
-#: What the power is chosen from, by the calibration alone.
+#: Candidates of the power, from which the calibration chooses.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
 
 
 @dataclass(frozen=True)
 class SphericalGamma(Mechanism):
-    """Generalized gamma noise on what one record changes: its column, or the upper triangle.
+    """Generalized gamma noise on each column of a matrix, or the upper triangle of second moments.
 
-    The other columns of a matrix do not differ between neighbours, and get independent noise of the
-    same law.
+    One record changes one column; the other columns get independent noise of the same distribution.
 
     Args:
-        power: of the norm in the exponent, at least 1; None for the one of ``POWERS`` with the
-            least variance, which depends on public numbers alone.
+        power: power of the norm in the exponent, at least 1; None takes the one of ``POWERS`` with
+            the least variance, by public numbers alone.
     """
 
     power: float | None = 1.25

@@ -1,7 +1,7 @@
-"""What the noise of a release makes uncertain: variances of its entries, and widths of intervals.
+"""Variances of noise, and the widths of intervals that it implies, entry by entry.
 
-Nothing here has seen data, and nothing here says what clipping, rounding to bounds or the sample
-itself make uncertain. Widths hold for all entries at once by a union bound.
+They follow from the calibration alone. They do not cover the effects of clipping, or of sampling
+the records. Widths hold for all entries simultaneously by a union bound.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from matrixdp.laws import GaussianLaw, Laplace, MatrixNormal
 def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
     """Return the variance of each entry of the noise, (m, m), or (m, 1) where columns are alike.
 
-    With dense factors both copies of a symmetric entry depend on each other: an upper bound.
+    It is an upper bound for symmetric noise with dense factors, where both copies of an entry
+    depend on each other.
 
     Args:
-        law: of the noise.
-        symmetric: whether a release is symmetric, the mean of both copies of an entry.
+        law: distribution of the noise.
+        symmetric: whether the release averages both copies of an entry.
 
     Raises:
-        InputError: the factors of the law are dense, and no variances are known for it.
+        InputError: the factors are dense, and the distribution is not a matrix-variate normal.
     """
     dense = any(np.ndim(factor) == 2 for factor in law.factors if factor is not None)
     if law.columns_alike and not symmetric:
-        # One column stands for all of them.
+        # All columns have the same variances.
         law = _narrow(law)
     if dense:
         spread = _dense(law)
@@ -41,7 +42,7 @@ def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
     if not symmetric:
         return spread
     if dense:
-        # At most, whatever the correlation of both copies.
+        # An upper bound for any correlation of the two copies.
         return np.asarray((np.sqrt(spread) + np.sqrt(spread.T)) ** 2 / 4)
     if copies(law):
         spread = (spread + spread.T) / (4 - 2 * np.eye(len(spread)))
@@ -49,13 +50,13 @@ def variances(law: GaussianLaw | Laplace, *, symmetric: bool) -> Array:
 
 
 def _narrow(law: Any) -> Any:
-    """Return the law of one column, where columns are alike."""
+    """Return the distribution of one column, where columns are alike."""
     inner = {"law": _narrow(law.law)} if hasattr(law, "law") else {}
     return replace(law, shape=(law.shape[0], 1), **inner)
 
 
 def copies(law: GaussianLaw | Laplace) -> bool:
-    """Return whether both copies of an entry of second moments have noise of their own."""
+    """Return whether the two copies of a symmetric entry have separate noise."""
     return law.whiten(np.zeros(law.shape)).size == law.shape[0] * law.shape[1]
 
 
@@ -79,17 +80,18 @@ def _squares(factor: Array, size: int) -> Array:
 def widths(
     law: GaussianLaw | Laplace, level: float, *, symmetric: bool, stretch: float = 1.0
 ) -> Array:
-    """Return how far noise moves each entry at most, all at once with probability ``level``.
+    """Return bounds on the noise of each entry that hold together with probability ``level``.
+
+    They include the rounding of safe noise.
 
     Args:
-        law: of the noise.
-        level: between 0 and 1.
+        law: distribution of the noise.
+        level: probability between 0 and 1.
         symmetric: as in :func:`variances`.
-        stretch: of safe noise, see :attr:`matrixdp.mechanisms.base.Additive.stretch`; what rounding
-            to its steps adds counts too.
+        stretch: factor of safe noise, see :attr:`matrixdp.mechanisms.base.Additive.stretch`.
 
     Returns:
-        (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.
+        Bounds (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.
     """
     deviations = np.sqrt(variances(law, symmetric=symmetric))
     size = law.shape[0]

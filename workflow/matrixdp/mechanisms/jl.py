@@ -1,8 +1,8 @@
-"""The Johnson-Lindenstrauss mechanism, and a sketch with structure that is not private.
+"""The Johnson-Lindenstrauss mechanism, and a structured sketch that is not private.
 
-Blocki, Blum, Datta & Sheffet (FOCS 2012) publish random Gaussian combinations of the records after
-lifting every singular value s of the data matrix to sqrt(s^2 + w^2). The law of such a sketch
-depends on the data through their second moments alone.
+Blocki, Blum, Datta & Sheffet (FOCS 2012) publish random Gaussian combinations of the records. First
+they lift every singular value s of the data matrix to sqrt(s^2 + w^2). The distribution of such a
+sketch depends on the data only through the second moments.
 """
 
 from __future__ import annotations
@@ -14,24 +14,27 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import MatrixNormal, Streams
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
+from matrixdp.laws import Streams, normals
+from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Separable
 from matrixdp.privacy import sketching
 from matrixdp.privacy.sensitivity import IdentityQuery, Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketch(Release):
+class Sketch(Separable):
     """r pseudo-records Y = C N / sqrt(r), with C C^T = X X^T + w^2 I and N standard normal, m x r.
 
-    E[Y Y^T] = X X^T + w^2 I. The columns of Y have the law of r Gaussian combinations of the lifted
-    records, at the cost of an m x m Cholesky factor instead of an n x r product.
+    E[Y Y^T] = X X^T + w^2 I. The columns of Y are distributed as r Gaussian combinations of the
+    lifted records. They cost an m x m Cholesky factor instead of an n x r product.
     """
 
     rows: int
     yields = "sketch"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _noise(self, streams: Streams) -> Array:
+        return normals(streams, (self.query.features, self.rows))
+
+    def _combined(self, value: Array, noise: Array) -> Array:
         moments = self.query.records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -41,8 +44,7 @@ class Sketch(Release):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
-        shape = self.query.features, self.rows
-        return MatrixNormal(shape, factor / np.sqrt(self.rows)).sample(streams, out)
+        return np.asarray(factor / np.sqrt(self.rows) @ noise)
 
 
 @dataclass(frozen=True)
@@ -50,20 +52,20 @@ class JohnsonLindenstrauss(Mechanism):
     """The JL mechanism for second moments: a Gaussian sketch of lifted records.
 
     Args:
-        rows: sketch rows r as a multiple of the number m of features, at least 1, so that the
-            sketch can have full rank; r = rows m is rounded to a whole number.
-        calibration: ``2012`` for the lift of Blocki et al., w = 16 sqrt(r ln(2 / delta)) / epsilon
-            * ln(16 r / delta) times the largest distance between a record and its replacement;
-            ``exact`` for the smallest lift that is private by the sketch's exact curve
-            (:mod:`matrixdp.privacy.sketching`).
+        rows: rows r of the sketch as a multiple of the number m of features, at least 1, so that
+            the sketch can have full rank. r = rows m is rounded to an integer.
+        calibration: ``2012`` for the lift of Blocki et al., or ``exact`` for the smallest lift that
+            is private by the sketch's exact curve (:mod:`matrixdp.privacy.sketching`). The former
+            is w = 16 sqrt(r ln(2 / delta)) / epsilon * ln(16 r / delta), times the largest
+            distance between a record and its replacement.
 
     Notes:
-        The algorithm of 2012 centres the records first, because covariances are its target. Here
-        the target is the uncentred second moments, and the guarantee does not need the step: it
-        rests on the lift alone, which bounds what any one record weighs in the sketch.
+        The algorithm of 2012 centres the records first, because it estimates covariances. Here the
+        target is uncentred second moments, and the guarantee does not need centring. It rests on
+        the lift alone, which bounds the leverage of any one record.
 
-        Where records cannot be both orthogonal and of full norm, as in [0, 1]^m, the guarantee for
-        ``replace`` may be stronger than the reported epsilon says.
+        Records of [0, 1]^m cannot be both orthogonal and of full norm. There the guarantee for
+        ``replace`` may be stronger than the reported epsilon.
     """
 
     rows: float = 2.0
@@ -103,11 +105,11 @@ class JohnsonLindenstrauss(Mechanism):
 class NonPrivateCirculantSketch:
     """The circulant sketch of Upadhyay (IACR ePrint 2014/818): NOT private, a demonstration only.
 
-    It replaces the Gaussian matrix of a JL sketch by P D, where P is the first r rows of a
-    circulant matrix of n normals and D holds n random signs. Given D, the r m published numbers are
-    linear in those n normals: where r m > n they lie in one of 2^n subspaces that the data
-    determine, and the subspaces of a neighbour are others. Whoever checks which, tells neighbours
-    apart with certainty, whatever the lift.
+    The Gaussian matrix of a JL sketch is replaced by P D. P has the first r rows of a circulant
+    matrix of n normals, and D is diagonal with n random signs. Given D, the r m published numbers
+    are linear in those n normals. If r m > n, they therefore lie in one of 2^n subspaces that the
+    data determine. A neighbour has other subspaces, so that an adversary distinguishes neighbours
+    with certainty, whatever the lift.
 
     Singular values s are lifted to sqrt(s^2 + ``lift``^2); r is ``rows``.
     """
@@ -122,18 +124,18 @@ class NonPrivateCirculantSketch:
         combinations = self._maps(records, signs)[0] @ stream.standard_normal(count)
         return combinations.reshape(self.rows, -1)
 
-    def support_residual(self, sketch: Array, records: Array) -> float:
-        """Return how far a sketch (r, m) is from the support of its law given X (m, n), relatively.
+    def support_residuals(self, sketches: Array, records: Array) -> Array:
+        """Return relative distances of sketches (k, r, m) from the support of sketches of X (m, n).
 
-        It is 0 up to rounding for the X that was sketched and almost surely not for any other, if
-        n is below r m, where the support is not all. All 2^n sign vectors are tried.
+        For n < r m, they are 0 up to rounding for the X that was sketched, and almost surely not
+        for any other. All 2^n sign vectors are tried.
         """
-        count, published = records.shape[1], sketch.ravel()
+        count, published = records.shape[1], sketches.reshape(len(sketches), -1)
         signs = np.where(np.arange(2**count)[:, None] >> np.arange(count) & 1, -1.0, 1.0)
         bases, _ = np.linalg.qr(self._maps(records, signs))
-        projections = bases @ (published @ bases)[:, :, None]
-        distances = np.linalg.norm(published - projections[:, :, 0], axis=1)
-        return float(distances.min() / np.linalg.norm(published))
+        projections = published @ bases @ np.swapaxes(bases, 1, 2)
+        distances = np.linalg.norm(published - projections, axis=2).min(axis=0)
+        return np.asarray(distances / np.linalg.norm(published, axis=1))
 
     def _maps(self, records: Array, signs: Array) -> Array:
         """Return, per sign vector, the matrix (r m, n) that takes the normals to the sketch."""

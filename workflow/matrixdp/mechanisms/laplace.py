@@ -15,14 +15,16 @@ from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, Second
 class Laplace(Mechanism):
     """Independent Laplace noise of scale l1 / epsilon: epsilon-DP.
 
-    Second moments get noise on the upper triangle with the diagonal, mirrored, calibrated to the
-    l1 sensitivity of that triangle: half the noise of perturbing all entries.
+    Second moments get noise on the upper triangle with the diagonal, which is then mirrored. The
+    scale follows from the l1 sensitivity of that triangle: half the noise of perturbing all
+    entries.
 
     >>> mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box((0,), (1,)), 100), epsilon=0.5).noise.scale
     0.02
     """
 
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
+    by_sensitivity = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""

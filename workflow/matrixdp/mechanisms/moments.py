@@ -3,22 +3,22 @@
 The records are z = (x, 1, y): a constant stands before the last column y, so that their second
 moments hold the means too. Everything here is post-processing and costs no further privacy.
 
-The constant costs this much noise. In a box scaled to [-1, 1], neighbours change
-D = [[x x^T - x' x'^T, x - x'], [x^T - x'^T, 0]] / n, for m columns x without the constant. The
-entry of the constant with itself is 1 and public: no noisy copy of it is used. Every such pair is
-also a pair of records of [-1, 1]^(m + 1), for which the second-moment query is calibrated, so that
-its sensitivities are upper bounds:
+The constant costs some noise. Let m columns x be without the constant, in a box scaled to [-1, 1].
+Neighbours then differ by D = [[x x^T - x' x'^T, x - x'], [x^T - x'^T, 0]] / n. The entry of the
+constant with itself is 1 and public: no noisy copy of it is used. Every such pair is also a pair of
+records of [-1, 1]^(m + 1), for which the second-moment query is calibrated. The sensitivities of
+that query are therefore upper bounds:
 
 - Replacement: |D|_F^2 n^2 = |z|^4 + |z'|^4 - 2 (z . z')^2 is at most 2 (m + 1)^2 - 2 min (z . z')^2
-  over sign vectors, where z . z' is 0 for odd m and 1 or -1 for even m. That is the supremum over
-  the whole cube too: nothing is lost.
-- Zero-out: x' = 0 gives sqrt((m + 1)^2 - 1), and m + 1 is charged: a factor of 1.06 for m = 2,
-  1.01 for m = 6.
+  over sign vectors, where z . z' is 0 for odd m and 1 or -1 for even m. The supremum over the cube
+  is the same: nothing is lost.
+- Zero-out: x' = 0 gives sqrt((m + 1)^2 - 1), and the query charges m + 1: a factor of 1.06 for
+  m = 2, 1.01 for m = 6.
 
-Beside second moments without a constant, the noise is larger by about 1 / m.
+The noise is larger by about 1 / m than that of second moments without a constant.
 
-Where a ball bounds the records, a long z is shortened with its constant. It then counts with the
-weight of its squared factor, and the released entry of the constant is the mean weight.
+Where a ball bounds the records, a long z is shrunk together with its constant. Its weight is the
+square of that factor, and the released entry of the constant is the mean weight.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from matrixdp.checks import Array
 #: Index of the constant among the columns.
 CONSTANT = -2
 
-#: The smallest mean weight that a noisy one counts as.
+#: Lower bound that replaces smaller noisy mean weights.
 LEAST = 1e-6
 
 
@@ -45,7 +45,7 @@ class Centred(NamedTuple):
 
 
 def with_constant(rows: Array) -> Array:
-    """Return records (..., n, m) with the constant, (..., n, m + 1)."""
+    """Return records (..., n, m) with a constant 1 before the last column, (..., n, m + 1)."""
     return np.insert(rows, rows.shape[-1] - 1, 1.0, axis=-1)
 
 
@@ -54,8 +54,8 @@ def centred(moments: Array, *, weighted: bool = False) -> Centred:
 
     Args:
         moments: noisy second moments of records with the constant, symmetric, (..., m + 1, m + 1).
-        weighted: whether records were shortened with their constant; the constant's own entry is
-            then read from the release, otherwise it is 1.
+        weighted: whether records were shrunk with their constant. The mean weight is then read
+            from the constant's entry; otherwise it is 1.
     """
     size = moments.shape[-1]
     columns = np.delete(np.arange(size), CONSTANT)
@@ -79,15 +79,15 @@ def regression(estimate: Centred, ridge: float | Array) -> tuple[Array, Array]:
     """Return coefficients (..., m - 1) and intercept (...) of the last column on the others.
 
     Args:
-        estimate: of :func:`centred`.
-        ridge: added to the second moments of the others, or one for each (m - 1,); the intercept
-            is not shrunk.
+        estimate: result of :func:`centred`.
+        ridge: number, or one for each explaining column (m - 1,), that is added to their second
+            moments; the intercept is not shrunk.
     """
     mean, covariance, weight = estimate
     features = covariance.shape[-1] - 1
     added = ridge / weight[..., None, None]
     block = covariance[..., :-1, :-1] + added * np.eye(features)
-    # A pseudo-inverse, since columns may depend on each other linearly.
+    # A pseudo-inverse, because columns may be linearly dependent.
     inverse = np.linalg.pinv(block, hermitian=True)
     coefficients: Array = (inverse @ covariance[..., :-1, -1, None])[..., 0]
     intercept: Array = mean[..., -1] - (mean[..., :-1] * coefficients).sum(axis=-1)

@@ -1,8 +1,8 @@
 """The matrix-variate Gaussian mechanism (Chanyaswad, Dytso, Poor & Mittal, CCS 2018).
 
-The mechanism adds Z = U1 N U2^T and limits the precisions of both factors:
-|sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. The condition is
-sufficient but far from necessary: every release here also states its actual ``mu``.
+The mechanism adds Z = U1 N U2^T and limits the precisions of both factors. The limit is
+|sigma(Sigma^-1)|_2 |sigma(Psi^-1)|_2 <= phi^2, with phi from Theorem 2 or 3. This is sufficient but
+far from necessary: every release here also states its actual ``mu``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_LIMIT = Mu(np.inf, True)
 
 
 class Coefficients(NamedTuple):
-    """Those of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; omega is Theorem 3's alpha)."""
+    """Coefficients of alpha phi^2 + beta phi <= 2 epsilon (Theorem 2; Theorem 3 has omega)."""
 
     alpha: Any
     omega: Any
@@ -168,15 +168,15 @@ class AlongPrivateDirections(Release):
     allocation: Allocation
     limit: float
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         directions, spectrum = self.private.draw(self.moments, value, streams)
         shared = self.allocation.precisions(self.limit, self.query.features, spectrum)
         precisions = np.broadcast_to(shared, spectrum.shape)
         positive = precisions > 0
         deviations = np.where(positive, 1 / np.sqrt(np.where(positive, precisions, 1)), 0)
-        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams, out)
+        released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams)
         released += positive[..., None] * (np.swapaxes(directions, 1, 2) @ value)
-        return np.matmul(directions, released, out=out)
+        return np.asarray(directions @ released)
 
 
 def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:

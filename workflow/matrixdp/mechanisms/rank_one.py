@@ -1,10 +1,13 @@
 """The rank-one Gaussian mechanism R1SMG (Ji & Li, USENIX Security 2024, arXiv 2306.02256).
 
-It is not private and stands here as a warning: no configuration can run it. Its noise in R^M is a
-uniform direction times one normal number of variance 2 Delta^2 / (epsilon psi). Here
-psi = (delta Gamma((M - 1) / 2) / (sqrt(pi) Gamma(M / 2)))^(2 / (M - 2)), the constant of the
-paper's abstract (version 2). The density is proportional to |z|^(1 - M) exp(-|z|^2 / (2 sigma^2)),
-infinite at 0. Releases near the value are frequent and distinguish neighbours.
+It is not private, and is included as a warning; no configuration can run it. The noise in R^M is a
+uniform direction times one normal number of variance 2 Delta^2 / (epsilon psi), with
+
+    psi = (delta Gamma((M - 1) / 2) / (sqrt(pi) Gamma(M / 2)))^(2 / (M - 2)),
+
+the constant of the paper's abstract (version 2). The noise has a density proportional to
+|z|^(1 - M) exp(-|z|^2 / (2 sigma^2)), which is infinite at 0. Releases close to the value are
+frequent and distinguish neighbours.
 """
 
 from __future__ import annotations

@@ -1,30 +1,31 @@
-"""A mechanism on records in units of their bounds, so that no column's unit counts.
+"""Mechanisms on records in units of their bounds, so that the units of columns do not matter.
 
-A box of age [0, 120] and income [0, 200000] has an l2 sensitivity that is almost income's alone;
-isotropic noise of that size hides every age. In units of the bounds, all columns have one size.
-Multiplying the release back is post-processing.
+In a box of age [0, 120] and income [0, 200000], income makes almost all of the l2 sensitivity.
+Isotropic noise of that size hides every age. In units of the bounds all columns have the same
+range. Scaling the release back is post-processing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp import laws
 from matrixdp.checks import Array, InputError
-from matrixdp.laws import GaussianLaw, Streams
+from matrixdp.laws import GaussianLaw, Law, Streams
 from matrixdp.mechanisms.base import Additive, Mechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledNormal(GaussianLaw):
-    """Gaussian noise of a law, times ``sizes``, which broadcast to its shape."""
+class _ScaledLaw(Law):
+    """Noise of the distribution ``law``, times ``sizes``, which broadcast to its shape."""
 
-    law: GaussianLaw
+    law: Any
     sizes: Array
 
     def _draw(self, streams: Streams, stack: Array) -> None:
@@ -33,59 +34,44 @@ class ScaledNormal(GaussianLaw):
 
     @property
     def columns_alike(self) -> bool:
-        """As those of the law, where the columns have one size."""
+        """Whether the columns of ``law`` are alike, and all have the same sizes."""
         return self.law.columns_alike and self.sizes.shape[-1] == 1
 
     @property
     def factors(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """As those of the law, whose rounding and condition count."""
+        """The factors of ``law``."""
         return self.law.factors
 
     def largest(self, z: Array) -> Array:
-        """Return what whitened entries reach for noise of at most z in size, at any corner."""
+        """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""
         return self.law.largest(z / self.sizes)
 
     def whiten(self, z: Array) -> Array:
-        """Whiten Z over the sizes."""
+        """Return Z over the sizes, whitened."""
         return self.law.whiten(z / self.sizes)
 
     def colour(self, white: Array) -> Array:
-        """Return noise of the law times the sizes."""
+        """Return noise of ``law`` times the sizes."""
         return self.law.colour(white) * self.sizes
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledLaplace(laws.Laplace):
-    """Laplace noise of a law, times ``sizes``, which broadcast to its shape."""
+class ScaledNormal(_ScaledLaw, GaussianLaw):
+    """Gaussian noise times sizes."""
 
-    law: laws.Laplace
-    sizes: Array
 
-    def _draw(self, streams: Streams, stack: Array) -> None:
-        self.law._draw(streams, stack)
-        stack *= self.sizes
-
-    @property
-    def columns_alike(self) -> bool:  # type: ignore[override]
-        """As those of the law, where the columns have one size."""
-        return self.law.columns_alike and self.sizes.shape[-1] == 1
+@dataclass(frozen=True, eq=False)
+class ScaledLaplace(_ScaledLaw, laws.Laplace):  # type: ignore[override]
+    """Laplace noise times sizes; ``scale`` is that of ``law``."""
 
     @property
     def free(self) -> float:
-        """As that of the law."""
+        """Shape parameter of the size's gamma distribution, that of ``law``."""
         return self.law.free
 
     def norm(self, z: Array) -> Array:
-        """Return the law's norm of Z over the sizes."""
+        """Return the norm of Z over the sizes, in the norm of ``law``."""
         return self.law.norm(z / self.sizes)
-
-    def whiten(self, z: Array) -> Array:
-        """Whiten Z over the sizes."""
-        return self.law.whiten(z / self.sizes)
-
-    def colour(self, white: Array) -> Array:
-        """Return noise of the law times the sizes."""
-        return self.law.colour(white) * self.sizes
 
 
 @dataclass(frozen=True)
@@ -93,7 +79,7 @@ class Scaled(Mechanism):
     """A mechanism that adds noise, calibrated on records in units of their public box.
 
     The unit of a column is half of its range; for second moments it is the largest absolute value.
-    Neighbours are those of the query itself: multiplication keeps a record of zeros.
+    The neighbouring relation is unchanged, as scaling maps a record of zeros to itself.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
     >>> f"{mdp.Scaled(mdp.GOE()).calibrate(query, epsilon=1, delta=1e-6).mu:.4f}"
@@ -104,7 +90,7 @@ class Scaled(Mechanism):
 
     @property
     def queries(self):  # type: ignore[no-untyped-def]
-        """Those of the mechanism."""
+        """Types of the queries that the inner mechanism serves."""
         return self.mechanism.queries
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
@@ -143,7 +129,7 @@ def scaled_back(release: Additive, query: Query) -> Additive:
     if isinstance(query, SecondMomentQuery):
         sizes = sizes * sizes.T
     law = release.noise
-    # All deviations of the noise are proportional to what ones become.
+    # Colouring ones gives the standard deviations of the entries, up to a common factor.
     spread = law.colour(np.ones_like(law.whiten(np.zeros(law.shape))))  # type: ignore[attr-defined]
     ratio = np.sqrt(np.mean((spread * sizes) ** 2) / np.mean(spread**2))
     noise: GaussianLaw | laws.Laplace

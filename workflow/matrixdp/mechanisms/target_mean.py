@@ -1,6 +1,6 @@
-"""The private mean of a regression's target, in place of a regression.
+"""The private mean of a regression's target: a constant prediction, as a baseline.
 
-It costs little noise: whatever spends as much and predicts worse is of no use.
+It needs little noise, and a useful regression must predict better at the same budget.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matrixdp.privacy.sensitivity import NormalEquations, Query
 
 
 class InterceptEquations(NormalEquations):
-    """Normal equations of records (x, 1, y): the constant stands before the target, the last."""
+    """Normal equations of records (x, 1, y), with a constant 1 before the target."""
 
     name = "intercept_equations"
 
@@ -35,17 +35,17 @@ class InterceptEquations(NormalEquations):
 
 @dataclass(frozen=True, kw_only=True)
 class TargetMean(Release):
-    """Second moments of which the mean of y alone is released; those of x are the identity.
+    """Second moments that contain the noisy mean of y, and the identity in place of x.
 
-    A regression on them is a constant: the noisy mean within its public bounds. ``mean_std`` is the
-    standard deviation of its noise.
+    A regression on them is a constant: the noisy mean, clipped to its public bounds. ``mean_std``
+    is the standard deviation of its noise.
     """
 
     query: InterceptEquations
     mean_std: float
     yields = "second_moments"
 
-    def _draw(self, value: Array, streams: Streams, out: Array | None) -> Array:
+    def _draw(self, value: Array, streams: Streams) -> Array:
         domain, last = self.query.domain, self.query.features - 1
         lower, upper = -domain.magnitudes[last], domain.magnitudes[last]
         if isinstance(domain, Box):

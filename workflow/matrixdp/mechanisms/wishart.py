@@ -1,11 +1,13 @@
 """The Wishart mechanism (Jiang, Xie & Zhang, AAAI 2016, arXiv 1511.05680).
 
-It is not private, and here as a warning: no configuration can run it. Second moments X X^T / n of
-records of norm at most R get noise W of W_m(m + 1, c I), c = 3 R^2 / (2 n epsilon), for pure
-differential privacy. W is positive definite, so that a release Y is never below its own value.
-Where the value of a neighbour is X X^T / n - x x^T / n, its release lies below X X^T / n somewhere
-unless x^T W^-1 x <= n; c R^2 / (x^T W^-1 x) is chi-square with two degrees of freedom. With the
-probability 1 - exp(-epsilon / 3) it therefore does what no release on X can do.
+It is not private, and is included as a warning; no configuration can run it. It claims pure
+differential privacy. Second moments X X^T / n of records of norm at most R get noise W of
+W_m(m + 1, c I), with c = 3 R^2 / (2 n epsilon).
+
+W is positive definite, so that a release Y always exceeds X X^T / n. A neighbour without the record
+x has the value X X^T / n - x x^T / n. Its release exceeds X X^T / n only if x^T W^-1 x <= n, and
+c R^2 / (x^T W^-1 x) is chi-square with two degrees of freedom. So with probability
+1 - exp(-epsilon / 3) the neighbour's release is impossible under X.
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ class NonPrivateWishart(Law):
 
 
 def calibrated(query: Query, epsilon: float) -> Additive:
-    """Return the release as its authors would declare it, pure epsilon-DP."""
+    """Return the release as its authors declare it, with a claim of pure epsilon-DP."""
     scale = 3 * query.domain.radius**2 / (2 * query.records * epsilon)
     noise = NonPrivateWishart(query.shape, scale)
     return Additive(query=query, epsilon=epsilon, epsilon_actual=epsilon, noise=noise)
 
 
 def revealed(epsilon: float) -> float:
-    """Return how often a release on one neighbour does what none on the other can do."""
+    """Return the probability that a neighbour's release is impossible under the data set."""
     return float(-np.expm1(-epsilon / 3))

@@ -1,4 +1,4 @@
-"""An account in Python: in memory, or the one that the command line keeps beside a file."""
+"""Privacy accounts in Python: in memory, or in the file that the command line writes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import ledger
 from matrixdp.practice.recommend import Option
 
-#: What dp_accounting calls our relations, and how far its noise of multiplier 1 has neighbours
-#: apart: of a sum of records of norm 1, zeroing one changes 1, and replacing one changes 2.
+#: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
+#: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
 _RELATIONS = {
     "replace": ("REPLACE_ONE", 2.0),
     "zero_out": ("REPLACE_SPECIAL", 1.0),
@@ -29,19 +29,21 @@ _RELATIONS = {
 
 
 class Account:
-    """What is spent on one data set, within a total that is fixed from the start.
+    """The privacy spent on one data set, within a total that is fixed from the start.
 
-    Releases add up as the command line's do: those with a delta in squares of mu, pure ones by
-    their sum (see docs/own_matrix.md). Spend first, then sample. An account stays the same one when
-    it is copied, so that clones of an estimator share it.
+    Approximate releases compose in squares of mu, pure ones additively (see docs/own_matrix.md).
+    Spend first, then sample. A copy of an account is the account itself, so that clones of an
+    estimator share it.
 
     Args:
-        path: of the account's file, as ``people.csv.privacy.json``; None keeps it in memory.
-        epsilon, delta: of all releases together; a file that is there has its own.
-        pure: the part of epsilon that is reserved for pure releases beside others.
-        sampler: the part of delta for the law of safe noise; a hundredth, 1e-6 at most, if None.
-        adjacency: what neighbours are, ``replace`` or ``zero_out``; or ``add_or_remove``, of which
-            the command line alone makes releases.
+        path: path of the account's file, as ``people.csv.privacy.json``; None keeps it in memory.
+        epsilon, delta: total of all releases; an existing file states its own.
+        pure: part of epsilon that is reserved for pure releases beside others.
+        sampler: part of delta for the error of safe noise; None takes a hundredth, 1e-6 at most.
+        adjacency: neighbouring relation: ``replace``, ``zero_out`` or ``add_or_remove``.
+        person: name of what identifies people, as the column of a file, where neighbours differ in
+            all records of one person (queries with ``per_person``); empty where they differ in one
+            record.
 
     Raises:
         InputError: the total is missing or out of range, or the file has another one.
@@ -65,8 +67,10 @@ class Account:
         pure: float = 0,
         sampler: float | None = None,
         adjacency: str = "replace",
+        person: str = "",
     ) -> None:
         checks.choice(_RELATIONS, adjacency=adjacency)
+        relation = ledger.Relation(adjacency, str(person))
         self._path = None if path is None else Path(path).resolve()
         terms = None
         if epsilon is not None or delta is not None:
@@ -78,17 +82,17 @@ class Account:
             raise InputError(f"{where}state the epsilon and delta of all releases together")
         if stored is None:
             assert terms is not None
-            self._first = ledger.begin(terms, adjacency)
+            self._first = ledger.begin(terms, relation)
         else:
             assert self._path is not None
-            ledger.check_terms(self._path, stored, terms, adjacency)
+            ledger.check_terms(self._path, stored, terms, relation)
             self._first = {**stored, "releases": []}
         self._stored = stored is not None
         self._account, self._lock = self._first, threading.Lock()
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[ledger.Account]:
-        """Yield the account, of a file under its lock."""
+        """Yield the account; one in a file is locked meanwhile."""
         if self._path is None:
             with self._lock:
                 yield self._account
@@ -99,7 +103,11 @@ class Account:
 
     @property
     def _now(self) -> ledger.Account:
-        """The account as it is; of a file, with the same terms as before."""
+        """The current account, read anew from its file if it has one.
+
+        Raises:
+            InputError: the file has vanished, or its total has changed.
+        """
         if self._path is None:
             return self._account
         stored = ledger.read(self._path)
@@ -111,18 +119,17 @@ class Account:
         if stored is None:
             return self._first
         self._stored = True
-        terms = dict(self._first["total"])
-        ledger.check_terms(self._path, stored, terms, terms.pop("neighbours"))
+        ledger.check_terms(self._path, stored, *ledger.terms(self._first))
         return stored
 
     @property
     def total(self) -> dict[str, Any]:
-        """Terms of the account: epsilon, delta, their reserved parts, and neighbours."""
+        """The account's epsilon, delta, their reserved parts, neighbouring relation and person."""
         return dict(self._first["total"])
 
     @property
     def spent(self) -> float:
-        """The epsilon of all releases so far at the total's delta, an upper bound."""
+        """An upper bound of the epsilon of all releases so far, at the total's delta."""
         return ledger.total_epsilon(self._now)
 
     @property
@@ -133,17 +140,17 @@ class Account:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        """What each release costs: its mu, its epsilon if it is pure, and its numbers."""
+        """The charges of all releases: mu, epsilon of a pure one, and how many numbers it has."""
         return [dict(release) for release in self._now["releases"]]
 
     def room(self, release: Additive | Composed) -> int:
-        """Return how many more of a release fit, 1000 at most."""
+        """Return how many further copies of a release fit, 1000 at most."""
         return ledger.room(self._now, self._charge(release, ""))
 
     def choose(self, options: Sequence[Option]) -> Option:
-        """Return the first option of those that leave room for most releases.
+        """Return the option after which the most further releases fit, the first of equals.
 
-        Where none fits it is the first one, which :meth:`spend` refuses.
+        Where none fits it is the first option, which :meth:`spend` refuses.
         """
         rooms = ledger.rooms(self._now, [ledger.entry(option.release) for option in options])
         most = max((room for room in rooms if room is not None), default=None)
@@ -153,7 +160,8 @@ class Account:
         """Charge a release; sample it only then.
 
         Raises:
-            InputError: it does not fit, and nothing is charged; or its neighbours are others.
+            InputError: the release does not fit or has another neighbouring relation; nothing is
+                charged.
         """
         charge = self._charge(release, label)
         with self._open() as account:
@@ -170,23 +178,24 @@ class Account:
                 self._stored = True
 
     def events(self) -> dict[str, Any]:
-        """Return what was spent in the terms of dp_accounting, which is not needed for it.
+        """Return all charges as events of dp_accounting, which need not be installed.
 
         Returns:
-            ``neighboring_relation`` names that of the accountant. ``events`` has a dictionary per
-            release: ``event`` is the class of dp_accounting, ``exact`` says whether it is no upper
-            bound, all else are its arguments. ``sampler_delta`` is to be added to delta, for the
-            law of safe noise.
+            ``neighboring_relation``: name of the relation in dp_accounting. ``events``: one
+            dictionary per release, with the class name ``event``, ``exact`` (false: an upper
+            bound), and the arguments of the class. ``sampler_delta``: add it to the accountant's
+            delta, for the error of safe noise.
 
-        A noise multiplier is for a sum of records of norm 1. Replacing one changes this by 2, so
-        that the multiplier is 2 / mu; zeroing one changes it by 1, and the multiplier is 1 / mu.
+        A noise multiplier refers to a sum of records of norm 1. Replacing a record changes the sum
+        by 2, so that the multiplier is 2 / mu. Zeroing one changes it by 1: the multiplier is
+        1 / mu. Where the account protects people, dp_accounting's "one" stands for one person.
         """
         account = self._now
         name, apart = _RELATIONS[account["total"]["neighbours"]]
         events = []
         for release in account["releases"]:
             if release["pure_epsilon"] and name == "REPLACE_ONE":
-                # The worst of all that is pure: an answer that is true with odds of e^epsilon.
+                # Randomized response dominates every pure mechanism.
                 wrong = float(2 / (1 + np.exp(release["pure_epsilon"])))
                 event = {"event": "RandomizedResponseDpEvent", "noise_parameter": wrong}
                 events.append({**event, "num_buckets": 2, "exact": False})
@@ -201,15 +210,22 @@ class Account:
 
     def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
         ledger.check(release)
-        adjacency, mine = release.query.adjacency, self._first["total"]["neighbours"]
-        if adjacency != mine:
+        query, relation = release.query, ledger.terms(self._first)[1]
+        if query.adjacency != relation.neighbours:
             raise InputError(
-                f"the release protects under {adjacency!r}, and the account was begun for {mine!r};"
-                " calibrate it for the same"
+                f"the release protects under {query.adjacency!r}, and the account was begun for "
+                f"{relation.neighbours!r}; calibrate it for the same"
             )
-        # No request of the command line is this one, whose answer nobody keeps.
+        if bool(query.per_person) != bool(relation.person):
+            units = "whole people", "single records"
+            mine, other = units if query.per_person else units[::-1]
+            raise InputError(
+                f"the release protects {mine}, and the account was begun for {other}; calibrate it "
+                f"{'without' if query.per_person else 'with'} per_person"
+            )
+        # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"python {secrets.token_hex(8)}"
-        charge = {"query": release.query.name, "label": str(label), "request": request}
+        charge = {"query": query.name, "label": str(label), "request": request}
         return {**charge, "answer": "", **ledger.entry(release)}
 
     def __copy__(self) -> Self:
@@ -224,14 +240,12 @@ class Account:
                 "an account in memory cannot go to another process, which would spend apart; give "
                 "it a path"
             )
-        total = self._first["total"]
-        terms = {key: value for key, value in total.items() if key != "neighbours"}
-        return _reopen, (self._path, terms, total["neighbours"])
+        return _reopen, (self._path, *ledger.terms(self._first))
 
     def __repr__(self) -> str:
         total = ledger.in_words(self._first["total"])
         return f"Account(epsilon {self.spent:.4g} spent of {total})"
 
 
-def _reopen(path: Path, terms: dict[str, float], adjacency: str) -> Account:
-    return Account(path, **terms, adjacency=adjacency)
+def _reopen(path: Path, terms: dict[str, float], relation: ledger.Relation) -> Account:
+    return Account(path, **terms, adjacency=relation.neighbours, person=relation.person)

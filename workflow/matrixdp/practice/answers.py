@@ -1,69 +1,94 @@
-"""What a person reads from a noisy value: post-processing, which costs no privacy."""
+"""Answers from noisy values: post-processing, which costs no privacy."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.equations import ComposedEquations, Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
-from matrixdp.mechanisms.ridge import moments_ridge
+from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy.domain import Ball
 
-#: Shares of their bounds that the columns of simulated records fill, and the share of the target's
-#: variance that the other columns explain.
+#: Simulated records: shares of their bounds that the columns fill, and R^2 of the true regression.
 FILLED, EXPLAINED = (1.0, 0.25), 0.5
 
-#: Draws of noise in a simulation, and their seed: nothing private depends on them.
+#: Number of draws of noise in a simulation, and their seed; no private noise depends on them.
 _DRAWS, _SEED = 200, 0
 
-#: Queries on second moments of records with a constant, from which their mean follows.
+#: Queries that need the mean too: second moments of records with a constant 1 contain it.
 WITH_CONSTANT = ("covariance", "components", "first_component", "regression")
 
 
 def components(covariance: Array) -> Array:
     """Return the eigenvectors (m, m) in rows, the one of the largest eigenvalue first.
 
-    An eigenvector has no sign; here the sum of its entries is not negative.
+    The sign of an eigenvector is free; here the sum of its entries is not negative.
     """
     vectors: Array = np.linalg.eigh(covariance)[1][:, ::-1].T
     return vectors * np.where(vectors.sum(axis=1) < 0, -1, 1)[:, None]
 
 
-def line(
-    estimate: Centred,
-    noise_std: float,
-    middle: Array,
-    half: Array,
-    *,
-    penalty: float = 0.0,
-    intercept: bool = True,
-) -> tuple[Array, float]:
+@dataclass(frozen=True)
+class Output:
+    """Query, units and options of an answer.
+
+    Attributes:
+        query: name of the query: records, mean, second_moments, covariance, components,
+            first_component or regression.
+        middle, half: middle and half range of the columns, (m,) each, those of a regression in the
+            order (x, y); the middle is 0 for second moments.
+        number: number of components, 1 to m.
+        penalty: factor of the squared coefficients beside the mean squared error, that is,
+            scikit-learn's alpha over the number of records.
+        intercept: whether the line has an intercept; otherwise it goes through the unscaled origin.
+    """
+
+    query: str
+    middle: Array
+    half: Array
+    number: int = 1
+    penalty: float = 0.0
+    intercept: bool = True
+
+    @property
+    def in_half_ranges(self) -> Output:
+        """The same in half ranges about the middle."""
+        return replace(self, middle=0 * self.middle, half=0 * self.half + 1)
+
+    @property
+    def penalties(self) -> Array:
+        """The penalty on each column x in half ranges, (m - 1,)."""
+        sizes: Array = self.penalty / self.half[:-1] ** 2
+        return sizes
+
+    def ridge(self, noise_std: float) -> Array:
+        """Return the ridge on each column x in half ranges (m - 1,), with that of the noise."""
+        return self.penalties + moments_ridge(noise_std, len(self.half) - 1)
+
+    def in_units(self, slopes: Array, shift: Array) -> tuple[Array, Array]:
+        """Return coefficients (..., m - 1) and intercept (...), from those in half ranges."""
+        coefficients: Array = slopes * self.half[-1] / self.half[:-1]
+        offset = self.middle[-1] + self.half[-1] * shift - coefficients @ self.middle[:-1]
+        return coefficients, offset if self.intercept else 0 * offset
+
+
+def line(output: Output, estimate: Centred, noise_std: float) -> tuple[Array, float]:
     """Return coefficients (m - 1,) and intercept of a regression, in the records' own units.
 
     Args:
+        output: units and options of the regression.
         estimate: mean and covariance of (x, y), in half ranges around the middle.
-        noise_std: of the noise in them, which asks for a ridge on x.
-        middle, half: of the columns (x, y), (m,) each.
-        penalty: of the squares of the coefficients, beside the mean squared error: scikit-learn's
-            alpha over the number of records.
-        intercept: whether there is one; without it the line goes through the records' own zero.
+        noise_std: standard deviation of their noise, which sets a ridge on x.
     """
-    if not intercept:
-        mean = estimate.mean + middle / half
+    if not output.intercept:
+        mean = estimate.mean + output.middle / output.half
         estimate = estimate._replace(covariance=estimate.covariance + np.outer(mean, mean))
-    slopes, shift = regression(estimate, ridge(noise_std, half, penalty))
-    coefficients: Array = slopes * half[-1] / half[:-1]
-    offset = middle[-1] + half[-1] * float(shift) - middle[:-1] @ coefficients
-    return coefficients, float(offset) if intercept else 0.0
-
-
-def ridge(noise_std: float, half: Array, penalty: float = 0.0) -> Array:
-    """Return the ridge on each column x in half ranges (m - 1,): the noise's, and a penalty's."""
-    sizes: Array = moments_ridge(noise_std, len(half) - 1) + penalty / half[:-1] ** 2
-    return sizes
+    coefficients, offset = output.in_units(*regression(estimate, output.ridge(noise_std)))
+    return coefficients, float(offset)
 
 
 def spectrum(covariance: Array) -> tuple[Array, Array]:
@@ -75,92 +100,132 @@ def spectrum(covariance: Array) -> tuple[Array, Array]:
     return values, values / (values.sum() or 1)
 
 
-def answer(
-    query: str,
-    private: Array,
-    noise_std: float,
-    middle: Array,
-    half: Array,
-    *,
-    weighted: bool = False,
-    number: int = 1,
-    **line_options: Any,
-) -> Array:
-    """Return what a noisy value says, (rows, columns), in the columns' own units.
+def answer(output: Output, private: Array, noise_std: float, *, weighted: bool = False) -> Array:
+    """Return the answer that a noisy value gives, (rows, columns), in the columns' own units.
 
-    A covariance (m, 1 + m) has the mean before it. Components (``number``, 2 + m) are those of
-    columns in half ranges, each after its eigenvalue and the share of this in the total.
+    A covariance (m, 1 + m) starts with the column of means. Components (``number``, 2 + m) are of
+    columns in half ranges. Each row starts with the eigenvalue and its share of the total variance.
 
     Args:
-        query: what is asked for: records, mean, second_moments, covariance, components,
-            first_component or regression.
-        private: the noisy value on records in half ranges around the middle, (n, m) for records,
+        output: query, units and options of the answer.
+        private: noisy value on records in half ranges around the middle, (n, m) for records,
             (1, m) for a mean, otherwise second moments.
-        noise_std: of its noise.
-        middle, half: of the columns, (m,) each; of second moments the middle is 0.
+        noise_std: standard deviation of its noise.
         weighted: whether a ball, and no box, bounds the records.
-        number: of components, 1 to m.
-        line_options: of :func:`line`.
     """
-    if query in ("records", "mean"):
-        return private * half + middle
-    if query == "second_moments":
-        return private * np.outer(half, half)
-    estimate = centred(private, weighted=weighted)
-    return about_mean(query, estimate, noise_std, middle, half, number=number, **line_options)
+    if output.query in ("records", "mean"):
+        return private * output.half + output.middle
+    if output.query == "second_moments":
+        return private * np.outer(output.half, output.half)
+    return about_mean(output, centred(private, weighted=weighted), noise_std)
 
 
-def about_mean(
-    query: str,
-    estimate: Centred,
-    noise_std: float,
-    middle: Array,
-    half: Array,
-    *,
-    number: int = 1,
-    **line_options: Any,
-) -> Array:
-    """Return what a mean and covariance in half ranges say; see :func:`answer`."""
-    if query == "covariance":
-        mean = np.clip(estimate.mean, -1, 1) * half + middle
+def about_mean(output: Output, estimate: Centred, noise_std: float) -> Array:
+    """Return the answer that a mean and covariance in half ranges give; see :func:`answer`."""
+    half = output.half
+    if output.query == "covariance":
+        mean = np.clip(estimate.mean, -1, 1) * half + output.middle
         return np.column_stack([mean, estimate.covariance * np.outer(half, half)])
-    if query == "first_component":
+    if output.query == "first_component":
         return components(estimate.covariance)[:1]
-    if query == "components":
+    if output.query == "components":
         vectors = components(estimate.covariance)
-        return np.column_stack([*spectrum(estimate.covariance), vectors])[:number]
-    coefficients, intercept = line(estimate, noise_std, middle, half, **line_options)
-    return np.append(coefficients, intercept)[None]
+        return np.column_stack([*spectrum(estimate.covariance), vectors])[: output.number]
+    return np.append(*line(output, estimate, noise_std))[None]
 
 
-def simulated_fit(release: Additive, share: float) -> float:
+def solve(output: Output, equations: Equations, *, weighted: bool = False) -> tuple[Array, Array]:
+    """Return the inverse (d, d) and the solution (d,) of noisy normal equations in half ranges.
+
+    They are those of x, or of (x, 1) where there is an intercept, which the ridge then shrinks too.
+
+    Args:
+        output: units and options of the regression.
+        equations: noisy normal equations in half ranges about the middle.
+        weighted: whether a ball, and no box, bounds the records; otherwise the entry of the
+            constant is 1.
+    """
+    matrix, size = equations.moments.copy(), len(equations.products)
+    if output.intercept and not weighted:
+        matrix[-1, -1] = 1.0
+    matrix += np.diag(equations.ridge + np.append(output.penalties, 0.0)[:size])
+    # A pseudo-inverse, since columns may depend on each other linearly.
+    inverse = np.asarray(np.linalg.pinv(matrix, hermitian=True), dtype=np.float64)
+    return inverse, inverse @ equations.products
+
+
+def adaptive_line(
+    output: Output, equations: Equations, *, weighted: bool = False
+) -> tuple[Array, float]:
+    """Return coefficients (m - 1,) and intercept of normal equations, in the records' own units.
+
+    The arguments are those of :func:`solve`.
+    """
+    _, solution = solve(output, equations, weighted=weighted)
+    coefficients, offset = output.in_units(*split(output, solution))
+    return coefficients, float(offset)
+
+
+def split(output: Output, solution: Array) -> tuple[Array, Array]:
+    """Return slopes (..., m - 1) and the intercept (...), 0 if there is none."""
+    slopes = solution[..., : len(output.half) - 1]
+    return slopes, solution[..., -1] if output.intercept else np.zeros(slopes.shape[:-1])
+
+
+def simulated_fit(
+    release: Additive | ComposedEquations, share: float, *, intercept: bool = True
+) -> float:
     """Return the median R^2 of a regression's predictions, simulated from public facts alone.
 
     The simulated columns are independent and uniform over a share of their bounds about the middle.
     They explain ``EXPLAINED`` of the target's variance, which is R^2 without noise.
 
     Args:
-        release: of second moments of (x, 1, y) in half ranges, in a box.
-        share: of the bounds that columns fill, above 0 and at most 1.
+        release: calibrated mechanism for second moments of (x, 1, y) in half ranges, in a box; or
+            for normal equations.
+        share: share of the bounds that columns fill, above 0 and at most 1.
+        intercept: whether the normal equations hold the constant 1.
     """
-    features, variance = release.query.features - 2, share**2 / 3
-    moments = np.diag(np.full(features + 2, variance))
-    moments[:-2, -1] = moments[-1, :-2] = np.sqrt(EXPLAINED / features) * variance
-    moments[CONSTANT, CONSTANT] = 1
-    noise = release.noise.sample([np.random.default_rng(_SEED)] * _DRAWS)
-    noise = (noise + np.swapaxes(noise, 1, 2)) / 2
-    added = moments_ridge(release.noise_std, features)
-    slopes, intercepts = regression(centred(moments + noise), added)
+    constant = intercept or isinstance(release, Additive)
+    features, variance = release.query.features - 1 - constant, share**2 / 3
+    moments = np.diag(np.full(features + 1 + constant, variance))
+    moments[:features, -1] = moments[-1, :features] = np.sqrt(EXPLAINED / features) * variance
+    if constant:
+        moments[CONSTANT, CONSTANT] = 1
+    slopes, intercepts = _simulated_lines(release, moments, features)
     wrong = variance * (1 + (slopes**2).sum(axis=1)) + intercepts**2
-    wrong -= 2 * slopes @ moments[:-2, -1]
+    wrong -= 2 * slopes @ moments[:features, -1]
     return float(np.median(1 - wrong / variance))
 
 
-def regression_outlook(release: Additive) -> str:
-    """Return in a sentence what noise means for the predictions of a regression."""
+def _simulated_lines(
+    release: Additive | ComposedEquations, moments: Array, features: int
+) -> tuple[Array, Array]:
+    """Return slopes (draws, features) and intercepts (draws,) from noise on exact moments."""
+    stream = np.random.default_rng(_SEED)
+    if isinstance(release, Additive):
+        noise = release.noise.sample([stream] * _DRAWS)
+        noise = (noise + np.swapaxes(noise, 1, 2)) / 2
+        return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
+    inner, exact, products = release.simulated, moments[:-1, :-1], moments[:-1, -1]
+    blocks = inner.explaining.sample(exact, [stream] * _DRAWS)
+    if not release.query.private_count:
+        blocks[:, features:, features:] = exact[features:, features:]
+    ridge = inner.ridge_of(exact, stream.standard_normal(_DRAWS))
+    noisy = products + inner.target_std * stream.standard_normal((_DRAWS, len(products)))
+    inverse = np.linalg.pinv(lifted(blocks, ridge), hermitian=True)
+    solutions = np.column_stack([(inverse @ noisy[..., None])[..., 0], np.zeros(_DRAWS)])
+    return solutions[:, :features], solutions[:, features]
+
+
+def regression_outlook(release: Additive | ComposedEquations, *, intercept: bool = True) -> str:
+    """Return a sentence on how well a regression predicts in spite of the noise.
+
+    The arguments are those of :func:`simulated_fit`.
+    """
     if isinstance(release.query.domain, Ball):
         return "what the noise means for predictions cannot be said from a radius alone"
-    wide, narrow = (simulated_fit(release, share) for share in FILLED)
+    wide, narrow = (simulated_fit(release, share, intercept=intercept) for share in FILLED)
     return (
         f"R^2 of about {wide:.2f} where columns fill their bounds, {narrow:.2f} where they fill "
         f"{FILLED[1]:.0%} of them, {EXPLAINED} without privacy (simulated from the bounds alone; "

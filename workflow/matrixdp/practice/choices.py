@@ -1,4 +1,7 @@
-"""Which mechanisms can make a release, and which of them fit its account, from public facts."""
+"""Mechanisms for a specification: which can answer it, and which fit its account.
+
+All of it follows from public facts.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,20 @@ from matrixdp.checks import InputError
 from matrixdp.practice import compositions, ledger, recommend, specification
 from matrixdp.practice.specification import Specification
 
-#: A price of privacy below counts as 0; how close it is to the last step's where it is final.
+#: Price of privacy that counts as 0, and relative tolerance of its search.
 _LEAST, _CLOSE = 1e-6, 1e-6
 
-#: How many times more, or less, epsilon or records are looked at.
+#: Largest factor, up or down, of epsilon or records in a search.
 _FARTHEST = 1e6
 
 
 def options(spec: Specification) -> list[recommend.Option]:
-    """Return the mechanisms that could make a release; its file and account are not looked at.
+    """Return the mechanisms that can answer a specification, the least noise first.
+
+    Neither the file of records nor the account is read.
 
     Raises:
-        InputError: the guarantee cannot be had, or no mechanism of the name answers the query.
+        InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
     mechanisms = [
         mechanism for name, mechanism in specification.MECHANISMS.items() if name == spec.mechanism
@@ -34,7 +39,7 @@ def options(spec: Specification) -> list[recommend.Option]:
     if delta and spec.total and spec.total["delta"]:
         # The sampler's part of the total is reserved for all releases together.
         delta = min(delta, ledger.usable_delta(spec.total))
-    if spec.mechanism == specification.CLIPPED:
+    if spec.mechanism in specification.IN_PARTS:
         return compositions.options(spec, delta)
     ranking = recommend.options(
         spec.query,
@@ -45,7 +50,7 @@ def options(spec: Specification) -> list[recommend.Option]:
     )
     if spec.mu is None:
         return ranking
-    # A pure mechanism of the same epsilon spends more, which is that of the other releases.
+    # A pure mechanism of the same epsilon can cost more mu than the share of this release.
     fitting = [option for option in ranking if ledger.cost(option.release) <= spec.mu]
     if not fitting:
         raise InputError(
@@ -56,16 +61,16 @@ def options(spec: Specification) -> list[recommend.Option]:
 
 
 def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
-    """Return the mechanisms that fit the account and the plan, the least noise first.
+    """Return the options that leave room for the planned releases, the least noise first.
 
-    Beside each stands how many more releases at these epsilon and delta fit after it. Where no
-    number is planned, the plan is to have as many as possible.
+    Each comes with the number of further releases at these epsilon and delta that fit after it.
+    Without a planned number, only options that leave room for the most releases are returned.
 
     Raises:
-        InputError: none fits; the message names what would.
+        InputError: no option fits the account; the message proposes one that would.
     """
     path, account = account_of(spec)
-    spec = replace(spec, total=_total(account))
+    spec = replace(spec, total=ledger.terms(account)[0])
     rooms = _rooms(spec, account)
     if not rooms:
         after = [ledger.add(account, ledger.entry(option.release)) for option in options(spec)]
@@ -80,7 +85,7 @@ def rank(spec: Specification) -> list[tuple[recommend.Option, int]]:
 
 
 def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend.Option, int]]:
-    """Return the mechanisms that fit, and how many more of the cheapest one fit after each."""
+    """Return the options that fit, each with how many further releases of the cheapest then fit."""
     choices = options(spec)
     rooms = ledger.rooms(account, [ledger.entry(option.release) for option in choices])
     fitting = zip(choices, rooms, strict=True)
@@ -88,10 +93,10 @@ def _rooms(spec: Specification, account: ledger.Account) -> list[tuple[recommend
 
 
 def _remedy(spec: Specification, account: ledger.Account) -> str:
-    """Return what would fit, in words."""
+    """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
         return "leave a [[release]] out, or give it less weight"
-    free = replace(spec, mechanism=specification.RECOMMENDED)
+    free = spec.by(specification.RECOMMENDED)
     if spec.mechanism != free.mechanism and _rooms(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):
@@ -105,21 +110,17 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
 
 
 def account_of(spec: Specification) -> tuple[Path, ledger.Account]:
-    """Return where the account of a file is, and the account, begun if it is not there."""
-    path, neighbours = ledger.place(spec.file, spec.account), spec.neighbours
-    # Until a total is stated, that of this release alone.
+    """Return the path of a file's account and the account itself, a new one if none exists."""
+    path = ledger.place(spec.file, spec.account)
+    # Without a stated total, an account for this release alone.
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
-    account = ledger.read(path) or ledger.begin(total, neighbours)
-    ledger.check_terms(path, account, spec.total, neighbours)
+    account = ledger.read(path) or ledger.begin(total, spec.relation)
+    ledger.check_terms(path, account, spec.total, spec.relation)
     return path, account
 
 
-def _total(account: ledger.Account) -> dict[str, float]:
-    return {key: value for key, value in account["total"].items() if key != "neighbours"}
-
-
 def proposal(spec: Specification) -> str:
-    """Return a total to state where none is, and no account has one, or nothing."""
+    """Return a sentence that proposes a total if neither file nor account has one, else nothing."""
     if spec.total or ledger.place(spec.file, spec.account).exists():
         return ""
     return (
@@ -130,13 +131,13 @@ def proposal(spec: Specification) -> str:
 
 
 def needed(spec: Specification, error: float) -> dict[str, float]:
-    """Return the epsilon, and the number of records, that suffice for an error, each alone.
+    """Return the ``epsilon`` and the number of ``records`` that each alone suffice for an error.
 
-    What no safe noise reaches, or no number of records helps, is left out.
+    A key is missing if no value up to a million times the present one suffices.
 
     Args:
-        spec: of anything but a regression.
-        error: as that of :class:`~matrixdp.practice.recommend.Option`, above 0.
+        spec: specification of any query but a regression.
+        error: error as in :class:`~matrixdp.practice.recommend.Option`, above 0.
     """
 
     def at_epsilon(factor: float) -> bool:
@@ -156,7 +157,7 @@ def needed(spec: Specification, error: float) -> dict[str, float]:
 
 
 def _error(spec: Specification) -> float:
-    """Return the error of the best mechanism; infinite where none has safe noise."""
+    """Return the error of the best option; infinite where none has safe noise."""
     try:
         return options(replace(spec, mu=None))[0].error
     except InputError:
@@ -164,7 +165,7 @@ def _error(spec: Specification) -> float:
 
 
 def _least(enough: Callable[[float], bool]) -> float | None:
-    """Return the least factor of a size that is enough, to a thousandth, or None up to 10^6."""
+    """Return the least factor that is enough, to a thousandth, or None if 10^6 is not."""
     low, high = 1.0, 1.0
     while not enough(high):
         low, high = high, high * 1.5
@@ -181,13 +182,13 @@ def _least(enough: Callable[[float], bool]) -> float | None:
 
 
 def price(spec: Specification) -> float:
-    """Return the epsilon at which noise is half of what hides everything; 0 where any is enough.
+    """Return the epsilon at which the error of the best option is 1/2; 0 if any epsilon does.
 
     Raises:
-        InputError: it is beyond what safe noise can deliver at the delta that is asked for.
+        InputError: safe noise cannot deliver that epsilon at the specified delta.
     """
     epsilon = spec.epsilon
-    # Noise falls with epsilon, or with its root: each step at least halves the log of the distance.
+    # Noise falls as 1 / epsilon or its root, so each step at least halves the log of the distance.
     for _ in range(60):
         factor = 2 * options(replace(spec, epsilon=epsilon, mu=None))[0].error
         epsilon *= factor

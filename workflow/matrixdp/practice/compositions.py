@@ -1,4 +1,4 @@
-"""Releases in several parts: how they stand beside the others, and what they answer."""
+"""Composed releases, which have several parts, as options with answers and receipts."""
 
 from __future__ import annotations
 
@@ -7,39 +7,58 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.mechanisms.adassp import AdaSSP
 from matrixdp.mechanisms.base import GaussianRelease, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import Composed, Outcome, clipped_moments
+from matrixdp.mechanisms.composed import Composed, ComposedMoments, Outcome, clipped_moments
+from matrixdp.mechanisms.equations import (
+    ComposedEquations,
+    Equations,
+    InParts,
+    adaptive_equations,
+)
 from matrixdp.practice import answers, recommend, uncertainty
+from matrixdp.practice.answers import Output
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
-#: What a receipt states beside the noise.
+#: Notes of a receipt on clipping and on the ridge, beside the noise.
 CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
     "from long records is no noise, and not stated here"
 )
+RIDGE = (
+    "a ridge that is chosen in private, see the details, shrinks all coefficients and the "
+    "intercept; what this takes from them is no noise, and not stated here"
+)
 
 
 def options(spec: Specification, delta: float) -> list[recommend.Option]:
-    """Return the release of clipped moments that is asked for, as the only option.
+    """Return the release in parts for a specification, as the only option.
 
-    Its error is the worst of all radii, each filled by the records.
+    The error of clipped moments is the largest over all radii, with records that fill the radius.
 
     Raises:
-        InputError: there is no safe noise at this guarantee.
+        InputError: no safe noise gives this guarantee.
     """
+    query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
+    if isinstance(query, NormalEquations):
+        equations = adaptive_equations(query, **budget)
+        spread = recommend.variances(equations.simulated.explaining)
+        sides = query.explaining.domain.magnitudes
+        error = float(np.sqrt(np.mean(spread / np.outer(sides, sides) ** 2)))
+        return [recommend.Option(AdaSSP(), equations, spread, error)]
     about_mean = spec.kind in answers.WITH_CONSTANT
-    assert isinstance(spec.query, SecondMomentQuery)
-    release = clipped_moments(spec.query, epsilon=spec.epsilon, delta=delta, about_mean=about_mean)
+    assert isinstance(query, SecondMomentQuery)
+    moments = clipped_moments(query, **budget, about_mean=about_mean)
     mechanism: Mechanism = Centred() if about_mean else PrivatelyClipped()
     error = max(
         float(np.sqrt(recommend.variances(candidate).mean())) / _filled(candidate)
-        for candidate in release.radii
+        for candidate in moments.radii
     )
-    return [recommend.Option(mechanism, release, recommend.variances(release.widest), error)]
+    return [recommend.Option(mechanism, moments, recommend.variances(moments.widest), error)]
 
 
 def _filled(release: GaussianRelease) -> float:
@@ -48,7 +67,7 @@ def _filled(release: GaussianRelease) -> float:
 
 
 def says(spec: Specification, best: recommend.Option) -> str:
-    """Return what the noise of clipped moments means, in plain words."""
+    """Return the size of the noise of clipped moments, in plain words."""
     if spec.kind == "regression":
         return (
             "what the noise means for predictions follows from a radius that is chosen in private"
@@ -60,37 +79,61 @@ def says(spec: Specification, best: recommend.Option) -> str:
 
 
 def in_words(release: Composed) -> list[str]:
-    """Return what each part spends, a sentence each."""
+    """Return a line on the budget of each part."""
     return [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in release.costs
     ]
 
 
-def answer(spec: Specification, outcome: Outcome, middle: Array, half: Array) -> Array:
-    """Return what a release says, as :func:`matrixdp.practice.answers.answer` does."""
+def deviations(release: ComposedEquations) -> dict[str, float]:
+    """Return the noise of an entry of each part, in half ranges."""
+    return {
+        part.name: single.noise_std * single.stretch
+        for part in release.parts
+        for single in part.releases
+    }
+
+
+def answer(spec: Specification, output: Output, outcome: Outcome | Equations) -> Array:
+    """Return the answer of a release, as :func:`matrixdp.practice.answers.answer` does."""
+    if isinstance(outcome, Equations):
+        return np.append(*answers.adaptive_line(output, outcome, weighted=spec.weighted))[None]
     if spec.kind == "second_moments":
-        return outcome.moments * np.outer(half, half)
-    return answers.about_mean(
-        spec.kind,
-        outcome.estimate,
-        outcome.moments_std,
-        middle,
-        half,
-        number=spec.number,
-        **spec.line_options,
-    )
+        return outcome.moments / outcome.weight * np.outer(output.half, output.half)
+    return answers.about_mean(output, outcome.estimate, outcome.moments_std)
 
 
-def details(spec: Specification, release: Composed, outcome: Outcome) -> dict[str, Any]:
-    """Return what the parts answered, and intervals; both are as private as the release."""
+def details(spec: Specification, release: InParts, outcome: Outcome | Equations) -> dict[str, Any]:
+    """Return the answers of the parts and intervals; the guarantee covers both.
+
+    Answers that are divided by a private number of records have no intervals.
+    """
+    if isinstance(release, ComposedMoments):
+        assert isinstance(outcome, Outcome)
+        return _clipped_details(spec, release, outcome)
+    assert isinstance(outcome, Equations)
+    errors = uncertainty.adaptive_errors(spec.output, outcome, weighted=spec.weighted)
+    return {
+        "smallest_eigenvalue_in_half_ranges": outcome.smallest,
+        "ridge_in_half_ranges": outcome.ridge,
+        "standard_errors": uncertainty.errors_table(spec.columns, errors),
+    }
+
+
+def _clipped_details(
+    spec: Specification, release: ComposedMoments, outcome: Outcome
+) -> dict[str, Any]:
     centre = outcome.centre * spec.half + spec.middle
     content: dict[str, Any] = {
         "radius_in_half_ranges": outcome.radius,
-        "noise_of_moments_in_half_ranges": outcome.moments_std,
+        "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
     }
     if outcome.centre_std:
         content["mean"] = dict(zip(spec.columns, centre.tolist(), strict=True))
+    if spec.query.private_count:
+        return {**content, "records": outcome.weight * spec.query.records}
+    if outcome.centre_std:
         noise = outcome.centre_std * spec.half
         content["noise_of_mean"] = dict(zip(spec.columns, noise.tolist(), strict=True))
     part = release.at(outcome.radius)

@@ -1,7 +1,7 @@
-"""Files that outlive a crash: first their space, then their content, then their name.
+"""Crash-safe files: space is reserved first, then the content is written, then the file renamed.
 
-A file grows under another name beside its place, its ``part``. Content that has its name is whole
-and on the disk, whenever the process is killed or the power fails.
+Content is written to a temporary file in the same folder, the file's ``part``. A file under its
+final name is always complete and on the disk, whenever the process is killed or the power fails.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def part(path: Path) -> Path:
-    """Return where the content of ``path`` grows until it is whole."""
+    """Return the temporary file in which the content of ``path`` is written."""
     return path.with_name(f".{path.name}.part")
 
 
 def reserve(path: Path, size: int, mode: int = 0o666) -> None:
-    """Take ``size`` bytes for the part of a file, so that a full disk shows before its content.
+    """Allocate ``size`` bytes for the temporary file of ``path``, to detect a full disk early.
 
     Raises:
         OSError: there is no space, or the folder cannot be written.
@@ -41,13 +41,13 @@ def reserve(path: Path, size: int, mode: int = 0o666) -> None:
 
 
 def release(path: Path) -> None:
-    """Give back what is left of a file's space."""
+    """Delete the temporary file of ``path``, if it exists."""
     with contextlib.suppress(OSError):
         part(path).unlink()
 
 
 def write(path: Path, text: str, mode: int = 0o666) -> None:
-    """Put the text of a file on the disk, and then in its place in one step.
+    """Write a file atomically: its temporary file reaches the disk, and is then renamed.
 
     Raises:
         OSError: there is no space, or the folder cannot be written.
@@ -77,7 +77,7 @@ def _fill(handle: int, content: bytes) -> None:
 
 @contextlib.contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Hold a file, which is made at need, or a folder against other processes and threads.
+    """Lock a file, created if necessary, or a folder against other processes and threads.
 
     Raises:
         OSError: it cannot be opened or locked.
@@ -93,7 +93,7 @@ def lock(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def explain(path: Path, remedy: str) -> Iterator[None]:
-    """Turn an error of the file system into one sentence.
+    """Turn an error of the file system into a one-sentence :class:`InputError`.
 
     Raises:
         InputError: with the reason and the remedy.
@@ -106,7 +106,7 @@ def explain(path: Path, remedy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """Put off Ctrl-C and requests to end until the block is done; in other threads do nothing."""
+    """Postpone Ctrl-C and termination signals to the end of the block, in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,8 +1,8 @@
-"""Private estimators that scikit-learn's users know: covariance, PCA and ridge regression.
+"""Private estimators with scikit-learn's interface: covariance, PCA and ridge regression.
 
-Each call of ``fit`` spends epsilon and delta anew. All of them release the second moments of
-records once, in the unit of their public bounds, and compute the rest from the release.
-scikit-learn itself must be installed.
+Each call of ``fit`` spends epsilon and delta anew. It releases second moments of the records once,
+scaled by their public bounds, and computes the rest from the release. scikit-learn must be
+installed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,16 +27,19 @@ from sklearn.utils.validation import (
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed, clipped_moments
+from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
+from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
 from matrixdp.practice import answers, ledger, uncertainty
 from matrixdp.practice.account import Account
+from matrixdp.practice.answers import Output
+from matrixdp.practice.people import first_records
 from matrixdp.practice.recommend import options
-from matrixdp.practice.specification import CLIPPED, RECOMMENDED
+from matrixdp.practice.specification import ADASSP, CLIPPED, RECOMMENDED, about_zero
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sensitivity import NormalEquations, SecondMomentQuery
 
-#: How messages of scikit-learn begin that show shapes and names of columns, but no value.
+#: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
 _HARMLESS = (
     "Sparse data",
     "Found array",
@@ -45,7 +48,7 @@ _HARMLESS = (
     "The feature names",
     "X has",
 )
-#: What stands for those that show values.
+#: Replacements of messages that show values, by their beginnings.
 _SENTENCES = {
     "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
     "Expected 2D array": "{name} is no table. Reshape your data: one record per row",
@@ -55,9 +58,9 @@ _SENTENCES = {
 
 
 class _Fits:
-    """How often an estimator, its clones and its copies in this process were fitted in all.
+    """Number of fits of an estimator, its clones and its copies in this process, together.
 
-    A copy by way of a pickle, as parallel workers get it, may not be fitted: nobody would count.
+    A pickled copy, as parallel workers get it, must not be fitted: its fits would not be counted.
     """
 
     def __init__(self, count: float = 0) -> None:
@@ -70,10 +73,10 @@ class _Fits:
         return type(self), (math.inf,)
 
     def add(self, most: int, name: str) -> None:
-        """Count one fit more.
+        """Count one more fit of the estimator ``name``.
 
         Raises:
-            InputError: these are more than ``most``, or this is the copy of another process.
+            InputError: there are ``most`` fits already, or this is a pickled copy.
         """
         with self._lock:
             if self._count == math.inf:
@@ -91,15 +94,15 @@ class _Fits:
 
 
 class _NoProjections(InputError, AttributeError):
-    """An attribute that is missing on purpose; pipelines then call fit and transform."""
+    """Error of an attribute that is missing on purpose; pipelines then call fit and transform."""
 
 
 class _FitAlone:
-    """Without ``fit_transform``, whose result would be private records themselves."""
+    """Mixin without ``fit_transform``, whose result would be as private as the records."""
 
     @property
     def fit_transform(self) -> NoReturn:
-        """Refuse: the projections of the records of ``fit`` are exact, and private as these."""
+        """Refuse: exact projections of the records are as private as the records."""
         raise _NoProjections(
             "fit_transform would return exact projections of the private records; call fit, and "
             "transform records that may be shown"
@@ -108,28 +111,31 @@ class _FitAlone:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Private(BaseEstimator):
-    """An estimator that looks at records through one release of their second moments.
+    """Base of the estimators: each ``fit`` makes one release of second moments.
 
-    Missing values count as the middle of their bounds, infinite ones as the bound.
+    A missing value counts as the middle of its bounds, an infinite one as the bound.
 
     Args:
-        epsilon, delta: the guarantee of one call of ``fit``, for replacing one record; the number
-            of records counts as public.
-        bounds: public (lowest, highest) of the values, each a number or one per column; what lies
-            outside is clipped. There is no default: bounds from the data would leak.
-        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which spends
-            half of mu^2 on the mean and clips records about it to a radius that it chooses in
-            private: less noise where most records lie close together within their bounds.
-        fits: how often this estimator and its clones may be fitted in all. Cross-validation, a
-            search or bagging clones it, and each fit spends epsilon and delta again. With
-            ``n_jobs`` nobody could count the fits of other processes, which are refused.
-        account: that each fit is charged to, in place of ``fits``: an
-            :class:`~matrixdp.practice.account.Account`, which clones share. One with a path also
-            counts the fits of other processes.
+        epsilon, delta: guarantee of one call of ``fit``, for replacing one record; the number of
+            records counts as public.
+        bounds: public (lowest, highest) of the values, each a number or one per column; values
+            outside are clipped. There is no default: bounds from the data would leak.
+        mechanism: ``recommend`` for the least noise by public facts, or ``clipped``, which has less
+            noise where most records lie close together within their bounds. It spends half of
+            mu^2 on the mean and clips records about it to a radius that it chooses privately.
+        fits: how often this estimator and its clones may be fitted in total. Cross-validation, a
+            search or bagging clones it, and each fit spends epsilon and delta again. Fits in other
+            processes, as with ``n_jobs``, cannot be counted and are refused.
+        account: an :class:`~matrixdp.practice.account.Account` that each fit is charged to, in
+            place of ``fits``. Clones share it. One with a path also counts the fits of other
+            processes.
+        per_person: number of records of each person that count, the first ones. The guarantee is
+            then for replacing all records of one person; how many each has is public. ``fit`` takes
+            ``people``, a text or number per record that identifies its person.
 
     Raises:
-        InputError: by ``fit``, if the bounds are missing, the guarantee cannot be had, or ``fits``
-            or the account are spent.
+        InputError: by ``fit``, if the bounds are missing, no mechanism gives the guarantee,
+            ``fits`` or the account are spent, or ``people`` and ``per_person`` do not fit.
     """
 
     epsilon: float = 1.0
@@ -138,6 +144,9 @@ class _Private(BaseEstimator):
     mechanism: str = RECOMMENDED
     fits: int = 1
     account: Account | None = None
+    per_person: int | None = None
+
+    _mechanisms: ClassVar[tuple[str, ...]] = (RECOMMENDED, CLIPPED)
 
     def __sklearn_clone__(self) -> Self:
         clone: Self = super().__sklearn_clone__()
@@ -145,7 +154,7 @@ class _Private(BaseEstimator):
         return clone
 
     def __getstate__(self) -> dict[str, Any]:
-        # Before a copy is made: copies share the count, or are known as those of a pickle.
+        # Create the count before copying: copies then share it, and pickles are recognised.
         self._counted()
         state: dict[str, Any] = super().__getstate__()
         return state
@@ -157,24 +166,28 @@ class _Private(BaseEstimator):
         return self._fits
 
     def _release(self, records: Array) -> tuple[Centred, float, uncertainty.Noise]:
-        """Return mean and covariance of records within [-1, 1], and the noise of their moments.
+        """Release the mean and covariance of records in [-1, 1]; set ``release_``.
 
-        Of the noise its standard deviation and what simulates it. ``release_`` is kept.
+        Returns:
+            The estimate, the standard deviation of the moments' noise, and the simulated noise.
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta
-        release: Additive | Composed
-        if checks.choice((RECOMMENDED, CLIPPED), mechanism=self.mechanism) == CLIPPED:
-            query = SecondMomentQuery(Box.cube(features, -1.0, 1.0), count)
+        release: Additive | ComposedMoments
+        if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
+            box = Box.cube(features, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             release = clipped_moments(query, epsilon=epsilon, delta=delta, about_mean=True)
         else:
-            query = SecondMomentQuery(Box.cube(features + 1, -1.0, 1.0), count)
+            box = Box.cube(features + 1, -1.0, 1.0)
+            query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
+            assert isinstance(best.release, Additive)
             release = best.release
         self._spend(release)
-        self.release_ = release
-        if isinstance(release, Composed):
+        self.release_: Additive | InParts = release
+        if isinstance(release, ComposedMoments):
             outcome = release.sample_once(records)
             part = release.at(outcome.radius)
             noise = uncertainty.Noise(part, outcome.centre_std)
@@ -182,8 +195,23 @@ class _Private(BaseEstimator):
         estimate = centred(release.sample_once(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
 
-    def _spend(self, release: Additive | Composed) -> None:
-        """Charge a fit that can be drawn to the account, or count it."""
+    def _counting(self, records: Array, people: ArrayLike | None) -> Array:
+        """Return the records that count, (k, m)."""
+        if (people is None) != (self.per_person is None):
+            raise InputError(
+                f"per_person is {self.per_person} and people are "
+                f"{'missing' if people is None else 'given'}; give both, or neither"
+            )
+        if people is None:
+            return records
+        assert self.per_person is not None
+        first = first_records(people, self.per_person)
+        check_consistent_length(records, first)
+        counting: Array = records[first]
+        return counting
+
+    def _spend(self, release: Additive | InParts) -> None:
+        """Charge a fit to the account or count it, after checking that its noise can be drawn."""
         ledger.check(release)
         if self.account is not None:
             self.account.spend(release, type(self).__name__)
@@ -202,14 +230,14 @@ class Covariance(_Private):
     """Mean and covariance from one private release; each ``fit`` spends epsilon and delta anew.
 
     The covariance is about the released mean, divides by the number of records, and is projected to
-    positive semi-definite. Do not scale records by their own mean or range before
+    positive semi-definite matrices. Do not scale records by their own mean or range first
     (``StandardScaler``), which leaks both: ``bounds`` scale them.
 
     Attributes:
-        covariance_: (m, m), in the records' own units, as all that follows.
-        location_: (m,), the mean, which is released with it.
-        eigenvalues_: (m,), of ``covariance_``, the largest first.
-        release_: what was calibrated, with its exact guarantee.
+        covariance_: covariance, (m, m), in the records' own units.
+        location_: mean, (m,), in the same units.
+        eigenvalues_: eigenvalues of ``covariance_``, (m,), the largest first.
+        release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -217,9 +245,9 @@ class Covariance(_Private):
     ((3, 3), True)
     """
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         box = _box(self.bounds, records.shape[1])
         estimate, _, _ = self._release(_scaled(box, records))
         half = box.widths / 2
@@ -233,20 +261,20 @@ class Covariance(_Private):
 class PrivatePCA(_FitAlone, TransformerMixin, _Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
-    ``transform`` is exact: what it returns of private records is as private as these. Do not scale
-    records by their own mean or range before (``StandardScaler``), which leaks both: ``bounds``
-    scale them. Components are those of the covariance about the released mean, which is part of the
-    same release; for that it holds one column more, and about 1 / m more noise.
+    ``transform`` adds no noise: its result is as private as the records that it transforms. Do not
+    scale records by their own mean or range first (``StandardScaler``), which leaks both:
+    ``bounds`` scale them. Components are those of the covariance about the released mean. The mean
+    is part of the same release, which costs one more column and about 1 / m more noise.
 
     Args:
-        n_components: how many.
+        n_components: number of components.
 
     Attributes:
-        components_: (n_components, m), in the unit of the half ranges, the first one first.
-        explained_variance_: (n_components,), in the square of that unit.
-        explained_variance_ratio_: (n_components,), their shares of the total variance.
-        mean_: (m,), released with them, in the records' own units.
-        release_: what was calibrated, with its exact guarantee.
+        components_: components, (n_components, m), of records in half ranges.
+        explained_variance_: their variances, (n_components,), in squared half ranges.
+        explained_variance_ratio_: their shares of the total variance, (n_components,).
+        mean_: mean, (m,), in the records' own units.
+        release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -256,9 +284,9 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
 
     n_components: int = field(default=1, kw_only=False)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, people: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        records = _records(self, X)
+        records = self._counting(_records(self, X), people)
         if not 1 <= self.n_components <= records.shape[1]:
             raise InputError(
                 f"n_components is {self.n_components}; it must be from 1 to {records.shape[1]}"
@@ -274,7 +302,10 @@ class PrivatePCA(_FitAlone, TransformerMixin, _Private):
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Return the exact coordinates of records along the components, (n, n_components)."""
+        """Return the coordinates of records X, (n, m), along the components: (n, n_components).
+
+        No noise is added: coordinates of private records are private.
+        """
         check_is_fitted(self)
         records = _records(self, X, reset=False)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
@@ -286,46 +317,82 @@ class PrivateRidge(RegressorMixin, _Private):
     """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
 
     ``cross_val_score`` and searches fit it many times, see ``fits``. Do not scale records by their
-    own mean or range before (``StandardScaler``), which leaks both: ``bounds`` scale them. Beside
-    ``alpha`` it has the ridge that its own noise asks for, which goes to 0 for a large epsilon: the
-    limit is scikit-learn's ``Ridge``.
+    own mean or range first (``StandardScaler``), which leaks both: ``bounds`` scale them. A further
+    ridge, beside ``alpha``, limits the effect of the noise. It vanishes for a large epsilon, so
+    that the limit is scikit-learn's ``Ridge``.
+
+    ``mechanism="adassp"`` is AdaSSP (Wang, UAI 2018): a third of mu^2 each for the smallest
+    eigenvalue of the columns' second moments, for these, and for their products with y. The ridge
+    follows from the noisy eigenvalue. It is 0 where columns vary enough in all directions;
+    otherwise it also shrinks the intercept, towards the middle of ``target_bounds``.
 
     Args:
         target_bounds: public (lowest, highest) of y; ``bounds`` are those of X.
-        alpha: of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
-        fit_intercept: whether there is an intercept, which no ridge shrinks.
+        alpha: penalty of scikit-learn's ``Ridge``, at least 0, in the squared units of X.
+        fit_intercept: whether the line has an intercept. The ridge of ``adassp`` alone shrinks it.
 
     Attributes:
-        coef_, intercept_: of the regression, in the units of X and y.
-        coef_std_, intercept_std_: what the noise alone makes uncertain, standard errors to first
-            order.
-        release_: what was calibrated, with its exact guarantee.
+        coef_, intercept_: coefficients and intercept, in the units of X and y.
+        coef_std_, intercept_std_: their standard errors from the noise alone, to first order.
+        release_: the calibrated mechanism, with its tight guarantee.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
     >>> ridge.fit(X, X.sum(axis=1)).coef_.shape
     (3,)
+    >>> mdp.PrivateRidge(
+    ...     epsilon=1, bounds=(0, 1), target_bounds=(0, 3), mechanism="adassp"
+    ... ).fit(X, X.sum(axis=1)).release_.costs[0]["part"]
+    'smallest eigenvalue'
     """
 
     target_bounds: tuple[float, float] | None = None
     alpha: float = 0.0
     fit_intercept: bool = True
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    _mechanisms = (RECOMMENDED, CLIPPED, ADASSP)
+
+    def fit(self, X: ArrayLike, y: ArrayLike, people: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
         records, target = _records(self, X), _target(self, y)
         check_consistent_length(records, target)
-        box = _box(self.bounds, records.shape[1])
-        side = _box(self.target_bounds, 1, "target_bounds")
-        penalty = checks.not_negative(alpha=self.alpha) / len(records)
-        line: dict[str, Any] = {"penalty": penalty, "intercept": bool(self.fit_intercept)}
-        scaled = [_scaled(box, records), _scaled(side, target[:, None])]
-        estimate, std, noise = self._release(np.hstack(scaled))
-        middle, half = np.append(box.middle, side.middle), np.append(box.widths, side.widths) / 2
-        self.coef_, self.intercept_ = answers.line(estimate, std, middle, half, **line)
-        errors = uncertainty.standard_errors(noise, estimate, std, middle, half, **line)
+        rows = self._counting(np.column_stack([records, target]), people)
+        x, y_ = _box(self.bounds, records.shape[1]), _box(self.target_bounds, 1, "target_bounds")
+        box = Box((*x.lower, *y_.lower), (*x.upper, *y_.upper))
+        penalty = checks.not_negative(alpha=self.alpha) / len(rows)
+        output = Output(
+            "regression",
+            box.middle,
+            box.widths / 2,
+            penalty=penalty,
+            intercept=bool(self.fit_intercept),
+        )
+        if self.mechanism == ADASSP:
+            errors = self._fit_adaptively(box, rows, output)
+        else:
+            estimate, std, noise = self._release(_scaled(box, rows))
+            self.coef_, self.intercept_ = answers.line(output, estimate, std)
+            errors = uncertainty.standard_errors(noise, output, estimate, std)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
         return self
+
+    def _fit_adaptively(self, box: Box, rows: Array, output: Output) -> Array:
+        """Release normal equations with a private ridge; return the standard errors."""
+        if output.intercept:
+            scaled = with_constant(_scaled(box, rows))
+            domain = Box.cube(scaled.shape[1], -1.0, 1.0)
+        else:
+            output = replace(output, middle=0 * box.middle, half=box.magnitudes)
+            domain = about_zero(box)
+            scaled = (box.middle + _scaled(box, rows) * box.widths / 2) / box.magnitudes
+        last = domain.features - 1
+        query = NormalEquations(domain, len(rows), target=last, per_person=self.per_person)
+        release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
+        self._spend(release)
+        self.release_ = release
+        outcome = release.sample_once(scaled)
+        self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
+        return uncertainty.adaptive_errors(output, outcome)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -341,7 +408,7 @@ class PrivateRidge(RegressorMixin, _Private):
 
 
 def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Array:
-    """Return X as numbers; an error shows no value."""
+    """Return X as an array of floats (n, m); error messages show no value of it."""
     try:
         records: Array = validate_data(
             estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset
@@ -350,12 +417,12 @@ def _records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Arra
         problem = _without_values(error, "X")
     else:
         return records
-    # Outside of the handler, so that the error does not hold the one that shows values.
+    # Raise outside the handler: the error must not carry the original one, which shows values.
     raise problem
 
 
 def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
-    """Return y as numbers (n,); an error shows no value."""
+    """Return y as an array of floats (n,); error messages show no value of it."""
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -378,7 +445,7 @@ def _target(estimator: BaseEstimator, y: ArrayLike) -> Array:
 
 
 def _without_values(error: Exception, name: str) -> Exception:
-    """Return an error of the same type, whose message shows no value of the records."""
+    """Return an error of the same type whose message shows no value of the records."""
     text = str(error)
     if text.startswith(_HARMLESS):
         return type(error)(text)
@@ -388,13 +455,13 @@ def _without_values(error: Exception, name: str) -> Exception:
 
 
 def _scaled(box: Box, rows: Array) -> Array:
-    """Return records in half ranges around the middle, which missing values count as."""
+    """Return records in half ranges around the middle; a missing value becomes 0, the middle."""
     scaled: Array = np.nan_to_num(box.scaled(rows), nan=0.0)
     return scaled
 
 
 def _box(bounds: Any, features: int, name: str = "bounds") -> Box:
-    """Return the bounds of each column."""
+    """Return the box of (lowest, highest) bounds of ``features`` columns."""
     if bounds is None:
         raise InputError(f"{name} is None; state the public lowest and highest values")
     try:

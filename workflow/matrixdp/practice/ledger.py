@@ -1,21 +1,22 @@
 """A running account of the privacy spent on one file.
 
-Gaussian DP adds up in squares: releases of mu_1, mu_2, ... have sqrt(mu_1^2 + mu_2^2 + ...)
-together (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3), also where later ones are chosen after
-seeing earlier ones (Smith & Thakurta, 2022). A pure epsilon counts as the smallest mu that it
-implies: the two trade-off functions meet at 1 / (1 + e^epsilon), and convexity does the rest. Where
-all releases are pure their sum counts, if it is less. Beside others, pure ones count by their sum
-only within a part of epsilon that was reserved for them from the start: who could choose, after
-each release, which of the two to spend next would exceed delta.
+Gaussian DP composes in squares: releases of mu_1, mu_2, ... have sqrt(mu_1^2 + mu_2^2 + ...)
+together (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3). This also holds where earlier answers decide
+what is released later (Smith & Thakurta, 2022). A pure epsilon counts as the smallest mu that it
+implies: the two trade-off functions meet at 1 / (1 + e^epsilon), and convexity does the rest.
 
-The distribution of safe noise is at a distance T in total variation from the ideal one, over all
-numbers of all releases. This adds (1 + e^epsilon) T to delta at the epsilon of the total. A part of
-delta, ``sampler``, is reserved for it from the start and caps it for all releases together, so that
-nobody can trade mu against numbers. A pure total has this part as its whole delta.
+Where all releases are pure, the sum of their epsilons counts if it gives less. Pure releases beside
+others are summed only within a part of epsilon that is reserved for them from the start. Otherwise
+an analyst who chooses between the two rules after each release could exceed delta.
+
+The distribution of safe noise has a total variation distance T from the ideal one, over all numbers
+of all releases. This adds (1 + e^epsilon) T to delta at the epsilon of the total. A part of delta,
+``sampler``, is reserved for this from the start and caps it for all releases together. Nobody can
+then trade mu against the number of released numbers. A pure total has this part as its whole delta.
 
 A release is a transaction under the account's lock. The charge is on the disk before noise is
 drawn, and the answer is on the disk, beside the account, before anybody sees it. An answer belongs
-to one charge; who asks for the same again gets the answer of the charge that was paid.
+to one charge; a repeated request gets the answer that was paid for.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri_exp
@@ -44,13 +45,13 @@ from matrixdp.privacy.quadratic import UPWARDS
 
 Account = dict[str, Any]
 
-#: The sampler's part of a total's delta, unless another is stated: a hundredth, and 1e-6 at most.
+#: Default of the sampler's part of a total's delta: a hundredth of it, 1e-6 at most.
 _SAMPLER_PART, _SAMPLER = 100, 1e-6
 
-#: How the name of an account ends, beside its file.
+#: Suffix of an account's name, after that of its file.
 SUFFIX = ".privacy.json"
 
-#: More releases than these are not counted one by one.
+#: Largest number of releases that :func:`room` counts.
 MANY = 1000
 
 _REMEDY = (
@@ -59,12 +60,27 @@ _REMEDY = (
 )
 
 
+class Relation(NamedTuple):
+    """What the neighbours of an account differ in.
+
+    Attributes:
+        neighbours: as an ``adjacency`` of :mod:`matrixdp.privacy.sensitivity`.
+        person: the column that names the person of each record, where neighbours differ in all
+            records of one person; empty where they differ in one record.
+    """
+
+    neighbours: str
+    person: str = ""
+
+
 def place(file: Path, account: Path | None) -> Path:
-    """Return the account of a file: the one stated, or the one beside what a link stands for.
+    """Return the path of a file's account: the stated one, or the one beside the file.
+
+    A symbolic link stands for its target.
 
     Raises:
-        InputError: the file has several names (hard links) and no account is stated, an account
-            beside it is not the one stated, or the account itself has several names.
+        InputError: the file has several names (hard links) and no account is stated, another
+            account lies beside it, or the account itself has several names.
     """
     with checks.as_input_error(
         f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
@@ -83,10 +99,10 @@ def place(file: Path, account: Path | None) -> Path:
 
 
 def check_names(path: Path) -> None:
-    """Check that an account has one name: to write it would part them, each with its own charges.
+    """Check that an account has one name; writing it would turn hard links into separate accounts.
 
     Raises:
-        InputError: it has several (hard links).
+        InputError: it has several names.
     """
     if path.is_file() and path.stat().st_nlink > 1:
         raise InputError(
@@ -101,9 +117,9 @@ def _beside(file: Path) -> Path:
 
 
 def mark(file: Path, path: Path) -> None:
-    """Leave a link to an account that is elsewhere beside its file, if that folder can be written.
+    """Link to an account in another folder from beside the file, if the file's folder is writable.
 
-    Whoever states no account then has the same one, and whoever states another is refused.
+    A later specification without an account then finds it, and one with another is refused.
 
     Raises:
         InputError: another account was begun in the meantime.
@@ -148,7 +164,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
 
 
 def in_words(total: Mapping[str, Any]) -> str:
-    """Return what a total allows; one without a delta has that of the sampler."""
+    """Return the epsilon and delta of a total; a pure total has the delta of the sampler."""
     if total["delta"]:
         return f"(epsilon {total['epsilon']:g}, delta {total['delta']:g})"
     return f"(epsilon {total['epsilon']:g}, delta at most {total['sampler']:g})"
@@ -172,27 +188,34 @@ def _pure_mu(epsilon: float) -> float:
 
 
 def entry(release: Additive | Composed) -> dict[str, Any]:
-    """Return what a release costs, as accounts have it."""
+    """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
     pure = release.epsilon_actual if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
     return {**charge, "parts": release.costs} if isinstance(release, Composed) else charge
 
 
-def begin(total: Mapping[str, float], neighbours: str) -> Account:
-    """Return an account of no releases."""
-    return {"total": {**total, "neighbours": neighbours}, "releases": []}
+def begin(total: Mapping[str, float], relation: Relation) -> Account:
+    """Return an account without releases."""
+    return {"total": {**total, **relation._asdict()}, "releases": []}
+
+
+def terms(account: Account) -> tuple[dict[str, float], Relation]:
+    """Return the total of an account, as :func:`total` does, and its neighbouring relation."""
+    numbers = dict(account["total"])
+    # Accounts that do not mention people protect records.
+    relation = Relation(str(numbers.pop("neighbours")), str(numbers.pop("person", "")))
+    return numbers, relation
 
 
 def read(path: Path) -> Account | None:
-    """Return an account, or None where there is none.
+    """Return the account in a file, or None where the file does not exist.
 
     Raises:
         InputError: the file is no account.
     """
     try:
         account = json.loads(path.read_text(encoding="utf-8"))
-        terms = dict(account["total"])
-        neighbours = terms.pop("neighbours")
+        numbers, relation = terms(account)
         releases = [
             {
                 **release,
@@ -205,7 +228,7 @@ def read(path: Path) -> Account | None:
             }
             for release in account["releases"]
         ]
-        account = {**begin(total(terms), neighbours), "releases": releases}
+        account = {**begin(total(numbers), relation), "releases": releases}
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
@@ -235,19 +258,22 @@ def check(release: Additive | Composed) -> None:
         _ = release.stretch
 
 
-def check_terms(path: Path, account: Account, total: Mapping[str, float] | None, kind: str) -> None:
+def check_terms(
+    path: Path, account: Account, total: Mapping[str, float] | None, relation: Relation
+) -> None:
     """Check that an account was begun for this total, if one is stated, and these neighbours.
 
     Raises:
         InputError: it was not; neither can be changed later.
     """
     first = account["total"]
-    terms = {**(first if total is None else total), "neighbours": kind}
-    if terms != first:
-        name = next(key for key in first if terms[key] != first[key])
+    second = {**(first if total is None else total), **relation._asdict()}
+    if second != first:
+        name = next(key for key in first if second[key] != first[key])
+        was, states = ("none" if value == "" else value for value in (first[name], second[name]))
         raise InputError(
-            f"{path} was begun with total {in_words(first)} and {name} = {first[name]}, "
-            f"not {terms[name]}; state the same"
+            f"{path} was begun with total {in_words(first)} and {name} = {was}, not {states}; "
+            "state the same"
         )
 
 
@@ -269,13 +295,13 @@ def total_epsilon(account: Account) -> float:
 
 
 def sampler_delta(account: Account) -> float:
-    """Return what the distribution of safe noise adds to delta, over all releases together."""
+    """Return the delta that safe noise adds over all releases together."""
     numbers = sum(release["numbers"] for release in account["releases"])
     return safe.extra_delta(account["total"]["epsilon"], numbers)
 
 
 def excess(account: Account) -> str:
-    """Return by what the releases are more than the total, or nothing if they fit."""
+    """Return a phrase on how the releases exceed the total, or an empty one if they fit."""
     total = account["total"]
     extra = sampler_delta(account)
     if extra > total["sampler"]:
@@ -293,12 +319,12 @@ def excess(account: Account) -> str:
 
 
 def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
-    """Return the account as it is after so many releases more."""
+    """Return the account after ``times`` further releases with the same charge."""
     return {**account, "releases": [*account["releases"], *([entry] * times)]}
 
 
 def room(account: Account, entry: Mapping[str, Any]) -> int:
-    """Return how many more of a release fit, ``MANY`` at most."""
+    """Return how many further releases with this charge fit, ``MANY`` at most."""
     fit, beyond = 0, MANY + 1
     while beyond - fit > 1:
         middle = (fit + beyond) // 2
@@ -307,11 +333,11 @@ def room(account: Account, entry: Mapping[str, Any]) -> int:
 
 
 def left(account: Account, *, pure: bool) -> float:
-    """Return the epsilon of the largest release of one number that still fits, 0 for none.
+    """Return the largest epsilon at which a release of one number still fits, or 0.
 
     Args:
-        account: that it would be charged to.
-        pure: whether it has no delta; otherwise it has all of the total's that is usable.
+        account: account to be charged.
+        pure: whether the release is pure; otherwise it has the total's usable delta.
     """
     delta = usable_delta(account["total"])
     if not (pure or delta):
@@ -332,10 +358,11 @@ def left(account: Account, *, pure: bool) -> float:
 
 
 def summary(account: Account) -> list[str]:
-    """Return what is spent of an account, release by release, and what is left, a line each."""
+    """Return lines of text: the total, the charge of each release, and what is left."""
     total, releases = account["total"], account["releases"]
     lines = [
-        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}",
+        f"total: {in_words(total)} of all releases together, neighbours {total['neighbours']}"
+        + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
         f"spent: epsilon {total_epsilon(account):.4g} in {checks.plural(len(releases), 'release')}",
     ]
     for release in releases:
@@ -352,22 +379,22 @@ def summary(account: Account) -> list[str]:
 
 
 def rooms(account: Account, costs: Sequence[Mapping[str, Any]]) -> list[int | None]:
-    """Return, after each of several releases, how many more of the cheapest fit.
+    """Return for each of several charges how many more of the cheapest would fit after it.
 
-    None stands for a release that does not fit itself.
+    A charge that does not fit itself has None.
     """
     after = [add(account, cost) for cost in costs]
     return [None if excess(then) else max(room(then, cost) for cost in costs) for then in after]
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """Return a short name of a request, the same for the same request."""
+    """Return the SHA-256 of a request, equal for equal requests."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 @contextlib.contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Hold an account against other releases.
+    """Lock an account against other releases.
 
     Raises:
         InputError: its folder cannot be written.
@@ -379,22 +406,24 @@ def lock(path: Path) -> Iterator[None]:
 
 
 def answers(path: Path, account: Account, request: str) -> list[Path]:
-    """Return where the answer of each charge of a request is, or was to be, the last one first.
+    """Return the paths of the answers to a request, the latest charge first.
+
+    After a crash an answer may be missing.
 
     Args:
-        path: of the account.
-        account: that it holds.
-        request: the digest of what is asked for.
+        path: path of the account.
+        account: its content.
+        request: digest of the request.
     """
     names = [release["answer"] for release in account["releases"] if release["request"] == request]
     return [path.with_name(name) for name in reversed(names)]
 
 
 def content(answer: Path) -> dict[str, str]:
-    """Return the files of an answer by their names.
+    """Return the texts of an answer by file name.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the answer cannot be read.
     """
     with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
         files = json.loads(answer.read_text(encoding="utf-8"))
@@ -403,7 +432,7 @@ def content(answer: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def reserve(path: Path, size: int) -> Iterator[str]:
-    """Yield the name of an answer that has its space; what is not used of it goes.
+    """Reserve disk space for an answer, yield its file name, and free unused space at the end.
 
     Raises:
         InputError: there is no space, or the folder cannot be written.
@@ -412,7 +441,7 @@ def reserve(path: Path, size: int) -> Iterator[str]:
     file = path.with_name(name)
     try:
         with durable.explain(path, _REMEDY):
-            # What a killed release left, which held the lock.
+            # Leftovers of killed releases: the lock is held here, so nobody is writing them.
             for stale in path.parent.glob(f".{glob.escape(path.stem)}.{'?' * 16}.json.part"):
                 stale.unlink(missing_ok=True)
             durable.reserve(file, size, 0o600)
@@ -422,20 +451,20 @@ def reserve(path: Path, size: int) -> Iterator[str]:
 
 
 def charge(path: Path, account: Account) -> None:
-    """Put an account on the disk, the new charge in it; only then may noise be drawn.
+    """Write an account with its new charge to the disk; only then may noise be drawn.
 
     Raises:
-        InputError: the disk does not take it.
+        InputError: the account cannot be written.
     """
     with durable.explain(path, _REMEDY):
         durable.write(path, json.dumps(account, indent=2) + "\n")
 
 
 def keep(path: Path, name: str, files: Mapping[str, str]) -> None:
-    """Put the answer of a charge on the disk, for its owner's eyes alone.
+    """Write the answer of a charge to the disk, readable by its owner only.
 
     Raises:
-        InputError: the disk does not take it; the charge stays.
+        InputError: the answer cannot be written; the charge stays.
     """
     file = path.with_name(name)
     with durable.explain(file, "free some space; the charge stays in the account"):

@@ -1,4 +1,4 @@
-"""What a release means, in words and numbers that are public: its noise, and its receipt."""
+"""Receipts: the guarantee and the noise of a release, in public words and numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import numpy as np
 
 from matrixdp import safe
 from matrixdp.checks import plural
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.equations import ComposedEquations
 from matrixdp.practice import answers, compositions, specification, uncertainty
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
@@ -25,10 +27,10 @@ from matrixdp.version import VERSION
 #: Epsilons at which a receipt states the exact curve.
 _CURVE = (0.1, 0.3, 1.0, 3.0, 10.0)
 
-#: An epsilon beyond which one record is told from another with odds of more than 22,000.
+#: Above this epsilon, one output can favour one record over another with odds above 22,000.
 _LARGE_EPSILON = 10
 
-#: What is protected, in words.
+#: Neighbouring relations in words.
 _NEIGHBOURS = {
     "replace": "one record is replaced by any other; their number is public",
     "add_or_remove": "one record is added or removed; their number is private, and the stated one "
@@ -36,10 +38,18 @@ _NEIGHBOURS = {
     "zero_out": "one record is zeroed out, to a null record that adds nothing to any query; the "
     "number of records is public, and none is added or removed",
 }
+_PEOPLE = {
+    "replace": "all records of one person are replaced by any others, in the same places; who has "
+    "how many records is public",
+    "add_or_remove": "one person is added or removed, with all records; the numbers of people and "
+    "of records are private, and the stated one only sets the scale of the noise",
+    "zero_out": "all records of one person are zeroed out, to null records that add nothing to any "
+    "query; who has how many records is public, and none is added or removed",
+}
 
 
 def cautions(spec: Specification) -> list[str]:
-    """Return what is unusual about a guarantee, a sentence each."""
+    """Return a warning sentence for each weakness of a guarantee."""
     guarantees = {"": (spec.epsilon, spec.delta)}
     if spec.total:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
@@ -59,13 +69,14 @@ def cautions(spec: Specification) -> list[str]:
 
 
 def build(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return what may be told of a release: all of it is public, nothing depends on the data."""
+    """Return the receipt of a release; all of it is public, and nothing depends on the data."""
     release, extra = best.release, best.release.extra_delta
     fill = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     terms = {
         **spec.terms,
         "missing": "refused" if np.isnan(spec.fill).any() else fill,
-        "neighbours": _NEIGHBOURS[spec.neighbours],
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.query.adjacency],
+        "records_that_count": counted(spec) or None,
         "mechanism": best.name,
         "delta": spec.delta or extra,
     }
@@ -96,30 +107,48 @@ def build(spec: Specification, best: Option) -> dict[str, Any]:
     }
 
 
+def counted(spec: Specification) -> str:
+    """Return in words which records count; nothing where all of them do."""
+    if spec.people is None:
+        return ""
+    return (
+        f"the first {spec.people.most} of each person, by the column {spec.people.column!r} and in "
+        "the order of the file; the others are left out, and what this changes is no noise, and "
+        "not stated here"
+    )
+
+
 def _noise(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return what a receipt states of the noise; of a release in parts, at most."""
-    release, deviations = best.release, _by_column(spec, best)
-    if not isinstance(release, Composed):
+    """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
+    release = best.release
+    if isinstance(release, ComposedEquations):
         return {
-            "noise_over_half_range": best.error,
-            "noise_std": deviations,
-            **uncertainty.receipt(spec, release),
+            "parts": release.costs,
+            "noise_of_parts_in_half_ranges": compositions.deviations(release),
+            "ridge": compositions.RIDGE,
+        }
+    if isinstance(release, ComposedMoments):
+        return {
+            "parts": release.costs,
+            "noise_over_filled_radius": best.error,
+            "noise_std_at_the_largest_radius": _by_column(spec, best, release.widest),
+            "clipping": compositions.CLIPPING,
         }
     return {
-        "parts": release.costs,
-        "noise_over_filled_radius": best.error,
-        "noise_std_at_the_largest_radius": deviations,
-        "clipping": compositions.CLIPPING,
+        "noise_over_half_range": best.error,
+        "noise_std": _by_column(spec, best, release),
+        **uncertainty.receipt(spec, release),
     }
 
 
 def in_words(spec: Specification, best: Option) -> list[str]:
     """Return the noise of each column beside the range of its values, a sentence each.
 
-    Noise of moments says little of a regression: there is none for it.
+    A regression has none: the noise of moments says little about its coefficients.
     """
-    if isinstance(best.release, Composed):
-        return compositions.in_words(best.release)
+    release = best.release
+    if not isinstance(release, Additive):
+        return compositions.in_words(release)
     if spec.kind == "regression":
         return []
     what, lower, upper = "values", spec.middle - spec.half, spec.middle + spec.half
@@ -129,13 +158,17 @@ def in_words(spec: Specification, best: Option) -> list[str]:
         f"{name}: noise of +- {_plain(noise, 3)} on {what} from {_plain(low)} to {_plain(high)}"
         + ": do not release this" * bool(noise >= (high - low) / 2)
         for (name, noise), low, high in zip(
-            _by_column(spec, best).items(), lower, upper, strict=True
+            _by_column(spec, best, release).items(), lower, upper, strict=True
         )
     ]
 
 
 def needs(enough: Mapping[str, float]) -> str:
-    """Return what suffices for an error, see :func:`matrixdp.practice.choices.needed`."""
+    """Return a phrase on the epsilon or records that suffice for an error.
+
+    Args:
+        enough: result of :func:`matrixdp.practice.choices.needed`.
+    """
     ways = []
     if "epsilon" in enough:
         ways.append(f"epsilon {enough['epsilon']:.3g}")
@@ -145,7 +178,7 @@ def needs(enough: Mapping[str, float]) -> str:
 
 
 def alternatives(spec: Specification) -> list[str]:
-    """Return what may be better than what is recommended, on records of a kind; a line each."""
+    """Return lines on mechanisms that may beat the recommended one, and on which records."""
     if spec.mechanism != specification.RECOMMENDED or not spec.delta:
         return []
     if not isinstance(spec.query, SecondMomentQuery):
@@ -163,42 +196,42 @@ def _plain(number: float, digits: int = 6) -> str:
 def useless(spec: Specification, best: Option) -> bool:
     """Return whether noise hides everything, from public bounds alone.
 
-    Of a regression: whether a constant predicts as well, even where columns fill their bounds. Of
-    a release in parts: whether noise exceeds what records that fill the radius allow.
+    A regression is useless if a constant predicts as well, even where columns fill their bounds.
+    Clipped moments are useless if their noise exceeds what records that fill the radius allow.
     """
-    if isinstance(best.release, Composed):
-        return best.error >= 1
-    if spec.kind == "regression" and isinstance(spec.query.domain, Box):
-        return answers.simulated_fit(best.release, answers.FILLED[0]) <= 0
+    release = best.release
+    in_box = spec.kind == "regression" and isinstance(spec.query.domain, Box)
+    if in_box and not isinstance(release, ComposedMoments):
+        return answers.simulated_fit(release, answers.FILLED[0], intercept=spec.intercept) <= 0
     return best.error >= 1
 
 
 def says(spec: Specification, best: Option) -> str:
-    """Return what the noise means, in plain words."""
+    """Return the size of the noise in plain words, with a warning if it hides everything."""
     hides = ": it hides everything, do not release this" * useless(spec, best)
-    if isinstance(best.release, Composed):
+    release = best.release
+    if isinstance(release, ComposedMoments):
         return f"{compositions.says(spec, best)}{hides}"
     if spec.kind == "regression":
-        return f"{answers.regression_outlook(best.release)}{hides}"
+        return f"{answers.regression_outlook(release, intercept=spec.intercept)}{hides}"
     share = "the largest deviation that the public bounds allow"
     if hides:
         return f"noise of {best.error:,.3g} times {share}{hides}"
     return f"noise of {best.error:.2%} of {share}"
 
 
-def _by_column(spec: Specification, best: Option) -> dict[str, float]:
-    """Return the noise of each column, or of its mean square, in its own unit."""
+def _by_column(spec: Specification, best: Option, release: Additive) -> dict[str, float]:
+    """Return the standard deviation of each column's noise, or of its mean square's, by column."""
     covers = isinstance(spec.query, SecondMomentQuery)
     variances = np.diag(best.variances) if covers else best.variances[:, 0]
     if spec.constant:  # it has no unit
         variances = np.delete(variances, -2)
-    release = best.release.widest if isinstance(best.release, Composed) else best.release
     noise = release.stretch * np.sqrt(variances) * spec.half ** (2 if covers else 1)
     return dict(zip(spec.columns, noise.tolist(), strict=True))
 
 
 def page(statement: dict[str, Any]) -> str:
-    """Return a receipt to be read."""
+    """Return a receipt as Markdown."""
     lines = ["# Receipt of a private release", "", statement["says"] + ".", ""]
     for key, value in statement.items():
         if key not in ("says", "curve") and value is not None:

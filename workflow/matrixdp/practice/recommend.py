@@ -1,4 +1,4 @@
-"""Which mechanism answers a query with the least noise, from public facts alone."""
+"""Recommendation of the mechanism with the least noise for a query, from public facts alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
-from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.directional import DirectionalGaussian
+from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.scaled import Scaled, units
@@ -22,27 +22,28 @@ from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 @dataclass(frozen=True)
 class Option:
-    """A mechanism that can answer, and what it would do.
+    """A mechanism for a query, with its noise.
 
     Attributes:
-        mechanism: with its parameters.
-        release: calibrated.
-        variances: of the noise, at most, (m, m) for second moments, otherwise (m, 1).
-        error: root mean square over the entries, weighted by importance, of the noise over half
-            of the range that the public bounds allow; above 1 noise hides everything.
+        mechanism: the mechanism and its parameters.
+        release: the calibrated mechanism.
+        variances: upper bounds of the noise's variances, (m, m) for second moments, otherwise
+            (m, 1).
+        error: noise over half of the range that the public bounds allow, as a root mean square
+            over the entries, weighted by importance. Above 1 noise hides everything.
 
     >>> mdp.options(mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400), epsilon=1, delta=1e-6)[0].name
     'Laplace'
     """
 
     mechanism: Mechanism
-    release: Additive | Composed
+    release: Additive | InParts
     variances: Array
     error: float
 
     @property
     def name(self) -> str:
-        """Name of the mechanism, whatever the units."""
+        """Class name of the mechanism, inside any scaling."""
         inner = self.mechanism.mechanism if isinstance(self.mechanism, Scaled) else self.mechanism
         return type(inner).__name__
 
@@ -55,22 +56,22 @@ def options(
     importance: Sequence[float] | None = None,
     mechanisms: Sequence[Mechanism] | None = None,
 ) -> list[Option]:
-    """Return the mechanisms that answer a query with noise that is safe, the least noise first.
+    """Return the mechanisms that answer a query with safe noise, the least noise first.
 
-    Nothing here has seen data: errors follow from the calibration. Mechanisms of one law stand
-    here once. What the law of safe noise adds to delta is set aside before they are calibrated.
-    Where columns have bounds of several sizes, each works in units of the bounds: see
+    No data are read: errors follow from the calibration. Mechanisms with the same noise
+    distribution are listed once. The delta of safe noise is set aside before calibration. Where
+    columns have ranges of several sizes, each mechanism works in units of the ranges: see
     :class:`~matrixdp.mechanisms.scaled.Scaled`.
 
     Args:
-        query: with its public bounds.
-        epsilon, delta: the guarantee; delta 0 asks for a pure one, and leaves out what has none.
-        importance: of each feature, above 0, (m,), beside the range of its values, which errors are
-            measured by; an entry of second moments weighs as the product of its features.
-        mechanisms: those in question, if not all.
+        query: the query, with its public bounds.
+        epsilon, delta: the guarantee; a delta of 0 keeps only mechanisms of pure DP.
+        importance: weight of each feature's relative error, above 0, (m,); an entry of second
+            moments has the product of its two features' weights.
+        mechanisms: mechanisms to compare; None takes all.
 
     Raises:
-        InputError: a number is out of range, or no noise at this guarantee is safe.
+        InputError: a number is out of range, or no safe noise gives this guarantee.
 
     >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), records=400)
     >>> for one in mdp.options(query, epsilon=1, delta=1e-6):
@@ -82,7 +83,7 @@ def options(
     checks.positive(epsilon=epsilon)
     pure = delta == 0
     delta = 0.0 if pure else checks.open_unit(delta=delta)
-    # The last bits of what follows are not to decide whether a release fits its account.
+    # Slightly less, so that rounding does not decide whether a release fits its account.
     left = delta_for_noise(epsilon, delta, int(np.prod(query.shape))) * (1 - 1e-9)
     important = _weights(query, importance)
     candidates: list[Mechanism] = list(mechanisms or [Laplace()])
@@ -111,7 +112,7 @@ def options(
 
 
 def recommend(query: Query, **arguments: Any) -> Mechanism:
-    """Return the mechanism of the least noise; arguments and errors are those of :func:`options`.
+    """Return the mechanism with the least noise; arguments and errors as in :func:`options`.
 
     >>> mdp.recommend(mdp.IdentityQuery(mdp.Ball(1.0, features=50), 400), epsilon=1, delta=1e-6)
     Gaussian(calibration='analytic')
@@ -129,7 +130,7 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
 
 
 def variances(release: Additive) -> Array:
-    """Return the variance of each entry of the noise, of records and means of a column's."""
+    """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
     law, _, _ = release.whitened
     spread = intervals.variances(law, symmetric=release.query.yields != "matrix")
     return spread[:, :1] if release.query.yields == "matrix" else spread

@@ -1,4 +1,4 @@
-"""One private release of a person's file: the numbers, a receipt, and a charge to the account."""
+"""One private release of a file of records: its numbers, its receipt, its charge to the account."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.base import Additive
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.practice import (
     answers,
@@ -28,27 +28,28 @@ from matrixdp.practice import (
     tables,
     uncertainty,
 )
+from matrixdp.practice.answers import Output
 from matrixdp.practice.recommend import Option
 from matrixdp.practice.specification import Specification
 from matrixdp.privacy import exact
 from matrixdp.privacy.domain import Ball, Box
 
-#: Bytes that hold a number as text, an interval in JSON, and the rest of a file.
+#: Upper bounds in bytes: a number as text, an interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
-#: Computes what a release says beside its numbers, which is as private as these.
+#: Function that returns intervals and other details of a release. They derive from its numbers.
 Details = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Result:
-    """A release in its place.
+    """The files of a finished release, and messages for its owner.
 
     Attributes:
-        places: files by what they are: ``release``, ``receipt``, ``page``, ``account``, and
-            ``details`` where there are intervals or parts.
-        says: what the noise means, in plain words.
-        notes: what its owner should know besides, a sentence each.
+        places: paths by role: ``release``, ``receipt``, ``page``, ``account``, and ``details``
+            where there are intervals or parts.
+        says: the size of the noise, in plain words.
+        notes: further messages, a sentence each.
     """
 
     places: dict[str, Path]
@@ -57,14 +58,15 @@ class Result:
 
 
 def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Result:
-    """Make a release, once: the same request again gives the same files at no further cost.
+    """Make a release once; a repeated request returns the same files at no further cost.
 
-    What can be refused is refused first. The charge is on the disk before noise is drawn, and the
-    answer, beside the account, before the files in ``out`` appear (see :mod:`ledger`).
+    Everything is checked before the budget is spent. Then the charge reaches the disk, noise is
+    drawn, the answer reaches the disk beside the account, and ``out`` gets its files, in this order
+    (see :mod:`ledger`).
 
     Raises:
-        InputError: the release cannot be had, is useless or would overspend the account, the file
-            does not fit, or ``out`` cannot take it.
+        InputError: no mechanism gives the guarantee, the release is useless or would overspend the
+            account, the records differ from the specification, or ``out`` cannot be written.
     """
     path = ledger.place(spec.file, spec.account)
     request = ledger.digest(_request(spec, path.parent))
@@ -109,9 +111,9 @@ def make(spec: Specification, out: Path, *, even_if_useless: bool = False) -> Re
 def make_all(
     specs: Sequence[Specification], out: Path, *, even_if_useless: bool = False
 ) -> list[Result]:
-    """Make the releases of one file, several of them below ``out``, each in a folder of its name.
+    """Make all releases of one file; each of several gets a folder with its name below ``out``.
 
-    What can be refused of any of them is refused before the first one is made.
+    All of them are checked before the first one is made.
 
     Raises:
         InputError: as :func:`make`.
@@ -136,7 +138,11 @@ def make_all(
 
 
 def _chosen(spec: Specification, even_if_useless: bool) -> Option:
-    """Return the best option that fits; InputError where there is none, or it is useless."""
+    """Return the best option that fits.
+
+    Raises:
+        InputError: no option fits, or the best one is useless and ``even_if_useless`` is false.
+    """
     option = choices.rank(spec)[0][0]
     if receipt.useless(spec, option) and not even_if_useless:
         instead = "" if spec.kind == "regression" else "release means instead of records, "
@@ -148,13 +154,13 @@ def _chosen(spec: Specification, even_if_useless: bool) -> Option:
 
 
 def _request(spec: Specification, folder: Path) -> dict[str, Any]:
-    """Return what makes two requests the same, of which an account in ``folder`` hears."""
+    """Return all that identifies a request; the file's path is relative to ``folder``."""
     return {
         "file": os.path.relpath(spec.file.resolve(), folder),
         "query": spec.kind,
         "columns": [*zip(spec.columns, spec.box.lower, spec.box.upper, strict=True)],
         "records": spec.query.records,
-        "neighbours": spec.neighbours,
+        "neighbours": spec.query.adjacency,
         "radius": float(spec.terms.get("radius", 0)),
         "target": spec.target,
         "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
@@ -163,12 +169,13 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         "importance": spec.importance,
         "label": spec.label,
         **({"number": spec.number} if spec.kind == "components" else {}),
+        **({"person": [*spec.people]} if spec.people else {}),
         **({"line": [spec.alpha, spec.intercept]} if spec.alpha or not spec.intercept else {}),
     }
 
 
 def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool) -> dict[str, str]:
-    """Charge a new release, draw it, and return its files by their names, which are in ``out``."""
+    """Charge a new release, draw it, write it to ``out``, and return its texts by file name."""
     path, account = choices.account_of(spec)
     option = _chosen(spec, even_if_useless)
     statement = receipt.build(spec, option)
@@ -189,10 +196,10 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
     size = _FILE + 8 * len("".join(spec.columns)) + _NUMBER * option.release.numbers
     sizes = {name: size, **{key: _FILE + 2 * len(text.encode()) for key, text in texts.items()}}
     details = f"{spec.kind}.details.json"
-    if isinstance(option.release, Composed) or _has_intervals(spec):
+    if isinstance(option.release, InParts) or _has_intervals(spec):
         sizes[details] = size * (1 + len(spec.columns)) + _ENTRY * option.release.numbers
     with ledger.reserve(path, sum(sizes.values())) as answer, _claim(out, sizes):
-        draw = _prepare(spec, option.release)
+        draw = _prepare(spec, option.release, spec.output)
         ledger.mark(spec.file, path)
         with durable.defer_signals():
             ledger.charge(path, ledger.add(account, {**charge, "answer": answer}))
@@ -209,17 +216,17 @@ def _charge(spec: Specification, out: Path, request: str, even_if_useless: bool)
 def _claim(
     out: Path, sizes: Mapping[str, int], texts: Mapping[str, str] | None = None
 ) -> Iterator[None]:
-    """Hold a folder and the space of the files to come; other files of their names stay.
+    """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
     Raises:
-        InputError: one of the files is there with another content than ``texts``, or the folder
-            cannot take them.
+        InputError: one of the files exists with other content than ``texts``, or the folder cannot
+            hold them.
     """
     files = {name: out / name for name in sizes}
     with contextlib.ExitStack() as stack:
         with durable.explain(out, "free some space, or give another --out"):
             out.mkdir(parents=True, exist_ok=True)
-            # Some disks lock no folders; what is overwritten there is kept beside the account.
+            # Some file systems cannot lock folders; the account keeps a copy of each answer.
             with contextlib.suppress(OSError):
                 stack.enter_context(durable.lock(out))
             for name, file in files.items():
@@ -239,14 +246,14 @@ def _publish(out: Path, texts: Mapping[str, str]) -> None:
 
 
 def compare(spec: Specification, times: int = 20) -> dict[str, float]:
-    """Return how wrong each mechanism's answers are on the file itself. THIS IS NOT PRIVATE.
+    """Return the error of each mechanism on the file itself. THIS IS NOT PRIVATE.
 
-    It is the root mean square of what ``times`` releases, which are thrown away, are off the answer
-    without noise, over the entries, in half ranges. For the owner's eyes: no account knows of it.
+    The error is the root mean square over the entries of ``times`` simulated releases, in half
+    ranges. It is for the owner of the data alone: no account is charged.
     """
     true, errors = _true(spec), {}
     for option in choices.options(spec):
-        draw = _prepare(spec, option.release, in_half_ranges=True)
+        draw = _prepare(spec, option.release, spec.output.in_half_ranges)
         releases = [draw()[0] for _ in range(times)]
         if spec.kind in ("components", "first_component"):
             releases = [_alike(answer, true, len(spec.columns)) for answer in releases]
@@ -255,7 +262,7 @@ def compare(spec: Specification, times: int = 20) -> dict[str, float]:
 
 
 def _alike(answer: Array, true: Array, features: int) -> Array:
-    """Return components with the signs of the true ones; eigenvectors have none of their own."""
+    """Return components (k, 2 + m) with the signs of the true ones: eigenvectors have no sign."""
     vectors, aligned = answer[:, -features:], answer.copy()
     signs = np.sign((vectors * true[:, -features:]).sum(axis=1))
     aligned[:, -features:] *= signs[:, None]
@@ -263,38 +270,33 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: Additive | Composed, *, in_half_ranges: bool = False
+    spec: Specification, release: Additive | InParts, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
-    """Return what draws a release: its answer, and what computes its details.
+    """Read the records, and return a function that draws the answer and its :data:`Details`.
 
-    The whole file is read, and refused, before it returns. The answer is in the columns' own units,
-    or in half ranges about the middle.
+    A bad file is refused here, before any noise is drawn.
     """
-    middle, half = spec.middle, spec.half
-    if in_half_ranges:
-        middle, half = 0 * middle, 0 * half + 1
-    if isinstance(release, Composed):
-        for _ in _records(spec):
-            pass
+    if isinstance(release, InParts):
+        run = release.prepare(lambda: _records(spec))
 
         def compose() -> tuple[Array, Details]:
-            outcome = release.run(lambda: _records(spec))
-            answer = compositions.answer(spec, outcome, middle, half)
+            outcome = run()
+            answer = compositions.answer(spec, output, outcome)
             return answer, lambda: compositions.details(spec, release, outcome)
 
         return compose
-    value = exact.value(spec.query, _records(spec), public_count=not spec.private_count)
+    value = exact.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
         private = release.add_once(value)
-        answer = _answer(spec, release.noise_std, private, middle, half)
+        answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
     return draw
 
 
 def _intervals(spec: Specification, release: Additive, private: Array) -> dict[str, Any]:
-    """Return what noise alone makes uncertain in what follows from second moments."""
+    """Return intervals, from the noise alone, of an answer that derives from second moments."""
     if not _has_intervals(spec):
         return {}
     estimate, second = centred(private), np.delete(np.delete(private, CONSTANT, 0), CONSTANT, 1)
@@ -304,69 +306,56 @@ def _intervals(spec: Specification, release: Additive, private: Array) -> dict[s
 
 
 def _has_intervals(spec: Specification) -> bool:
-    """Return whether a release has intervals beside the receipt's; none where a ball weighs."""
-    return spec.kind in uncertainty.KINDS and not _is_weighted(spec)
-
-
-def _is_weighted(spec: Specification) -> bool:
-    """Return whether the entry of the constant is read from a release, as it is not 1."""
-    return spec.private_count or isinstance(spec.query.domain, Ball)
+    """Return whether a release has intervals of its own, beside those in the receipt."""
+    return spec.kind in uncertainty.KINDS and not spec.weighted
 
 
 def _true(spec: Specification) -> Array:
     """Return the answer without noise, in half ranges about the middle. THIS IS NOT PRIVATE."""
     query, rows = spec.query, _records(spec)
+    if query.private_count:
+        query = replace(query, records=sum(map(len, _records(spec))), adjacency="replace")
     if spec.kind in answers.WITH_CONSTANT and not spec.constant:
         domain, size = query.domain, query.features + 1
         if isinstance(domain, Ball):
             rows = (domain.clip(block.T).T for block in rows)
         query = replace(query, domain=Box.cube(size, -1.0, 1.0))
         rows = map(with_constant, rows)
-    value = exact.value(query, rows, public_count=not spec.private_count)
-    middle, half = 0 * spec.middle, 0 * spec.half + 1
+    value = exact.value(query, rows)
+    output = spec.output.in_half_ranges
     private = value.T if query.yields == "matrix" else value
     if spec.constant:
-        return _answer(spec, 0.0, private, middle, half)
-    return answers.answer(
-        spec.kind, private, 0.0, middle, half, number=spec.number, **spec.line_options
-    )
+        return _answer(spec, output, private, 0.0)
+    return answers.answer(output, private, 0.0)
 
 
 def _records(spec: Specification) -> Iterator[Array]:
-    """Yield the records of the file as the query has them, if there are as many as stated.
+    """Yield blocks (k, m) of the scaled records that count.
 
-    Where their number is private, nothing depends on it.
+    A private number of records is not checked: an error would reveal it.
+
+    Raises:
+        InputError: the public number of records is not the stated one, or the file is bad.
     """
-    count, expected = 0, spec.query.records
-    for block in tables.blocks(spec.file, spec.columns, spec.fill):
+    count, expected, people = 0, spec.query.records, spec.people
+    for block in tables.blocks(spec.file, spec.columns, spec.fill, people):
         count += len(block)
-        if count <= expected or spec.private_count:
+        if count <= expected or spec.query.private_count:
             yield spec.scaled(block)
-    if count != expected and not spec.private_count:
+    if count != expected and not spec.query.private_count:
+        which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
-            f"{spec.file} has {plural(count, 'record')}, and the specification says "
+            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
 
 
-def _answer(
-    spec: Specification, noise_std: float, private: Array, middle: Array, half: Array
-) -> Array:
-    """Return what a noisy value says, (rows, columns), in the units of ``half``."""
-    weighted = _is_weighted(spec)
+def _answer(spec: Specification, output: Output, private: Array, noise_std: float) -> Array:
+    """Return the answer that a noisy value gives, (rows, columns), in the units of the output."""
     if spec.kind == "mean" and spec.constant:
         weight = np.maximum(private[:, CONSTANT, None], LEAST)
         private = np.clip(np.delete(private, CONSTANT, axis=1) / weight, -1, 1)
-    return answers.answer(
-        spec.kind,
-        private,
-        noise_std,
-        middle,
-        half,
-        weighted=weighted,
-        number=spec.number,
-        **spec.line_options,
-    )
+    return answers.answer(output, private, noise_std, weighted=spec.weighted)
 
 
 def _written(spec: Specification, answer: Array) -> str:

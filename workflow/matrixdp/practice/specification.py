@@ -1,4 +1,4 @@
-"""What is to be released, from a small TOML file that a person writes."""
+"""The specification of a release: a small TOML file that a person writes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import ledger
-from matrixdp.practice.answers import WITH_CONSTANT
+from matrixdp.practice.answers import WITH_CONSTANT, Output
+from matrixdp.practice.people import People
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
+    ADD_OR_REMOVE,
     ADJACENCIES,
     IdentityQuery,
     MeanQuery,
+    NormalEquations,
     Query,
     SecondMomentQuery,
 )
 
-#: From what is asked for to the query whose noisy value gives it.
+#: The query that is released for each value of the key ``query``.
 QUERIES: dict[str, type[Query]] = {
     "records": IdentityQuery,
     "mean": MeanQuery,
@@ -39,9 +42,7 @@ QUERIES: dict[str, type[Query]] = {
     "first_component": SecondMomentQuery,
     "regression": SecondMomentQuery,
 }
-#: Neighbours that have one record more or less, of which the number is private; and the queries
-#: that have it in the constant of their records. What a record adds, zeroing it out takes away.
-ADD_OR_REMOVE = "add_or_remove"
+#: Queries whose records have a constant, which counts them where their number is private.
 _COUNTED = ("mean", *WITH_CONSTANT)
 RECOMMENDED = "recommend"
 MECHANISMS: dict[str, Mechanism] = {
@@ -54,78 +55,86 @@ MECHANISMS: dict[str, Mechanism] = {
 _NEEDED = ("file", "query", "records", "epsilon", "bounds")
 _OPTIONAL = (
     *("delta", "total", "account", "planned", "label", "mechanism", "importance"),
-    *("target", "number", "alpha", "intercept", "radius", "adjacency", "missing", "public"),
+    *("target", "number", "alpha", "intercept", "radius", "adjacency", "person", "per_person"),
+    *("missing", "public"),
 )
-#: Of each release, where there are several.
+#: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "importance", "target", "number"),
     *("alpha", "intercept", "radius", "missing"),
 )
-#: Slightly less than a share, so that rounding decides nothing.
+#: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
-#: Answer second moments alone.
+#: Mechanisms for second moments only.
 _SYMMETRIC = ("goe", "analyze_gauss", "clipped")
-#: Second moments of records that are clipped to a private radius, about a private mean where the
-#: query is, see :mod:`matrixdp.mechanisms.composed`.
+#: Second moments of records that are clipped to a private radius. Queries about the mean clip about
+#: a private mean, see :mod:`matrixdp.mechanisms.composed`.
 CLIPPED = "clipped"
-#: Of ``missing``: a missing value gets the middle of its bounds, or ends the release. That it ends
-#: tells something of one record, as it does where a cell is no number.
+#: Normal equations of a regression with a private ridge, see :mod:`matrixdp.mechanisms.equations`.
+ADASSP = "adassp"
+#: Mechanisms that release in parts.
+IN_PARTS = (CLIPPED, ADASSP)
+#: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
+#: ended release reveals something about one record, as does a cell that is not a number.
 MIDDLE, REFUSE = "middle", "refuse"
 
 
 @dataclass(frozen=True)
 class Specification:
-    """A release that is asked for."""
+    """A release as its file specifies it."""
 
     file: Path
     #: A key of ``QUERIES``.
     kind: str
-    #: Of the file, in the order of the bounds, but a target last.
+    #: Columns of the file, in the order of the bounds; a target comes last.
     columns: tuple[str, ...]
     #: The public bounds of these columns.
     box: Box
-    #: What the file says, but for the name of the records' file: all of it is public.
+    #: All keys of the file but ``file`` and ``account``; their values are public.
     terms: Mapping[str, Any]
-    #: On records whose bounds are of one size, so that no column's unit counts; and what makes them
-    #: so, (m,) each, see :meth:`scaled`.
+    #: The query on scaled records, so that no column's unit matters.
     query: Query
+    #: Shift and scale of :meth:`scaled`, (m,) each, in the columns' units.
     middle: Array
     half: Array
-    #: Of this release; delta 0 asks for a pure guarantee.
+    #: Epsilon and delta of this release; a delta of 0 asks for pure DP.
     epsilon: float
     delta: float
-    #: A key of ``MECHANISMS``, ``clipped`` or ``recommend``.
+    #: A key of ``MECHANISMS``, one of ``IN_PARTS`` or ``recommend``.
     mechanism: str
-    #: Of each part of a record that the query has, or None.
+    #: Weight of each entry of a scaled record in the error, or None for equal weights.
     importance: tuple[float, ...] | None
-    #: The column that a regression explains, or empty.
+    #: Name of the column that a regression predicts, or empty.
     target: str
-    #: Of all releases of the account together, see :func:`ledger.total`; None: that of the account.
+    #: Budget of all releases of the account, see :func:`ledger.total`; None takes the account's.
     total: Mapping[str, float] | None
-    #: What stands for a missing value of each column, (m,); NaN ends the release instead.
+    #: Replacement of a missing value in each column, (m,); NaN ends the release instead.
     fill: Array
-    #: Where the account is, if not beside the file of records.
+    #: Path of the account, if it is not beside the file of records.
     account: Path | None = None
-    #: Releases of the account in all, those made included, if that is planned.
+    #: Planned number of releases of the account, past ones included, or None.
     planned: int | None = None
-    #: Of components, the first ones.
+    #: Number of principal components.
     number: int = 1
-    #: Of a regression: the penalty of its coefficients, as scikit-learn's, and whether it has an
-    #: intercept.
+    #: Penalty of a regression's coefficients, that of scikit-learn's ``Ridge``.
     alpha: float = 0.0
+    #: Whether a regression has an intercept.
     intercept: bool = True
-    #: Whether the number of records is private, so that ``query.records`` only sets a scale.
-    private_count: bool = False
-    #: The most that the release may spend, where releases share a total by weights.
+    #: Column of people, and how many records of each count; None where records are protected.
+    people: People | None = None
+    #: Largest mu of the release, where releases share a total by weights.
     mu: float | None = None
-    #: Tells requests apart that are the same otherwise.
+    #: Text that makes a request new that otherwise equals an earlier one.
     label: str = ""
-    #: Whether the records are known to all, as those of a textbook.
+    #: Whether the records are public, as those of a textbook.
     public: bool = False
 
     def scaled(self, rows: Array) -> Array:
-        """Return records, one per row, as the query has them: some with a constant."""
-        # Clipped first, so that no value is too large for what follows.
+        """Return the records of ``query`` from rows (n, m) in the columns' units.
+
+        Each row is clipped, shifted and scaled; a 1 is inserted where ``constant`` is true.
+        """
+        # Clip first: a huge value would overflow below.
         clipped = np.clip(rows, self.box.lower, self.box.upper)
         records: Array = (clipped - self.middle) / self.half
         return with_constant(records) if self.constant else records
@@ -136,27 +145,43 @@ class Specification:
         return self.label or self.kind
 
     @property
-    def line_options(self) -> dict[str, Any]:
-        """Options of :func:`matrixdp.practice.answers.line`."""
-        return {"penalty": self.alpha / self.query.records, "intercept": self.intercept}
+    def output(self) -> Output:
+        """What is read from the release, in the columns' own units."""
+        penalty = self.alpha / self.query.records
+        return Output(self.kind, self.middle, self.half, self.number, penalty, self.intercept)
 
     @property
     def constant(self) -> bool:
-        """Whether the query's records have a constant, before their last column."""
-        return self.mechanism != CLIPPED and (self.kind in WITH_CONSTANT or self.private_count)
+        """Whether the query's records hold a constant 1, before their last column."""
+        return self.query.features > len(self.columns)
 
     @property
-    def neighbours(self) -> str:
-        """The relation that a release protects under."""
-        return ADD_OR_REMOVE if self.private_count else self.query.adjacency
+    def weighted(self) -> bool:
+        """Whether the moment of the constant is unknown and must be read from the release."""
+        return self.query.private_count or isinstance(self.query.domain, Ball)
+
+    def by(self, mechanism: str) -> Specification:
+        """Return the same release by another mechanism, with the query that this one answers."""
+        query, middle, half = _query(
+            *(self.kind, mechanism, self.box, self.query.records, self.query.adjacency),
+            per_person=self.query.per_person,
+            intercept=self.intercept,
+            radius=self.terms.get("radius"),
+        )
+        return replace(self, mechanism=mechanism, query=query, middle=middle, half=half)
+
+    @property
+    def relation(self) -> ledger.Relation:
+        """The neighbouring relation of the guarantee."""
+        return ledger.Relation(self.query.adjacency, self.people.column if self.people else "")
 
 
 def read(path: Path) -> Specification:
-    """Return what a file asks for; relative paths in it are relative to its folder.
+    """Return the specification in a file; relative paths in it are relative to its folder.
 
     Raises:
-        InputError: the file is not TOML, it asks for several releases, or a key is missing, unknown
-            or out of range.
+        InputError: the file is not TOML, it has several releases, or a key is missing, unknown or
+            out of range.
     """
     specs = read_all(path)
     if len(specs) > 1:
@@ -165,10 +190,10 @@ def read(path: Path) -> Specification:
 
 
 def read_all(path: Path) -> list[Specification]:
-    """Return what a file asks for, a specification for each ``[[release]]``.
+    """Return one specification for each ``[[release]]`` of a file, or for the whole file.
 
-    These share the total in proportion to their weights: of mu^2 where it has a delta, otherwise of
-    epsilon.
+    The releases share the total in proportion to their weights. The shares are of mu^2 where the
+    total has a delta, otherwise of epsilon.
 
     Raises:
         InputError: as :func:`read`, or two releases have one name.
@@ -224,19 +249,19 @@ def _part(total: Mapping[str, float], share: float) -> dict[str, float]:
 
 
 def _mu(part: Mapping[str, float]) -> float | None:
-    """Return the mu of a part of a total, slightly above; None for a pure one."""
+    """Return the mu of a share of the total, rounded up; None for a pure share."""
     return gaussian.mu(part["epsilon"], part["delta"]) / _BELOW if "delta" in part else None
 
 
 def _read(path: Path, table: dict[str, Any]) -> Specification:
-    """Return the specification that a table of keys states."""
+    """Return the specification in a table of keys; errors name the file at ``path``."""
     for key in table:
         if key not in (*_NEEDED, *_OPTIONAL):
             raise InputError(f"{path}: {key} is unknown; {nearest(key, (*_NEEDED, *_OPTIONAL))}")
     for key in _NEEDED:
         if key not in table:
             raise InputError(f"{path}: {key} is missing; add it (see `matrixdp release --help`)")
-    for key in ("file", "account", "label", "target"):
+    for key in ("file", "account", "label", "target", "person"):
         value = table.get(key, "a")
         if not isinstance(value, str) or not value or not value.isprintable():
             raise InputError(f"{path}: {key} is {value!r}; it must be a text on one line")
@@ -270,29 +295,34 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     if target:
         names.append(names.pop(names.index(target)))
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
-    middle, half = box.middle, box.widths / 2
     mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS, CLIPPED), mechanism=table.get("mechanism", RECOMMENDED)
+        (RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=table.get("mechanism", RECOMMENDED)
     )
+    people = _people(table, names)
     adjacency = checks.choice(
         (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
     )
     private_count = adjacency == ADD_OR_REMOVE
-    if private_count and (kind not in _COUNTED or mechanism == CLIPPED):
+    if private_count and kind not in _COUNTED and mechanism != CLIPPED:
         raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, by "
-            "mechanisms of one part; take replace or zero_out"
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            "second_moments by the mechanism 'clipped'; take replace or zero_out"
         )
-    constant = mechanism != CLIPPED and (kind in WITH_CONSTANT or private_count)
-    domain: Box | Ball = Box.cube(len(names) + constant, -1.0, 1.0)
-    if "radius" in table:
-        middle = np.zeros(box.features)
-        half = np.full(box.features, checks.positive(radius=table["radius"]))
-        domain = Ball(np.sqrt(2) if constant else 1, domain.features)
-    elif kind == "second_moments":
-        middle, half = np.zeros(box.features), box.magnitudes
-        domain = Box(*((np.array(side) / half).tolist() for side in (box.lower, box.upper)))
-    query = QUERIES[kind](domain, table["records"], "zero_out" if private_count else adjacency)
+    public, intercept = table.get("public", False), table.get("intercept", True)
+    for name, value in (("public", public), ("intercept", intercept)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {value!r}; it must be true or false")
+    if mechanism == ADASSP and kind != "regression":
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
+            f"query {kind!r}"
+        )
+    query, middle, half = _query(
+        *(kind, mechanism, box, table["records"], adjacency),
+        per_person=people.most if people else None,
+        intercept=intercept,
+        radius=table.get("radius"),
+    )
     delta = table.get("delta", 0)
     epsilon = checks.positive(epsilon=table["epsilon"])
     if delta != 0:
@@ -302,13 +332,9 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         if not isinstance(importance, dict) or set(importance) - set(names):
             raise InputError(f"importance is {importance!r}; give a table of column = weight")
         weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
-        # The constant weighs as the mean column.
-        weights[-1:-1] = [float(np.mean(weights))] if constant else []
+        # The constant gets the mean weight of the columns.
+        weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
         importance = tuple(weights)
-    public, intercept = table.get("public", False), table.get("intercept", True)
-    for name, value in (("public", public), ("intercept", intercept)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be true or false")
     for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
         raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
     if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
@@ -318,10 +344,10 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         )
     if not delta and mechanism not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
-    if mechanism == CLIPPED and importance is not None:
+    if mechanism in IN_PARTS and importance is not None:
         raise InputError(
-            "importance has no meaning for the mechanism 'clipped', whose noise is the same in all "
-            "directions; leave it out, or take another mechanism"
+            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
+            "in all directions; leave it out, or take another mechanism"
         )
     number = checks.count(number=table.get("number", len(names) if kind == "components" else 1))
     if number > len(names) or ("number" in table and kind != "components"):
@@ -349,7 +375,7 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
         number=number,
-        private_count=private_count,
+        people=people,
         alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
         intercept=intercept,
         label=table.get("label", ""),
@@ -357,8 +383,71 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
     )
 
 
+def _query(
+    kind: str,
+    mechanism: str,
+    box: Box,
+    records: int,
+    adjacency: str,
+    *,
+    per_person: int | None,
+    intercept: bool,
+    radius: object,
+) -> tuple[Query, Array, Array]:
+    """Return the query of a mechanism, and the middle and unit (m,) of its records' columns."""
+    constant = kind in WITH_CONSTANT or adjacency == ADD_OR_REMOVE
+    if mechanism in IN_PARTS:
+        constant = mechanism == ADASSP and intercept
+    features = box.features + constant
+    domain: Box | Ball = Box.cube(features, -1.0, 1.0)
+    middle, half = box.middle, box.widths / 2
+    if radius is not None:
+        middle, half = np.zeros(box.features), np.full(box.features, checks.positive(radius=radius))
+        domain = Ball(np.sqrt(2) if constant else 1, features)
+    elif kind == "second_moments" or (mechanism == ADASSP and not intercept):
+        middle, half = np.zeros(box.features), box.magnitudes
+        domain = about_zero(box)
+    relation = domain, records, adjacency
+    if mechanism == ADASSP:
+        return NormalEquations(*relation, features - 1, per_person=per_person), middle, half
+    return QUERIES[kind](*relation, per_person=per_person), middle, half
+
+
+def about_zero(box: Box) -> Box:
+    """Return the bounds of records of a box in units of its largest sizes."""
+    return Box(*((np.array(side) / box.magnitudes).tolist() for side in (box.lower, box.upper)))
+
+
+def _people(table: Mapping[str, Any], names: list[str]) -> People | None:
+    """Return whose records count, where the specification of the columns ``names`` says it."""
+    if "person" not in table and "per_person" not in table:
+        return None
+    for key in ("person", "per_person"):
+        if key not in table:
+            raise InputError(
+                f"{key} is missing; person names the column of people, and per_person how many "
+                "records of each count"
+            )
+    person, most = table["person"], checks.count(per_person=table["per_person"])
+    if person in names:
+        raise InputError(
+            f"person is {person!r}, which is among the bounds; a column that names people is not "
+            "released, so leave it out of them"
+        )
+    if "adjacency" not in table:
+        raise InputError(
+            "adjacency is missing beside person; add_or_remove hides who is in the file and with "
+            "how many records, replace and zero_out hide their values alone, so state one"
+        )
+    return People(person, most)
+
+
 def _fill(box: Box, names: list[str], missing: object) -> Array:
-    """Return what stands for a missing value of each column, NaN where none does."""
+    """Return the replacement of missing values in each column, (m,); NaN under ``refuse``.
+
+    Raises:
+        InputError: ``missing`` is no such word or table, or a value lies outside its bounds.
+    """
     fill = box.middle
     if missing == REFUSE:
         return np.full_like(fill, np.nan)

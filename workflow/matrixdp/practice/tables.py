@@ -1,33 +1,34 @@
-"""A person's own file of records, read in blocks: CSV, NPY, NPZ or Parquet."""
+"""Files of records, read in blocks: CSV, NPY, NPZ or Parquet."""
 
 from __future__ import annotations
 
 import csv
 import difflib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural
+from matrixdp.practice.people import MISSING, REMEDY, FirstRecords, People, identifiers
 
-#: Values are not shown, as messages end in logs. That a release does not exist tells something of a
-#: record, and so does who leaves records out.
+#: Messages show no values, as they end up in logs. A refused release reveals something about a
+#: record, and so does leaving records out.
 _REMEDY = (
     "turn dates and words into numbers, leave a missing value empty, and leave no record out for "
     "what is in it"
 )
 
-#: Cells that hold no value, in small letters.
-_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
-
-#: Records at once: few enough for any memory, enough to make a block's own cost small.
+#: Records per block: few enough for any memory, and enough that the overhead per block is small.
 _ROWS = 1 << 14
+
+#: Records (k, m), and the identifiers of their people, empty unless they are asked for.
+_Block = tuple[Array, Sequence[object]]
 
 
 def check(path: Path) -> None:
-    """Refuse what is no file, or of no kind that can be read.
+    """Check that a path is a file of a known format.
 
     Raises:
         InputError: it is not.
@@ -38,28 +39,35 @@ def check(path: Path) -> None:
         raise InputError(f"{path} is not there, or no file; give the path of a file of records")
 
 
-def blocks(path: Path, columns: Sequence[str], fill: Array | None = None) -> Iterator[Array]:
-    """Yield the records of a file, one per row, in blocks (k, m) of the columns asked for.
+def blocks(
+    path: Path,
+    columns: Sequence[str],
+    fill: Array | None = None,
+    people: People | None = None,
+) -> Iterator[Array]:
+    """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
     Columns of arrays go by their number from 0, those of other files by their name.
 
     Args:
-        path: of the file.
-        columns: their names, m of them.
-        fill: what stands for a missing value of each column, (m,), NaN where none does; infinite
-            values stay. None refuses both.
+        path: path of the file.
+        columns: names of m columns.
+        fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
+            stay. None refuses both missing and infinite values.
+        people: column of people, of whom the first records count. Others are read and dropped.
 
     Raises:
-        InputError: there is no such file or column, or a value is no number, or missing and not
-            filled.
+        InputError: the file or a column does not exist, a value is not a number or is refused, or
+            an identifier is missing.
     """
     check(path)
     first = 1
+    person, counts = ("", None) if people is None else (people.column, FirstRecords(people.most))
     how = "as UTF-8" if path.suffix == ".csv" else "anew"
     with as_input_error(
         f"{path} cannot be read as {path.suffix[1:].upper()} ({{why}}); save it {how}"
     ):
-        for block in _READERS[path.suffix](path, columns):
+        for block, names in _READERS[path.suffix](path, columns, person):
             filled = block if fill is None else np.where(np.isnan(block), fill, block)
             bad = np.argwhere(~np.isfinite(filled) if fill is None else np.isnan(filled))
             if bad.size:
@@ -68,17 +76,31 @@ def blocks(path: Path, columns: Sequence[str], fill: Array | None = None) -> Ite
                     f"{path} has no finite number in record {first + row}, column "
                     f"{columns[column]!r}; put a public number there, and leave no record out"
                 )
+            if counts is not None:
+                filled = filled[counts.keep(_identified(path, person, names, first))]
             yield filled
             first += len(block)
 
 
-def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+def _identified(path: Path, person: str, names: Sequence[object], first: int) -> list[Hashable]:
+    """Return the identifiers of records from number ``first`` on."""
+    people = identifiers(names)
+    if None in people:
+        record = first + people.index(None)
+        raise InputError(
+            f"{path} has no identifier in record {record}, column {person!r}; {REMEDY}"
+        )
+    return people
+
+
+def _csv(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file, strict=True)
         header = next((line for line in lines if line), [])
         if not {*columns} <= {*header}:
             _check_header(path, header)
         places = _places(path, header, columns, "column name")
+        place = _place(path, header, person, "column name")
         records, first = _records(lines, len(header)), 1
         while block := list(itertools.islice(records, _ROWS)):
             for record, line in enumerate(block, first):
@@ -88,19 +110,20 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Array]:
                         "a comma between any two, and text with commas in quotes"
                     )
             try:
-                yield np.array([[line[i] for i in places] for line in block], dtype=np.float64)
+                rows = np.array([[line[i] for i in places] for line in block], dtype=np.float64)
             except ValueError:
-                yield np.array(
+                rows = np.array(
                     [
                         [_number(line[i], path, header[i], record) for i in places]
                         for record, line in enumerate(block, first)
                     ]
                 )
+            yield rows, [line[place] for line in block] if person else []
             first += len(block)
 
 
 def _check_header(path: Path, header: list[str]) -> None:
-    """Refuse a first line that names no columns, without a word of it: it may be a record."""
+    """Refuse a first line without column names; it may be a record, so no message quotes it."""
     if len(header) == 1:
         for separator, name in ((";", "semicolons"), ("\t", "tabs")):
             if separator in header[0]:
@@ -120,7 +143,10 @@ def _is_number(text: str) -> bool:
 
 
 def _records(lines: Iterator[list[str]], columns: int) -> Iterator[list[str]]:
-    """Yield the lines that are records; in a single column an empty line is one, but at the end."""
+    """Yield the lines that are records.
+
+    In a file of one column an empty line is a missing value, except at the end of the file.
+    """
     empty = 0
     for line in lines:
         if line:
@@ -134,7 +160,7 @@ def _records(lines: Iterator[list[str]], columns: int) -> Iterator[list[str]]:
 def _number(cell: str, path: Path, column: str, record: int) -> float:
     """Return the number in a cell, NaN where it is missing."""
     text = cell.strip()
-    if text.lower() in _MISSING:
+    if text.lower() in MISSING:
         return np.nan
     try:
         return float(text)
@@ -144,7 +170,7 @@ def _number(cell: str, path: Path, column: str, record: int) -> float:
         ) from None
 
 
-def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+def _npy(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if path.suffix == ".npz":
         with array:
@@ -157,12 +183,17 @@ def _npy(path: Path, columns: Sequence[str]) -> Iterator[Array]:
         raise InputError(
             f"{path} holds {array.dtype} of shape {array.shape}; give numbers, one record per row"
         )
-    places = _places(path, [*map(str, range(array.shape[1]))], columns, "column number")
+    header = [*map(str, range(array.shape[1]))]
+    places = _places(path, header, columns, "column number")
+    place = _place(path, header, person, "column number")
     for start in range(0, len(array), _ROWS):
-        yield np.asarray(array[start : start + _ROWS], dtype=np.float64)[:, places]
+        rows = array[start : start + _ROWS]
+        # As numbers of the file, which float64 need not tell apart.
+        names = rows[:, place].tolist() if person else []
+        yield np.asarray(rows, dtype=np.float64)[:, places], names
 
 
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
+def _parquet(path: Path, columns: Sequence[str], person: str) -> Iterator[_Block]:
     try:
         from pyarrow import parquet, types
     except ImportError:
@@ -172,6 +203,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
     # A row group at a time: otherwise the whole file is read ahead.
     with parquet.ParquetFile(path, pre_buffer=False) as file:
         _places(path, file.schema_arrow.names, columns, "column")
+        _place(path, file.schema_arrow.names, person, "column")
         for column in columns:
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
@@ -180,9 +212,15 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Array]:
                 raise InputError(
                     f"{path} has {kind} in column {column!r}; every value must be a number"
                 )
-        for batch in file.iter_batches(_ROWS, columns=list(columns)):
+        for batch in file.iter_batches(_ROWS, columns=[*columns, *([person] if person else [])]):
             parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
-            yield np.stack([part.astype(np.float64) for part in parts], axis=1)
+            names = batch.column(person).to_pylist() if person else []
+            yield np.stack([part.astype(np.float64) for part in parts], axis=1), names
+
+
+def _place(path: Path, header: Sequence[str], person: str, kind: str) -> int:
+    """Return the place of the column that names people, 0 where nobody asks for it."""
+    return _places(path, header, [person], kind)[0] if person else 0
 
 
 def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str) -> list[int]:
@@ -190,9 +228,9 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str], kind: str
         if not header:
             raise InputError(f"{path} is empty; give a file of records with the column {column!r}")
         if column not in header:
-            # Of a header only what nearly has the public name: it may be a record.
+            # Quote only a header cell that is close to the public name: the line may be a record.
             near = difflib.get_close_matches(column, header, n=1, cutoff=0.8)
-            hint = f"did you mean {near[0]!r}?" if near else "correct the bounds, or the file"
+            hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
             raise InputError(f"{path} has no {column!r} among {plural(len(header), kind)}; {hint}")
         if list(header).count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice; rename one")

@@ -1,18 +1,20 @@
-"""What the noise alone makes uncertain in what follows from noisy second moments.
+"""Intervals and standard errors from the noise alone, for answers from noisy second moments.
 
-An interval contains what the same records, within their bounds, give without noise. Clipping, the
-ridge of a regression and the sample itself are no part of it. All entries of an interval hold at
-once. They are post-processing: noise is simulated from its calibration, with a fixed seed.
+An interval covers the answer that the same clipped records give without noise. It does not cover
+the effects of clipping, of a regression's ridge, of records of a person that do not count, or of
+sampling the records. All entries of an interval hold simultaneously. Intervals are post-processing:
+noise is simulated from its calibration, with a fixed seed.
 
-With noisy moments S + N, mean a + n and covariance C = S - a a^T, what is released is off C by
-N - b n^T - n b^T + n n^T for the noisy mean b. So bounds on N and n, which hold together with the
-level's probability, bound the error for any b. Eigenvalues move by its spectral norm at most
-(Weyl), and a projection to positive semi-definite brings them no further away.
+Take noisy moments S + N, a noisy mean b = a + n, and the covariance C = S - a a^T. The released
+covariance differs from C by N - b n^T - n b^T + n n^T. So bounds on N and n, which hold together
+with the level's probability, bound the error for any b. Eigenvalues move by at most the spectral
+norm of the error (Weyl). A projection to positive semi-definite matrices takes them no further.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,29 +22,33 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.equations import Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred
 from matrixdp.practice import answers
+from matrixdp.practice.answers import Output
 from matrixdp.practice.specification import Specification
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
 _KEY = f"interval_{LEVEL:.0%}".rstrip("%")
 
-#: Queries whose answers have intervals of their own.
+#: Queries whose intervals depend on the answer, and stand beside it instead of in the receipt.
 KINDS = ("covariance", "components", "regression")
 
-#: Draws of noise in a simulation, fewer for large matrices, and their seed: nothing private depends
-#: on them. Of matrices, the products of m^3 and the entries at once.
+#: Number of draws of noise in a simulation, its minimum for large matrices, and the seed. No
+#: private noise depends on them.
 _DRAWS, _FEW, _SEED = 2000, 100, 0
-_WORK, _ENTRIES = 4e9, 1 << 22
+#: Limits on draws x m^3 operations, and on the entries that are held in memory at once.
+_WORK, _ENTRIES = 4e9, 1 << 19
 
 
 class Noise:
     """Noise of a mean and covariance in half ranges, simulated from its calibration.
 
     Args:
-        release: of second moments, with the constant or, where the mean is released apart, without.
-        mean_std: of the noise of a mean that is released apart, about which the moments are.
+        release: calibrated mechanism for second moments: of records with a constant if ``mean_std``
+            is None, otherwise of records about a mean that was released separately.
+        mean_std: standard deviation of the noise of that mean.
     """
 
     def __init__(self, release: Additive, mean_std: float | None = None) -> None:
@@ -78,11 +84,11 @@ class Noise:
         return np.concatenate(sizes, axis=1)
 
     def eigenvalue_width(self, mean: Array, level: float = LEVEL) -> float:
-        """Return how far all eigenvalues of a covariance are off at most.
+        """Return a bound on the errors of all eigenvalues of a covariance.
 
         Args:
-            mean: as it was released, (m,).
-            level: probability that they are all within.
+            mean: released mean, (m,).
+            level: probability that the bound holds for all of them.
         """
         if self._mean_std is not None:
             return float(np.quantile(self._sizes[0], level, method="higher"))
@@ -91,11 +97,11 @@ class Noise:
         return size + 2 * float(np.linalg.norm(mean)) * shift + shift**2
 
     def covariance_widths(self, mean: Array, level: float = LEVEL) -> tuple[Array, Array]:
-        """Return how far the mean (m,) and the unprojected covariance (m, m) are off at most.
+        """Return bounds on the errors of the mean (m,) and of the unprojected covariance (m, m).
 
         Args:
-            mean: as it was released, (m,).
-            level: probability that all entries are within.
+            mean: released mean, (m,).
+            level: probability that all bounds hold.
         """
         if self._mean_std is not None:
             each = (1 + level) / 2
@@ -112,18 +118,18 @@ class Noise:
     def coefficient_errors(
         self, estimate: Centred, ridge: Array, origin: Array | None = None
     ) -> Array:
-        """Return draws of the errors of coefficients and, last, of the intercept (draws, m).
+        """Return simulated errors of the coefficients and, last, of the intercept (draws, m).
 
-        To first order in the noise, about the regression with the same ridge and no noise.
+        They are to first order in the noise, about the regression with the same ridge and no noise.
 
         Args:
             estimate: mean and covariance in half ranges.
-            ridge: of each column x, (m - 1,).
-            origin: through which the line goes if it has no intercept, (m,).
+            ridge: ridge on each column x, (m - 1,).
+            origin: point (m,) on the line of a regression without an intercept.
         """
         mean, covariance, _ = estimate
         centre = mean if origin is None else origin
-        # The mean of moments that are released about it moves these only where they are moved.
+        # Moments about the mean depend on its noise only where they are shifted elsewhere.
         apart = centre if self._mean_std is None else centre - mean
         second = covariance + np.outer(mean - centre, mean - centre)
         inverse = np.linalg.pinv(second[:-1, :-1] + np.diag(ridge), hermitian=True)
@@ -138,30 +144,45 @@ class Noise:
         return np.concatenate(result)
 
 
-def standard_errors(
-    noise: Noise,
-    estimate: Centred,
-    noise_std: float,
-    middle: Array,
-    half: Array,
-    *,
-    penalty: float = 0.0,
-    intercept: bool = True,
-) -> Array:
-    """Return those of coefficients and, last, of the intercept (m,), in the records' own units.
+def standard_errors(noise: Noise, output: Output, estimate: Centred, noise_std: float) -> Array:
+    """Return standard errors of coefficients and, last, of the intercept (m,), in records' units.
 
-    The arguments are those of :func:`matrixdp.practice.answers.line`.
+    The other arguments are those of :func:`matrixdp.practice.answers.line`.
     """
-    ridge = answers.ridge(noise_std, half, penalty)
-    errors = noise.coefficient_errors(estimate, ridge, None if intercept else -middle / half)
-    slopes = errors[:, :-1] * half[-1] / half[:-1]
-    offset = half[-1] * errors[:, -1] - slopes @ middle[:-1] * intercept
-    deviations: Array = np.sqrt(np.mean(np.column_stack([slopes, offset]) ** 2, axis=0))
+    origin = None if output.intercept else -output.middle / output.half
+    errors = noise.coefficient_errors(estimate, output.ridge(noise_std), origin)
+    moved = _in_units(output, errors[:, :-1], errors[:, -1])
+    deviations: Array = np.sqrt(np.mean(moved**2, axis=0))
     return deviations
 
 
+def adaptive_errors(output: Output, equations: Equations, *, weighted: bool = False) -> Array:
+    """Return standard errors of :func:`matrixdp.practice.answers.adaptive_line`, (m,).
+
+    They are to first order in the noise N of the moments and n of the products: inverse (n - N b)
+    for the solution b, about that of the same ridge without noise. The ridge has noise of its own,
+    which is independent of both.
+    """
+    inverse, solution = answers.solve(output, equations, weighted=weighted)
+    squares = solution**2
+    # N is symmetric, with independent entries of one variance on and above the diagonal.
+    spread = np.outer(solution, solution) + np.diag(squares.sum() - squares)
+    if output.intercept and not weighted:
+        spread[-1, -1] -= squares[-1]
+    spread = equations.moments_std**2 * spread + equations.products_std**2 * np.eye(len(solution))
+    units = inverse @ _in_units(output, *answers.split(output, np.eye(len(solution))))
+    deviations: Array = np.sqrt(np.maximum((units * (spread @ units)).sum(axis=0), 0))
+    return deviations
+
+
+def _in_units(output: Output, slopes: Array, shifts: Array) -> Array:
+    """Return errors (k, m) of coefficients and intercepts, in the records' own units."""
+    about = replace(output, middle=np.append(output.middle[:-1], 0.0))
+    return np.column_stack(about.in_units(slopes, shifts))
+
+
 def eigenvalues(values: Array, width: float) -> Array:
-    """Return intervals of eigenvalues (k, 2), which are not negative."""
+    """Return intervals of eigenvalues (k, 2), cut off at 0."""
     return np.maximum(np.column_stack([values - width, values + width]), 0)
 
 
@@ -171,17 +192,17 @@ def details(
     """Return the intervals of an answer in the records' own units, as files state them.
 
     Args:
-        spec: a query of ``KINDS``.
-        noise: of the release.
+        spec: specification of a query of ``KINDS``.
+        noise: simulated noise of the release.
         estimate: mean and covariance in half ranges.
-        unprojected: the covariance as it was released, (m, m).
-        noise_std: of the noise of the moments.
+        unprojected: covariance before its projection to positive semi-definite, (m, m).
+        noise_std: standard deviation of the moments' noise.
     """
     kind, names, middle, half = spec.kind, spec.columns, spec.middle, spec.half
     mean = estimate.mean
     if kind == "regression":
-        errors = standard_errors(noise, estimate, noise_std, middle, half, **spec.line_options)
-        return {"standard_errors": _table([*names[:-1], "intercept"], errors)}
+        errors = standard_errors(noise, spec.output, estimate, noise_std)
+        return {"standard_errors": errors_table(names, errors)}
     if kind == "components":
         values = answers.spectrum(estimate.covariance)[0]
         limits = eigenvalues(values, noise.eigenvalue_width(mean))
@@ -202,12 +223,12 @@ def details(
 
 
 def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
-    """Return how far noise moves the numbers of a release at most; all of it is public.
+    """Return public bounds on the noise in the numbers of a release, as a receipt states them.
 
-    Nothing for queries that have intervals of their own, as those depend on what is released, and
-    where a private number of records is divided by.
+    Queries of ``KINDS`` have none here, as their intervals depend on the answer. Answers that are
+    divided by a private number of records have none either.
     """
-    if spec.private_count:
+    if spec.query.private_count:
         return {}
     widths = release.interval(LEVEL)
     if spec.kind == "second_moments":
@@ -221,7 +242,12 @@ def _table(names: Sequence[str], values: Array) -> dict[str, Any]:
     return dict(zip(names, values.tolist(), strict=True))
 
 
+def errors_table(names: Sequence[str], errors: Array) -> dict[str, Any]:
+    """Return the errors (m,) of a regression of the last column, as files state them."""
+    return _table([*names[:-1], "intercept"], errors)
+
+
 def moments_table(names: Sequence[str], widths: Array) -> dict[str, Any]:
-    """Return how far second moments (m, m) are off at most, as files state it."""
+    """Return bounds (m, m) on the noise of second moments, as files state them."""
     rows = zip(names, widths, strict=True)
     return {f"{_KEY}_plus_or_minus": {name: _table(names, row) for name, row in rows}}

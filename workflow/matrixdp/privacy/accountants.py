@@ -56,12 +56,15 @@ def release_mu(epsilon: float, delta: float, releases: int) -> float:
 def rdp_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> float:
     """Return an upper bound of epsilon from the moments accountant.
 
-    Renyi divergences of Poisson-sampled Gaussian noise at the whole ``ORDERS``, converted by
-    Canonne, Kamath & Steinke (NeurIPS 2020, Proposition 12). Because the orders end, the result
+    It takes Renyi divergences of Poisson-sampled Gaussian noise at integer ``ORDERS``, converted by
+    Canonne, Kamath & Steinke (NeurIPS 2020, Proposition 12). As the orders are bounded, the result
     stays above about 2e-4 (for delta = 1e-5) for every multiplier. A call takes 10 ms.
 
-    The multiplier is the standard deviation of the noise on the sum of a lot over the sensitivity;
-    ``rate`` is the sampling probability, above 0 and at most 1, ``steps`` the number of releases.
+    Args:
+        multiplier: standard deviation of the noise on the sum of a lot, over the sensitivity.
+        rate: sampling probability, above 0 and at most 1.
+        steps: number of releases.
+        delta: delta of all releases together.
     """
     z, q, steps, delta = _arguments(multiplier, rate, steps, delta)
     divergence = steps * _divergences(z, q) * (1 + _DIVERGENCE_ROUNDING)
@@ -107,7 +110,7 @@ def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
         # Amplification is exact for Gaussian noise: epsilon is 0 for delta >= q.
         lot = 0.0 if delta >= q else gaussian.epsilon(delta / q, 1 / z * (1 + _ROUNDING))
         return float(amplified(Guarantee(lot, 0.0), q).epsilon)
-    # Rounding errors: of the discretised curve in every step, and of the transform.
+    # Subtract the rounding errors of the discretised curve in every step, and of the transform.
     target = delta - 1e-15 * steps - 1e-13
     if target <= 0:
         return unsampled
@@ -148,7 +151,7 @@ def _interval(multiplier: float, rate: float, steps: int) -> float:
     return float(max(deviation / _RESOLUTION, finest))
 
 
-#: Epsilon of (multiplier, rate, steps, delta).
+#: Function that returns epsilon, as :func:`rdp_epsilon` and :func:`pld_epsilon`.
 Accountant = Callable[..., float]
 
 

@@ -29,7 +29,7 @@ class Box:
                 f"lower[{i}] is {lower[i]} and upper[{i}] is {upper[i]}; "
                 "each lower bound must be below its upper bound"
             )
-        # Fourth powers of these stand in sensitivities.
+        # Sensitivities contain fourth powers of the bounds.
         if np.abs([lower, upper]).max() > 1e70 or (upper - lower).min() < 1e-70:
             raise InputError(
                 f"bounds are from {lower.min():g} to {upper.max():g}; choose a unit in which none "
@@ -64,7 +64,7 @@ class Box:
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
 
     def scaled(self, rows: Array) -> Array:
-        """Return records, one per row, clipped, and in half ranges around the middle."""
+        """Return records (n, m), clipped, and in half ranges around the middle."""
         return (np.clip(rows, self.lower, self.upper) - self.middle) / (self.widths / 2)
 
     @property
@@ -98,7 +98,7 @@ class Ball:
 
     radius: float
     features: int
-    #: With x, -x is a record too.
+    #: The ball contains -x for every record x.
     symmetric = True
     nonnegative = False
 

@@ -1,9 +1,9 @@
-"""Values of queries on blocks of records, without rounding that depends on other records.
+"""Exact values of queries on blocks of records, without floating-point summation.
 
-A float64 sum rounds the part of one record by an amount that depends on the other records, and no
-sensitivity covers this. Means and second moments are therefore sums of whole numbers. Records are
-rounded to a lattice of their bounds, which contains both bounds where the range counts. A block's
-sum is exact in float64, and blocks add up as Python's integers.
+A float64 sum rounds the contribution of one record by an amount that depends on the other records,
+and no sensitivity covers this. Means and second moments are therefore integer sums. Each record is
+rounded to a lattice of its bounds. The sum of a block is exact in float64, and Python's integers
+add the blocks.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query
 
-#: Steps of a feature's range, for sums of values, and of its largest size, for sums of products.
+#: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
+#: value for sums of products (2).
 _STEPS = {1: 2**37, 2: 2**19}
-#: Records whose sums are whole numbers below 2^53.
+#: Records per block, so that sums are integers below 2^53.
 _ROWS = 2**15
-#: Entries of records beyond have no finite square, summed over features.
+#: Entries are cut to this size, so that squared norms are finite.
 _LONGEST = 1e150
 
 
-def value(query: Query, blocks: Iterable[ArrayLike], *, public_count: bool = True) -> Array:
-    """Return the value of a query on records that are clipped to its public domain.
+def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
+    """Return the value of a query on records that are first clipped to its public domain.
 
-    No number decides whether there is a value: one that is missing (NaN) counts as the middle of
-    its bounds, in a ball as 0, and an infinite one is clipped.
+    Entries never cause an error. A missing one (NaN) counts as the middle of its bounds, in a ball
+    as 0, and an infinite one is clipped.
 
     Args:
-        query: identity, mean or second moments.
-        blocks: the records, one per row (k, m), in their order.
-        public_count: whether there must be as many as ``records``; otherwise this number scales a
-            sum of any number of records, to which each adds what it adds to a mean.
+        query: identity, mean or second moments. Where the number of records is private, the value
+            is the sum over all records, divided by ``query.records``.
+        blocks: the records in order, one per row (k, m).
 
     Raises:
-        InputError: a block is not of numbers with m columns, or there are not ``records``.
+        InputError: as :func:`clipped`.
     """
-    rows = _clipped(query, blocks, public_count)
+    rows = clipped(query, blocks)
     if isinstance(query, IdentityQuery):
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
-    if power == 1 and public_count and isinstance(query.domain, Box):
-        # Without a public number of records, what one adds is its size and not its range.
+    if power == 1 and not query.private_count and isinstance(query.domain, Box):
+        # With a private number of records, adding one changes the sum by its value, not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
     unit = size / _STEPS[power]
     total: Any = np.zeros((query.features, 1 if power == 1 else query.features), dtype=object)
@@ -60,8 +60,13 @@ def value(query: Query, blocks: Iterable[ArrayLike], *, public_count: bool = Tru
     return mean * unit[:, None] + start[:, None] if power == 1 else mean * np.outer(unit, unit)
 
 
-def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> Iterator[Array]:
-    """Yield the records in blocks of at most ``_ROWS``, within the domain."""
+def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+    """Yield the records in blocks of at most ``_ROWS``, within the domain.
+
+    Raises:
+        InputError: a block is not of numbers with m columns, or there are not ``records``, if their
+            number is public.
+    """
     count = 0
     for block in blocks:
         try:
@@ -69,7 +74,7 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> I
         except (TypeError, ValueError, OverflowError):
             rows = None
         if rows is None:
-            # Outside of the handler, whose error shows a value.
+            # Raise outside the handler, whose error shows a value.
             raise InputError("records are no array of numbers; give one record per row")
         if rows.ndim != 2 or rows.shape[1] != query.features:
             raise InputError(
@@ -79,7 +84,7 @@ def _clipped(query: Query, blocks: Iterable[ArrayLike], public_count: bool) -> I
         count += len(rows)
         for start in range(0, len(rows), _ROWS):
             yield _within(query, rows[start : start + _ROWS])
-    if public_count and count != query.records:
+    if count != query.records and not query.private_count:
         raise InputError(
             f"the query was stated for {checks.plural(query.records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"
@@ -90,8 +95,8 @@ def _within(query: Query, rows: Array) -> Array:
     domain = query.domain
     if not isinstance(domain, Ball):
         return np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
-    # No square overflows.
+    # Cut entries first: squares would overflow.
     rows = np.nan_to_num(np.clip(rows, -_LONGEST, _LONGEST), nan=0.0)
-    # Rounding to the lattice may lengthen a record by half a step along each feature.
+    # Leave room for rounding to the lattice, which adds up to half a step along each feature.
     room = 1 - np.sqrt(domain.features) / _STEPS[2]
     return Ball(domain.radius * room, domain.features).clip(rows.T).T

@@ -17,9 +17,9 @@ overflow in logs, and
 
     d delta / d log mu = mu phi(x1),     d delta / d epsilon = -phi(x1) R(x2).
 
-As functions of log mu and of epsilon these slopes are log-concave, hence so are their integrals
-delta and 1 - delta (Prekopa 1973). On the logarithm of such a function Newton's method approaches
-the root from one side, after at most one step across it, so that it needs no bracket.
+As functions of log mu and of epsilon these slopes are log-concave, and so are their integrals delta
+and 1 - delta (Prekopa 1973). On the logarithm of such a function Newton's method crosses the root
+at most once and then approaches it from one side. It needs no bracket.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Mask = NDArray[np.bool_]
 _LARGEST = 1e15
 #: Below this mu, ratios of small numbers would underflow.
 _TINY = 1e-300
-#: Keeps a ratio that underflows above 0.
+#: Lower bound of a ratio that would underflow to 0.
 _SMALLEST = 1e-320
 _UNIT = 2.0**-53
 _ITERATIONS = 50

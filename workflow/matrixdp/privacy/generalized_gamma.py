@@ -6,9 +6,9 @@ dimension T. p = 1 is the l2 noise of the K-norm mechanism (Joseph, Kulesza & Yu
 2606.08681, 2026). ``a`` is in units of the sensitivity throughout.
 
 Let one record shift the value by a vector of length 1. The privacy loss exceeds epsilon where the
-distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. With r = a t^(1/p) and
-rho = a (t + epsilon)^(1/p), the border of that event is where a triangle has sides r, rho and 1, so
-that both probabilities are integrals over one variable,
+distance r' from the shifted centre has (r' / a)^p > (r / a)^p + epsilon. Let r = a t^(1/p) and
+rho = a (t + epsilon)^(1/p). On the border of that event, r, rho and 1 are the sides of a triangle.
+Both probabilities are therefore integrals over one variable,
 
     delta = int e^-t (t^(k-1) F(x1) - (t + epsilon)^(k-1) F(x2)) dt / Gamma(k),
     x1 = (1 - rho + r) (1 + rho + r) / (4 r),     x2 = (1 - rho + r) (rho + r - 1) / (4 rho),
@@ -29,22 +29,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
+from scipy.optimize import brentq, elementwise
 from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.privacy import gaussian
 
-#: Probability left out at either end of the radius, which counts as delta.
+#: Probability that is cut off at either end of the radius, and is added to delta.
 TAIL = 1e-40
 #: Smallest delta for calibration: far above ``TAIL`` and rounding errors.
 SMALLEST = 1e-15
-#: Smallest relative error of delta that calibration allows for: a hundred times the largest error
-#: against 50 digits where delta does not lose digits to rounding.
+#: Lower bound on the relative error of delta in calibration. It is a hundred times the largest
+#: error against 50-digit arithmetic, where delta does not cancel.
 SLACK = 1e-8
-#: Rounding error of either term of the integrand, in units of 1 + k times the term. Delta is their
-#: difference, which is small for small epsilon, or for a scale of p = 1 near 1 / epsilon.
+#: Rounding error of either term of the integrand, in units of 1 + k times the term. Their
+#: difference cancels for a small epsilon, or for p = 1 and a scale near 1 / epsilon.
 TERM = 2.0**-49
 #: Relative error of a scale; the scale is rounded up.
 CLOSE = 1e-10
@@ -52,7 +52,7 @@ CLOSE = 1e-10
 #: Newton's method: number of steps, shortest side over 1 / a, and longest step in logarithms.
 _NEWTON, _SHORT, _FAR = 10, 1e-12, 50.0
 
-#: Of each step of the search: use every how many nodes, and whether to update the slope.
+#: Steps of the search: stride over the nodes, and whether to update the slope.
 _SECANTS = (*((4, True),) * 3, (2, False), (2, True), (1, False), *((1, True),) * 4)
 
 #: Nodes and weights of the double exponential rule on [0, 1], whose ends may be singular. Nodes
@@ -66,9 +66,9 @@ _WEIGHTS = np.pi * np.cosh(_STEPS) * _NODES / (1 + np.exp(_SINH)) * (_STEPS[1] -
 def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return delta(epsilon) of a shift by 1, elementwise.
 
-    Down to ``SMALLEST`` its relative error is below the larger of ``SLACK`` / 100 and (1 + k)
-    ``TERM`` times the probability of the event over delta. Epsilon is at least 0, the scale above
-    0, the power at least 1.
+    For delta above ``SMALLEST`` the relative error is below ``SLACK`` / 100, or (1 + k) ``TERM``
+    times the probability of the event over delta if that is larger. Epsilon is at least 0, the
+    scale above 0, the power at least 1.
     """
     size = checks.count(dimension=dimension)
     return gaussian.elementwise(
@@ -82,9 +82,9 @@ def delta(epsilon: ArrayLike, scale: ArrayLike, power: ArrayLike, dimension: int
 def scale(epsilon: ArrayLike, delta: ArrayLike, power: ArrayLike, dimension: int) -> Any:
     """Return the smallest scale a for which noise is (epsilon, delta)-DP at sensitivity 1.
 
-    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6: below that,
-    rounding errors would count as privacy. Delta is from ``SMALLEST`` to below 1, the power at
-    least 1.
+    It is rounded up, so that its delta is at most ``delta``. Epsilon is at least 1e-6, because
+    rounding errors are too large below. Delta is from ``SMALLEST`` to below 1, the power at least
+    1.
     """
     size, allowed = checks.count(dimension=dimension), f"a number from {SMALLEST:g} to below 1"
     return gaussian.elementwise(
@@ -129,7 +129,10 @@ def deviation(scale: ArrayLike, power: ArrayLike, dimension: int) -> Any:
 def _delta(
     epsilon: Array, log_scale: Array, power: Array, dimension: int, every: int = 1
 ) -> tuple[Array, Array]:
-    """Return delta and the relative error that calibration allows for."""
+    """Return delta and an upper bound on its relative error, (k,) each.
+
+    ``every`` is the stride over the nodes of the integral.
+    """
     k, a = dimension / power, np.exp(log_scale)
     low, high = gammaincinv(k, TAIL), gammainccinv(k, TAIL)
     start = np.clip(_start(epsilon, 1 / a, power), low, high)
@@ -165,17 +168,18 @@ def _log_beta(x: Array, gap: Array, dimension: int) -> Array:
 def _start(epsilon: Array, c: Array, power: Array) -> Array:
     """Return the t at which triangles start, for c = 1 / a.
 
-    Let v = -t^(1/p) where sides are too short, and v = t^(1/p) where they are too far apart.
-    Newton's method solves (c + v)^p - sign(v) |v|^p = epsilon, for v > 0 in logarithms.
+    Let v = -t^(1/p) where rho + r < 1 for small t, and v = t^(1/p) where rho - r > 1. Newton's
+    method solves (c + v)^p - sign(v) |v|^p = epsilon, for v > 0 in logarithms.
     """
     short = epsilon < c**power
     v = np.where(short, -c / 2 + c ** (1 - power) * epsilon / 2, c)
     for _ in range(_NEWTON):
         size = np.abs(v)
         left, right = (c + v) ** power, size**power
-        value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
-        # For p = 1 sides are too far apart either for every t or for no t.
+        # For p = 1 sides are too far apart either for every t or for no t; for p near 1 and a large
+        # epsilon the t at which they start may be 0 in float64.
         with np.errstate(divide="ignore", invalid="ignore"):
+            value, slope = left - right, power * (left / (c + v) - np.sign(v) * right / size)
             step = np.log(epsilon / value) * value / (slope * size)
             near = np.clip(v + (epsilon - value) / slope, -c / 2, -_SHORT * c)
             v = np.where(short, near, v * np.exp(np.fmin(step, _FAR)))
@@ -183,16 +187,19 @@ def _start(epsilon: Array, c: Array, power: Array) -> Array:
 
 
 def _scale(epsilon: Array, delta: Array, power: Array, dimension: int) -> Array:
-    goal = np.log(delta)
-
-    def excess(log_scale: Array, every: int = 1) -> Array:
+    def excess(
+        log_scale: Array, epsilon: Array, delta: Array, power: Array, every: int = 1
+    ) -> Array:
         actual, error = _delta(epsilon, log_scale, power, dimension, every)
-        return np.log(actual) - (goal - error)
+        return np.log(actual) - (np.log(delta) - error)
 
     # Start near the scale at the Gaussian's standard deviation.
     start = -np.log(gaussian.mu(epsilon, delta) * deviation(1.0, power, dimension))
-    root = _root_by_secants(excess, start)
-    return np.exp(_root_by_brackets(excess, start) if root is None else root) * (1 + 1e-14)
+    arguments = epsilon, delta, power
+    root = _root_by_secants(lambda x, every: excess(x, *arguments, every), start)
+    if root is None:
+        root = _root_by_brackets(excess, start, arguments)
+    return np.exp(root) * (1 + 1e-14)
 
 
 def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Array | None:
@@ -215,36 +222,14 @@ def _root_by_secants(excess: Callable[[Array, int], Array], root: Array) -> Arra
     return None
 
 
-def _root_by_brackets(excess: Callable[[Array], Array], near: Array) -> Array:
-    """Return the same roots within ``CLOSE``, from any start."""
-    value, reach = excess(near), 0.15
-    far, value_far = near, value
-    while (same_sign := value_far * value > 0).any():
-        near, value = np.where(same_sign, far, near), np.where(same_sign, value_far, value)
-        far = np.where(same_sign, far + np.sign(value_far) * reach, far)
-        value_far, reach = excess(far), 2 * reach
-    positive = value > 0
-    low, high = np.where(positive, near, far), np.where(positive, far, near)
-    value_low, value_high = (
-        np.where(positive, value, value_far),
-        np.where(positive, value_far, value),
-    )
-    side = np.full(low.shape, np.nan)
-    while (high - low > CLOSE).any():
-        # False position by the Illinois rule: halve the value at an end that stays twice. Keep a
-        # distance from the ends, or the other end would never move.
-        middle = low + (high - low) * value_low / np.maximum(value_low - value_high, 1e-300)
-        middle = np.clip(middle, low + CLOSE / 2, high - CLOSE / 2)
-        value = excess(middle)
-        positive = value > 0
-        factor = np.where(positive == side, 0.5, 1.0)
-        value_high, value_low = (
-            np.where(positive, factor * value_high, value),
-            np.where(positive, value, factor * value_low),
-        )
-        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
-        side = positive.astype(float)
-    return high
+def _root_by_brackets(
+    excess: Callable[..., Array], near: Array, arguments: tuple[Array, ...]
+) -> Array:
+    """Return the roots of :func:`_root_by_secants` within ``CLOSE``, rounded up, from any start."""
+    reach = {"xatol": CLOSE, "xrtol": 0, "fatol": 0, "frtol": 0}
+    ends = elementwise.bracket_root(excess, near - 0.15, near + 0.15, args=arguments).bracket
+    solution = elementwise.find_root(excess, ends, args=arguments, tolerances=reach)
+    return np.asarray(solution.bracket[1])
 
 
 def _positive(**argument: ArrayLike) -> Array:

@@ -1,8 +1,7 @@
 """Composition of (epsilon, delta)-DP releases (Kairouz, Oh & Viswanath, IEEE Trans. IT 63, 2017).
 
-The guarantee of k releases together by Theorem 3.4, or exactly for the worst such releases by
-Theorem 3.3; and the guarantee that each of them may have. Results are rounded to the side that
-promises less privacy.
+Theorem 3.4 bounds the guarantee of k releases together. Here it is inverted, to the guarantee of
+each release. Results are rounded to the side that promises less privacy.
 """
 
 from __future__ import annotations
@@ -12,20 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 from matrixdp import checks
 from matrixdp.checks import Array
 
 Mask = NDArray[np.bool_]
 
-#: Shares of delta that KOV's slack may take; 0 is basic composition.
+#: Shares of delta that the slack of the theorems may take; 0 is basic composition.
 SHARES = np.linspace(0, 0.99, 100)
-THEOREMS = ("3.3", "3.4")
 
-#: Relative rounding error of a number where nothing cancels, and of binomial tails.
+#: Relative rounding error of a number where nothing cancels.
 _ROUNDING = 1e-14
-_TAIL_ROUNDING = 1e-10
 _BISECTIONS = 60
 
 
@@ -49,52 +45,23 @@ def _kov_terms(epsilon: Array, releases: int, slack: Array) -> list[Array]:
         return [np.where(epsilon > 0, term, 0) for term in terms]
 
 
-def _kov_slack(total: Array, epsilon: Array, releases: int) -> Array:
-    """Return delta of the composition of pure releases (KOV, Theorem 3.3).
-
-    It is exact for the worst such releases, randomised response with odds e^epsilon for the truth.
-    The theorem states it at total = (k - 2 i) epsilon; in between, the same sum is the exact curve.
-    Each release lies with probability 1 / (1 + e^epsilon), and l lies of k make a privacy loss of
-    (k - 2 l) epsilon. If the loss exceeds the total for l <= m, delta is
-    P(l <= m) - e^total Q(l <= m), where Q has the opposite odds.
-    """
-    most = np.ceil((releases - total / epsilon) / 2) - 1
-    m = np.clip(most, 0, releases - 1)
-    lie = 1 / (1 + np.exp(epsilon))
-    p, q = betainc(releases - m, m + 1, 1 - lie), betainc(releases - m, m + 1, lie)
-    with np.errstate(divide="ignore"):
-        lost = np.exp(total + np.log(q))
-    slack = p * (1 + _TAIL_ROUNDING) - lost * (1 - _TAIL_ROUNDING)
-    return np.where(most < 0, 0, np.clip(slack, 0, 1 - 1e-16))
-
-
-def splits(epsilon: float, delta: float, releases: int, *, theorem: str = "3.4") -> Guarantee:
+def splits(epsilon: float, delta: float, releases: int) -> Guarantee:
     """Return guarantees for each of k releases that are together (epsilon, delta)-DP.
 
-    The slack of KOV's theorem takes one of ``SHARES`` of delta, and the releases share the rest.
-    The theorem is ``3.4``, or ``3.3`` for the exact composition. More slack gives the releases a
-    larger epsilon and a smaller delta. The best split depends on the mechanism; all splits are
-    returned, as arrays of the shape of ``SHARES``.
+    The slack of the theorem takes one of ``SHARES`` of delta, and the releases share the rest. More
+    slack gives each release a larger epsilon and a smaller delta. The best split depends on the
+    mechanism, so that all splits are returned, as arrays of the shape of ``SHARES``.
     """
     epsilon, delta = checks.privacy(epsilon, delta)
     k = checks.count(releases=releases)
     slack = SHARES * delta
-    lower = _invert_theorem_3_4(epsilon, k, slack)
-    if checks.choice(THEOREMS, theorem=theorem) == "3.3":
-
-        def too_large(e: Array) -> Mask:
-            return _kov_slack(np.asarray(epsilon), e, k) > slack
-
-        upper = 2 * lower
-        while not too_large(upper).all():
-            upper = np.where(too_large(upper), upper, 2 * upper)
-        lower = _bisect(too_large, lower, upper)
+    each = _largest(epsilon, k, slack)
     delta_each = -np.expm1((np.log1p(-delta) - np.log1p(-slack)) / k)
-    return Guarantee(lower * (1 - _ROUNDING), delta_each * (1 - _ROUNDING))
+    return Guarantee(each * (1 - _ROUNDING), delta_each * (1 - _ROUNDING))
 
 
-def _invert_theorem_3_4(epsilon: float, releases: int, slack: Array) -> Array:
-    """Return the largest epsilon of one release: the largest root of the three terms."""
+def _largest(epsilon: float, releases: int, slack: Array) -> Array:
+    """Return the largest epsilon of each release by Theorem 3.4: the largest root of its terms."""
     none = np.zeros_like(slack)
     roots = [np.full_like(slack, epsilon / releases)]
     for index in range(2):

@@ -11,7 +11,7 @@ from matrixdp.checks import Array
 #: The largest number of features for which all sign vectors are enumerated (2^21 at most).
 ENUMERABLE = 22
 
-#: Factor above the rounding error of a supremum in float64: rounds to the private side.
+#: Factor that exceeds the rounding error of a supremum in float64, to round to the private side.
 UPWARDS = 1 + 1e-12
 
 
@@ -24,7 +24,7 @@ def sign_vectors(count: int) -> Array:
 def largest_form(
     precisions: Array, directions: ArrayLike | None, sides: Array
 ) -> tuple[float, bool]:
-    """Return the supremum of d^T W diag(u) W^T d over |d_i| <= sides_i, and if it is exact.
+    """Return the supremum of d^T W diag(u) W^T d over |d_i| <= sides_i, and whether it is exact.
 
     A convex form is largest at a vertex. Up to ``ENUMERABLE`` features all sign vectors are tried;
     beyond that the value is an upper bound. Precisions u and half-widths have shape (m,), the
@@ -57,16 +57,20 @@ def signed_sums(numbers: Array) -> Array:
 
 
 def largest_difference(shares: Array) -> tuple[float, bool]:
-    """Return the supremum of |y y^T - y' y'^T|_F^2 over y_i^2, y'_i^2 <= s_i, and if it is exact.
+    """Return sup |y y^T - y' y'^T|_F^2 over y_i^2, y'_i^2 <= s_i, and whether it is exact.
 
-    With u = y + y' and v = y - y' it is (|u|^2 |v|^2 + (u . v)^2) / 2 under |u_i| + |v_i| <=
-    2 sqrt(s_i). It is largest for u, v >= 0 that meet this limit in each coordinate, where y is the
-    vertex sqrt(s) and y'_i = z_i sqrt(s_i). The form is then S^2 + Q^2 - 2 L^2 with S = sum_i s_i,
-    Q = sum_i s_i z_i^2 and L = sum_i s_i z_i. For a fixed L the convex Q is largest at a vertex of
-    the cube cut by that plane: all z_i except one, z_k, are -1 or 1. The second derivative in z_k
-    is 4 s_k (S - 2 s_k + 3 s_k z_k^2), so that only a share above S / 2 can stay inside. Let B be
-    the signed sum of the others. z_k is then the root z of z (2 s_k - S - s_k z^2) = B before the
-    left side turns. The form grows with B, so that the largest B below the turn is the worst.
+    With u = y + y' and v = y - y', the form is (|u|^2 |v|^2 + (u . v)^2) / 2 under the limits
+    |u_i| + |v_i| <= 2 sqrt(s_i). It is largest for u, v >= 0 that meet each limit. There y is the
+    vertex sqrt(s), and y'_i = z_i sqrt(s_i).
+
+    The form is then S^2 + Q^2 - 2 L^2 with S = sum_i s_i, Q = sum_i s_i z_i^2 and
+    L = sum_i s_i z_i. For a fixed L the convex Q is largest at a vertex of the cube cut by that
+    plane: all z_i except one, z_k, are -1 or 1. The second derivative in z_k is
+    4 s_k (S - 2 s_k + 3 s_k z_k^2), so that only a share above S / 2 has |z_k| < 1.
+
+    Let B be the signed sum of the other shares. Then z_k is a root z of
+    z (2 s_k - S - s_k z^2) = B below the maximum of the left side. The form grows with B, so that
+    the largest feasible B is the worst.
 
     All signs are tried up to ``ENUMERABLE`` features; beyond that the value is the bound 2 S^2.
 

@@ -1,18 +1,30 @@
-"""The largest change of a query's value by one record, from public bounds alone.
+"""Queries and their sensitivities: the largest change of a value by one record.
 
 A :class:`Query` is built from a public domain of one record (:class:`Box` or :class:`Ball`), the
 public number of records and an adjacency. It never sees data; mechanisms calibrate to it alone.
 
-Records are columns: a data matrix X is m features by n records, and n is public. Neighbours differ
-in one record: under ``replace`` by any other record, under ``zero_out`` by a null record.
+Records are columns: a data matrix X is m features by n records. Neighbours differ in one record:
+under ``replace`` by any other record, under ``zero_out`` by a null record, and n is public. Under
+``add_or_remove`` one data set has a record more, and n is private.
 
 The null record is abstract. It need not lie in the domain, and every query maps it to zeros: it
 adds nothing to a mean or to second moments, and its column of the identity query is 0. So
-``zero_out`` means one relation for all queries, even if their units have different zeros. Let M_1
-and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2)
-is then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'),
-M_2's for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
-too. Nothing follows for data sets of n - 1 records: the relation is not that of adding or removing.
+``zero_out`` is the same relation for all queries, even if their units have different zeros. Let M_1
+and M_2 be private for data sets X, X' that differ in one record, null in X'. The pair (M_1, M_2) is
+then a composition for the same X, X': M_1's guarantee holds for its inputs f_1(X), f_1(X'). M_2's
+holds for f_2(X), f_2(X') given any output of M_1. Every composition theorem applies, adaptive ones
+included. Nothing follows for data sets of n - 1 records: that relation is ``add_or_remove``.
+
+Under ``add_or_remove`` the value is a sum over any number of records, divided by the public number
+``records``. Adding a record changes the sum as much as zeroing it out does, so that sensitivities
+are those of ``zero_out``. The identity query has no such relation: its shape shows n.
+
+With ``per_person`` = k, neighbours differ in all records of one person, who has k at most. Under
+``replace`` and ``zero_out`` these stay in their places, and it is public who has how many. A sum
+changes by k changes of one record. By the triangle inequality its sensitivity is at most k times
+that of one record, in every norm; k equal records attain it wherever one record does. The identity
+query changes in k columns: its sensitivity is k times as large in the l1 norm, and sqrt(k) times in
+the l2 norm.
 
 For Gaussian noise the guarantee depends on ``mu``, the supremum over neighbours of the whitened
 shift (Dong, Roth & Su 2022). The supremum is over the *structured* set of shifts that neighbours
@@ -21,7 +33,7 @@ can cause. No query's set is a Frobenius ball, which is why directional noise ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +44,14 @@ from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
 
+#: Relations of a public number of records, and the one of a private number.
 ADJACENCIES = ("replace", "zero_out")
+ADD_OR_REMOVE = "add_or_remove"
 
-#: Factor by which computed norms and moments may exceed their bounds; bounds of entries are exact.
+#: Records of a block in sums over records.
+BLOCK = 1 << 14
+
+#: Tolerance factor for rounding in computed norms and moments; bounds of entries have none.
 ROUNDING = 1 + 1e-9
 
 
@@ -52,32 +69,45 @@ class _Query:
     Each query has a ``name``, the kind of output that it ``yields`` (as ``Release.yields``), the
     ``shape`` of its value, and:
 
-    - ``sides``: half-widths (m,) of the box over which the privacy of directional noise is decided;
-      for the identity query it holds the shift of the record that differs, for second moments the
-      record itself;
+    - ``sides``: half-widths (m,) of a box that decides the privacy of directional noise. For the
+      identity query and the mean it bounds the shift of the column that changes, for second moments
+      the record itself;
     - ``l1`` and ``l2``: largest change of the value in the entrywise l1 and the Frobenius norm;
     - ``paper_l2``: the l2 sensitivity as the MVG paper states it (section 8);
     - ``gamma``: largest Frobenius norm of the value over the public domain (its Table 1);
-    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise of these
-      variances (m,), above 0, along orthonormal directions, one per column (m, m); None is the
+    - ``directional_mu(variances, directions=None)``: mu of directional Gaussian noise. Its
+      variances (m,) are above 0. Its directions (m, m) are orthonormal, one per column; None is the
       standard basis;
-    - ``check(value)``: the value as an array; InputError if it is outside the public bounds;
-    - ``value(records)``: the exact value on a data matrix (..., m, n). A ball is enforced: longer
-      records are first clipped to it. A box is declared: ``check`` refuses values outside.
+    - ``rounding``: largest error of a computed value, beyond the roundings of exact sums;
+    - ``check(value)``: the value as an array; InputError if it is outside the public bounds, which
+      a sum over a private number of records does not have;
+    - ``value(records)``: the exact value on a data matrix (..., m, n). Records longer than a ball's
+      radius are first clipped. A box does not clip: ``check`` refuses values outside.
 
     Args:
         domain: public bounds of one record.
-        records: public number of records, n.
-        adjacency: ``replace`` or ``zero_out``, see the head of this file.
+        records: public number of records, n; under ``add_or_remove`` a public guess of it, which
+            divides sums.
+        adjacency: ``replace``, ``zero_out`` or ``add_or_remove``, see the docstring of this module.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
     """
 
     domain: Box | Ball
     records: int
     adjacency: str = "replace"
+    per_person: int | None = field(default=None, kw_only=True)
+
+    @property
+    def rounding(self) -> float:
+        """Largest error of a computed value beyond the roundings of exact sums."""
+        return 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", checks.count(records=self.records))
-        checks.choice(ADJACENCIES, adjacency=self.adjacency)
+        checks.choice((*ADJACENCIES, ADD_OR_REMOVE), adjacency=self.adjacency)
+        if self.per_person is not None:
+            object.__setattr__(self, "per_person", checks.count(per_person=self.per_person))
 
     @property
     def features(self) -> int:
@@ -85,23 +115,47 @@ class _Query:
         return self.domain.features
 
     @property
+    def private_count(self) -> bool:
+        """Whether the number of records is private."""
+        return self.adjacency == ADD_OR_REMOVE
+
+    @property
+    def group(self) -> int:
+        """Largest number of records in which neighbours differ."""
+        return self.per_person or 1
+
+    @property
+    def people(self) -> float:
+        """n over the size of a group, which divides the change of a sum by one record."""
+        return self.records / self.group
+
+    @property
     def l2_exact(self) -> bool:
         """Whether some neighbours attain ``l2``; otherwise it is an upper bound."""
         return True
+
+    def _count(self, records: Array) -> int:
+        """Return the divisor of a sum over records (..., m, n)."""
+        return self.records if self.private_count else records.shape[-1]
 
     def _clipped(self, records: Array) -> Array:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
 
 
 class _ShiftQuery(_Query):
-    """A query in which one record shifts a column by its values over ``divisor``."""
+    """A query in which one record shifts one column, by its values over ``divisor``."""
 
     yields = "matrix"
 
     @property
     def divisor(self) -> int:
-        """The number of records for a mean, 1 otherwise."""
+        """Number of records for a mean, 1 for the identity query."""
         return 1
+
+    @property
+    def _shared(self) -> float:
+        """Divisor of one record's largest change that gives the group's change in l2."""
+        return float(1 / np.sqrt(self.group))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -110,29 +164,36 @@ class _ShiftQuery(_Query):
 
     @property
     def sides(self) -> Array:
-        """Largest change of each feature of the column that changes, shape (m,)."""
+        """Largest change of each feature in the column that one record shifts, shape (m,).
+
+        Of k columns that a person shifts, the sum of squared norms is largest where all are alike:
+        that of one column in a box sqrt(k) times as wide.
+        """
         if isinstance(self.domain, Ball):
             return np.full(self.features, self.l2)
         sides = self.domain.widths if self.adjacency == "replace" else self.domain.magnitudes
-        return sides / self.divisor
+        return sides / self._shared
 
     @property
     def l1(self) -> float:
-        """Sum of the largest changes; for a ball sqrt(m) times l2."""
+        """L1 sensitivity: the sum of ``sides``, for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
             return float(np.sqrt(self.features) * self.l2)
         return float(self.sides.sum())
 
     @property
     def l2(self) -> float:
-        """Norm of the largest changes; for a ball its diameter (``replace``) or radius, over n."""
+        """L2 sensitivity: the norm of ``sides``, for a ball its diameter (``replace``) or radius.
+
+        For a mean these are divided by n.
+        """
         if isinstance(self.domain, Ball):
-            return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self.divisor
+            return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
         return float(np.linalg.norm(self.sides))
 
     @property
     def paper_l2(self) -> float:
-        """The paper's value is tight for the identity query, and so for the mean."""
+        """The paper's l2 sensitivity, which is tight for the identity query and the mean."""
         return self.l2
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
@@ -153,6 +214,8 @@ class _ShiftQuery(_Query):
     def check(self, value: ArrayLike) -> Array:
         """Return the value, or a stack of values, if every column lies in the public domain."""
         matrix = checks.array(value=value, shape=self.shape)
+        if self.private_count:
+            return matrix
         if isinstance(self.domain, Ball):
             norms = np.linalg.norm(matrix, axis=-2)
             _check_bounds("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
@@ -175,9 +238,22 @@ class IdentityQuery(_ShiftQuery):
 
     name = "identity"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.private_count:
+            raise InputError(
+                f"adjacency is {self.adjacency!r}, and the records themselves show their number; "
+                f"take {' or '.join(ADJACENCIES)}"
+            )
+
+    @property
+    def l1(self) -> float:
+        """Sum of the largest changes over all columns that change; for a ball sqrt(m) each."""
+        return float(np.sqrt(self.group) * super().l1)
+
     @property
     def gamma(self) -> float:
-        """sqrt(n) times the largest norm of a record."""
+        """Largest Frobenius norm of X: sqrt(n) times the largest norm of a record."""
         return float(np.sqrt(self.records) * self.domain.radius)
 
     def value(self, records: Array) -> Array:
@@ -200,13 +276,17 @@ class MeanQuery(_ShiftQuery):
         return self.records
 
     @property
+    def _shared(self) -> float:
+        return self.people
+
+    @property
     def gamma(self) -> float:
         """Largest norm of a record."""
         return self.domain.radius
 
     def value(self, records: Array) -> Array:
         """Return the mean record, as a column."""
-        return self._clipped(records).mean(axis=-1, keepdims=True)
+        return self._clipped(records).sum(axis=-1, keepdims=True) / self._count(records)
 
 
 class SecondMomentQuery(_Query):
@@ -250,7 +330,7 @@ class SecondMomentQuery(_Query):
         """
         if isinstance(self.domain, Ball):
             return self.features * self.l2
-        return float(self.domain.magnitudes.sum() ** 2) / self.records
+        return float(self.domain.magnitudes.sum() ** 2) / self.people
 
     @property
     def l1_upper(self) -> float:
@@ -262,7 +342,7 @@ class SecondMomentQuery(_Query):
         if isinstance(self.domain, Ball):
             two_sided = self.adjacency == "replace" and not self._one_sided
             diagonal = (2 if two_sided else 1) * self.gamma
-        return (self.l1 + diagonal / self.records) / 2
+        return (self.l1 + diagonal / self.people) / 2
 
     @property
     def l2(self) -> float:
@@ -296,11 +376,11 @@ class SecondMomentQuery(_Query):
             return self.l2
         squares = self.domain.magnitudes**2
         total = squares.sum() ** 2
-        if self.adjacency == "zero_out" or self._one_sided:
+        if self.adjacency != "replace" or self._one_sided:
             square = (total + (squares**2).sum()) / 2
         else:
-            square = (self.l2 * self.records) ** 2 / 2 if self._equal_cube else total
-        return float(np.sqrt(square)) / self.records
+            square = (self.l2 * self.people) ** 2 / 2 if self._equal_cube else total
+        return float(np.sqrt(square)) / self.people
 
     @property
     def l2_upper_exact(self) -> bool:
@@ -308,14 +388,14 @@ class SecondMomentQuery(_Query):
 
         The sign vectors of ``l2`` leave the diagonal unchanged, which gives l2 / sqrt(2) here.
         """
-        if isinstance(self.domain, Ball) or self.adjacency == "zero_out" or self._one_sided:
+        if isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided:
             return self.l2_exact
         return self.l2_exact and self.l2_upper <= self.l2 / np.sqrt(2) * UPWARDS
 
     @property
     def paper_l2(self) -> float:
         """2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe."""
-        return 2 * self.gamma / self.records
+        return 2 * self.gamma / self.people
 
     @property
     def gamma(self) -> float:
@@ -337,20 +417,25 @@ class SecondMomentQuery(_Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
-            return Mu(float(np.linalg.norm(largest)) * self.gamma / self.records, True)
+            return Mu(float(np.linalg.norm(largest)) * self.gamma / self.people, True)
         form, exact = largest_form(precisions, directions, self.sides)
-        if self.adjacency == "zero_out":
-            return Mu(form / self.records, exact and (directions is None or self.domain.symmetric))
+        if self.adjacency != "replace":
+            return Mu(form / self.people, exact and (directions is None or self.domain.symmetric))
         if directions is not None:
-            return Mu(float(np.sqrt(2)) * form / self.records, False)
+            return Mu(float(np.sqrt(2)) * form / self.people, False)
         if self._one_sided:
-            return Mu(form / self.records, self.domain.contains_zero)
+            return Mu(form / self.people, self.domain.contains_zero)
         square, exact = largest_difference(self.sides**2 * precisions)
-        return Mu(float(np.sqrt(square)) / self.records, exact and self.domain.symmetric)
+        return Mu(float(np.sqrt(square)) / self.people, exact and self.domain.symmetric)
 
     def value(self, records: Array) -> Array:
-        """Return X X^T / n."""
-        return second_moments(self._clipped(records))
+        """Return X X^T / n, from blocks of records that the processor's cache can hold."""
+        *stack, features, count = records.shape
+        total = np.zeros((*stack, features, features))
+        for start in range(0, count, BLOCK):
+            block = self._clipped(records[..., start : start + BLOCK])
+            total += block @ np.swapaxes(block, -1, -2)
+        return total / self._count(records)
 
     def check(self, value: ArrayLike) -> Array:
         """Return X X^T / n, or a stack of them, if it is symmetric and in the public bounds."""
@@ -358,6 +443,8 @@ class SecondMomentQuery(_Query):
         bound = np.outer(self.domain.magnitudes, self.domain.magnitudes)
         if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * bound.max():
             raise InputError("value is not symmetric; second moments X X^T / n must be")
+        if self.private_count:
+            return moments
         _check_bounds("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)
         _check_bounds("the mean squared norm of records", trace, 0.0, self.gamma * ROUNDING)
@@ -368,6 +455,7 @@ class SecondMomentQuery(_Query):
 class NormalEquations(SecondMomentQuery):
     """Second moments of records z = (x, y) for a regression of y on x, in three parts.
 
+    The parts are the second moments of x, their smallest eigenvalue, and the products of x and y.
     ``target`` is the index of y among at least two features.
     """
 
@@ -395,7 +483,7 @@ class NormalEquations(SecondMomentQuery):
         else:
             sides = (self.domain.lower, self.domain.upper)
             domain = Box(*(tuple(side[i] for i in self.others) for side in sides))
-        return SecondMomentQuery(domain, self.records, self.adjacency)
+        return SecondMomentQuery(domain, self.records, self.adjacency, per_person=self.per_person)
 
     @property
     def l2_target(self) -> float:
@@ -409,7 +497,7 @@ class NormalEquations(SecondMomentQuery):
         else:
             change = self.explaining.domain.radius * float(self.domain.magnitudes[self.target])
         two_sided = self.adjacency == "replace" and not self.domain.nonnegative
-        return (2 if two_sided else 1) * change / self.records
+        return (2 if two_sided else 1) * change / self.people
 
     @property
     def l2_eigenvalue(self) -> float:
@@ -417,7 +505,7 @@ class NormalEquations(SecondMomentQuery):
 
         It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
-        return self.explaining.gamma / self.records
+        return self.explaining.gamma / self.people
 
 
 #: All queries; a mechanism states which of these types it supports.

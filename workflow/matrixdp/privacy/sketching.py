@@ -2,9 +2,9 @@
 
 A sketch of a data matrix X (m features by n records) is r independent draws from N(0, G) with
 G = X X^T + w^2 I. Privacy depends only on the regularised *leverage* x^T G^-1 x of the record that
-differs. A record of norm at most R has leverage at most s = R^2 / (w^2 + R^2), which it attains if
-it is orthogonal to all other records. Three exact curves follow from s alone. All are expectations
-over C ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
+differs. A record of norm at most R has leverage at most s = R^2 / (w^2 + R^2). This is attained by
+a record of norm R that is orthogonal to all other records. Three exact curves follow from s alone.
+All are expectations over C ~ chi-square(r); the loss L is the logarithm of the likelihood ratio:
 
 * Add a record: G grows by the factor 1 / (1 - s) along one direction, so that
   L = (r ln(1 - s) + C s / (1 - s)) / 2 under the larger data set.
@@ -19,19 +19,17 @@ That pair is the worst. Any replacement changes N(0, I) to N(0, diag(a, b)) with
 N(0, 1) and makes every such pair from the extreme one by post-processing. The same argument shows
 that all three curves increase with s.
 
-The add-or-remove curve in chi-square tails, and as an integral for replacement, is that of the
-normal distributions' indistinguishability spectrum (Wu et al., arXiv 2309.01243). The expectations
+Wu et al. (arXiv 2309.01243) give the same curves as the normal distributions' indistinguishability
+spectrum, in chi-square tails for add-or-remove and as an integral for replacement. The expectations
 are computed here as integrals of positive functions on a logarithmic scale, so that nothing cancels
-or underflows: relative errors stay below 1e-9 for rows up to 1e5 and deltas down to 1e-100.
+or underflows. Relative errors stay below 1e-9 for up to 1e5 rows and deltas down to 1e-100.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, log1p, logsumexp
 
 from matrixdp import checks
@@ -53,35 +51,12 @@ LOWEST, HIGHEST = -80.0, 13.0
 SLACK = 2e-10
 
 
-def delta(
-    epsilon: ArrayLike, leverage: ArrayLike, rows: ArrayLike, adjacency: str = "replace"
-) -> Any:
-    """Return the smallest delta for which a Gaussian sketch is (epsilon, delta)-DP, elementwise.
-
-    The exact worst case over all data sets for ``rows`` published combinations, where the
-    regularised leverage of a record is at most ``leverage``, strictly between 0 and 1. For
-    ``replace`` (one record by another; else ``zero_out``) it is attained where two records of
-    full norm can be orthogonal, and is an upper bound elsewhere.
-    """
-    checks.choice(ADJACENCIES, adjacency=adjacency)
-
-    def whole(x: Array) -> gaussian.Mask:
-        return (x >= 1) & (x < np.inf) & (x == np.floor(x))
-
-    return gaussian.elementwise(
-        lambda epsilon, leverage, rows: np.exp(_log_delta(epsilon, leverage, rows, adjacency)),
-        epsilon=gaussian.at_least_0(epsilon=epsilon),
-        leverage=gaussian.inside_unit(leverage=leverage),
-        rows=gaussian.numbers(whole, "a whole number of at least 1", rows=rows),
-    )
-
-
 def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace") -> float:
     """Return the largest leverage s for which the sketch is (epsilon, delta)-DP, rounded down.
 
-    Records of norm at most R have it if w^2 >= R^2 (1 - s) / s is added to their Gram matrix.
-    As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows) for ``replace`` and
-    to sqrt(2) times that for ``zero_out``. It is never above 1 - 2.3e-6.
+    Records of norm at most R have a leverage of at most s if a lift w^2 >= R^2 (1 - s) / s is added
+    to their Gram matrix. As ``rows`` grows, s tends to ``gaussian.mu(epsilon, delta)`` / sqrt(rows)
+    for ``replace``, and to sqrt(2) times that for ``zero_out``. It is at most 1 - 2.3e-6.
     """
     from scipy.optimize import brentq
 
@@ -100,7 +75,7 @@ def leverage(epsilon: float, delta: float, rows: int, adjacency: str = "replace"
 def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace") -> float:
     """Return the smallest epsilon for which the sketch is (epsilon, delta)-DP, rounded up.
 
-    It is exactly 0 where delta alone covers the total variation distance.
+    It is exactly 0 where delta is at least the total variation distance.
     """
     delta, leverage = checks.open_unit(delta=delta), checks.open_unit(leverage=leverage)
     rows = checks.count(rows=rows)
@@ -121,19 +96,23 @@ def epsilon(delta: float, leverage: float, rows: int, adjacency: str = "replace"
 
 def _excess(epsilon: float, share: float, rows: int, adjacency: str, delta: float) -> float:
     """Return ln(actual delta / allowed delta), clipped to be finite for the root finder."""
-    log_delta = _log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
-    return max(float(log_delta), -1e4) - float(np.log(delta))
+    actual = log_delta(np.array(epsilon), np.array(share), np.array(float(rows)), adjacency)
+    return max(float(actual), -1e4) - float(np.log(delta))
 
 
-def _log_delta(epsilon: Array, share: Array, rows: Array, adjacency: str) -> Array:
-    """Return ln delta for arrays of one shape."""
+def log_delta(epsilon: Array, share: Array, rows: Array, adjacency: str) -> Array:
+    """Return ln delta of a Gaussian sketch at epsilon, for arrays of one shape.
+
+    It is the exact worst case over all data sets for ``rows`` published combinations, where the
+    regularised leverage of a record is at most ``share``. For ``replace`` the worst case needs two
+    orthogonal records of full norm; delta is an upper bound where the domain has none.
+    """
     if adjacency == "replace":
-        log_delta = _log_delta_replace(epsilon, share, rows)
+        worst = _log_delta_replace(epsilon, share, rows)
     else:
-        log_delta = np.maximum(
-            _log_delta_add(epsilon, share, rows), _log_delta_remove(epsilon, share, rows)
-        )
-    return np.minimum(log_delta, 0.0)
+        directions = _log_delta_add, _log_delta_remove
+        worst = np.maximum(*(curve(epsilon, share, rows) for curve in directions))
+    return np.minimum(worst, 0.0)
 
 
 def _log_delta_add(epsilon: Array, share: Array, rows: Array) -> Array:
@@ -183,7 +162,7 @@ def _log_chi_square(x: Array, rows: Array) -> Array:
 
 
 def _log_gain(excess: Array) -> Array:
-    """Return ln(1 - exp(-excess)): what a loss of epsilon + excess adds to delta."""
+    """Return ln(1 - exp(-excess)), the log of delta's integrand at a loss of epsilon + excess."""
     return np.log(-np.expm1(-excess))
 
 

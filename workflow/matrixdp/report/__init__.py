@@ -1,1 +1,1 @@
-"""From the files that the trials leave to what a person reads: summaries, tables, timing."""
+"""Reports from the files of trials: summaries, comparisons, claims, tables, figures, the page."""

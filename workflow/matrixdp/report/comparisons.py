@@ -1,7 +1,7 @@
-"""Which rows of an experiment differ: every pair that a reader may compare, by its shared trials.
+"""Comparisons of the rows of an experiment, for every pair that a reader may compare.
 
-The column ``verdict`` is the one judgement of a pair. Tables, figures, captions, prices, advice and
-the page read it, and correct nothing again.
+The column ``verdict`` is the only judgement of a pair, already corrected for multiplicity. Tables,
+figures, captions, prices, advice and the page read it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from matrixdp.report.statistics import (
     price_interval,
 )
 
-#: What tells one row of an experiment from another.
+#: Columns that identify a row of an experiment.
 ROW = ["mechanism", "direction", "variant", "epsilon"]
 AGAINST = ["against", "against_direction", "against_variant"]
 COLUMNS = [
@@ -35,30 +35,31 @@ COLUMNS = [
     *("same_law", "p_corrected", "verdict"),
 ]
 
-#: Two rows as tables show them; a value of a parameter that is fixed in public against baselines;
-#: a direction against direction a; a variant against the base one; the price of privacy of a
-#: mechanism (see :func:`_prices`).
-PAIR, FIXED, DIRECTION, VARIANT, PRICE = ("row", "fixed", "direction", "variant", "price")
+#: Kinds of comparisons: two rows of a table; a publicly fixed value of a parameter against
+#: baselines; a direction against direction a; the price of privacy of a mechanism (see
+#: :func:`_prices`).
+PAIR, FIXED, DIRECTION, PRICE = ("row", "fixed", "direction", "price")
 
-#: How a row stands to the one that it is held against.
+#: Verdicts on a row against another one.
 BETTER, WORSE, EVEN = "better", "worse", "even"
 
-#: Parameter -> the value that the others are compared with, if it was run (else the middle one).
+#: Base value of each parameter, which other values are compared with; if it was not run, the middle
+#: one.
 BASES = {"tau": "0.75", "rows": "8", "radius": "0.0625"}
 
 
 def table(trial_files: Iterable[str | os.PathLike], results: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per pair at one epsilon (``COLUMNS``), of the default reading, if it was run.
+    """Return one row per pair and epsilon (``COLUMNS``), under the default reading if it was run.
 
-    ``difference`` is the mean over the shared trials of a row minus ``against``, ``low`` and
-    ``high`` its 95 % interval after Student, ``p`` two-sided. Where these differences are
-    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four are of the median
-    instead, and ``statistic`` says so. ``same_law`` says that the two are one law of noise under
-    two names, which chance alone tells apart. References have no epsilon, and stand in pairs at
-    every one. For ``p_corrected`` and ``verdict`` see :func:`judged`.
+    ``difference`` is the mean over the shared trials of a row minus ``against``, with ``low`` and
+    ``high`` its 95 % interval by Student's t and ``p`` two-sided. Where these differences are
+    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`), all four refer to the median,
+    and so does ``statistic``. ``same_law`` marks pairs with identically distributed noise, which
+    only chance distinguishes. Baselines have no epsilon, and are compared at every one.
+    :func:`judged` explains ``p_corrected`` and ``verdict``.
 
     Args:
-        trial_files: of one experiment, all or more than those behind its summary.
+        trial_files: trial files of one experiment, at least those behind its summary.
         results: the summary, as :func:`matrixdp.report.summary.read` returns it.
     """
     readings = {*results["reading"]}
@@ -91,12 +92,15 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
     """Add ``p_corrected`` and ``verdict`` to pairs of one experiment.
 
     ``verdict`` is ``BETTER`` or ``WORSE`` where the corrected p-value is below ``LEVEL``, else
-    ``EVEN``; it is empty below ``ENOUGH`` trials, which order nothing. Two names of one noise
-    distribution are even, and count as no test.
+    ``EVEN``; it is empty below ``ENOUGH`` trials. Identically distributed noise is even, and does
+    not count as a test.
 
-    Holm's correction is over families: at each epsilon all rows against one baseline, and all
-    pairs of mechanisms; the baselines among each other; all directions, or all values of a
-    parameter, of one mechanism.
+    Holm's correction is over families of tests:
+
+    - at each epsilon all rows against the same baseline;
+    - at each epsilon all pairs of mechanisms;
+    - all pairs of baselines;
+    - all directions of the same mechanism.
     """
     baseline = compared["against"].where(compared["against"].isin(catalogue.REFERENCES), "")
     pair = compared["kind"].isin([PAIR, FIXED])
@@ -114,10 +118,10 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
-    """Return the prices of privacy: ``difference``, with the ends of an interval ``low``, ``high``.
+    """Return the price of privacy of each mechanism, as ``difference`` with ``low`` and ``high``.
 
     The interval is a percentile bootstrap over trials, in which a row, the baseline and the result
-    without privacy have the same trials. There is none below ``ENOUGH`` trials.
+    without privacy have the same trials. Below ``ENOUGH`` trials it is NaN.
     """
     ran = summary.table_rows(results)
     baseline, free = summary.trivial(ran), catalogue.NONPRIVATE
@@ -147,9 +151,9 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 
 def promised(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the private rows with a mean, and the epsilon that each keeps, ``promised``.
+    """Return the private rows with a mean, and ``promised``, the epsilon that their noise delivers.
 
-    That is the claimed one, or the tight one where that is larger.
+    It is the larger one of the claimed and the tight epsilon.
     """
     private = rows[rows["mean"].notna() & ~rows["mechanism"].isin(catalogue.REFERENCES)]
     nominal = pd.to_numeric(private["epsilon"], errors="coerce")
@@ -174,7 +178,7 @@ def write(
 
 
 def oriented(compared: pd.DataFrame, kind: str = PAIR) -> pd.DataFrame:
-    """Return the pairs of a kind in both orders, epsilon a number, the verdict of each order."""
+    """Return the pairs of a kind in both orders, with a verdict each; epsilon is a number."""
     compared = compared[compared["kind"].eq(kind)]
     compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
     text = ["direction", "variant", "against_direction", "against_variant", "verdict"]
@@ -189,20 +193,28 @@ def oriented(compared: pd.DataFrame, kind: str = PAIR) -> pd.DataFrame:
 
 
 def against(compared: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return the rows that are held against a baseline: ``ROW`` and ``verdict``.
+    """Return the verdicts on all rows against a baseline: columns ``ROW`` and ``verdict``.
 
-    Epsilon is a number, NaN for reference rows.
+    Epsilon is a number, NaN for baselines.
     """
     rows = pd.concat([oriented(compared), oriented(compared, FIXED)])
     rows = rows[rows["against"].eq(baseline) & rows["p"].notna()]
     return rows[[*ROW, "verdict"]]
 
 
-def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
-    """Return the pairs of mechanisms that add i.i.d. Gaussian noise of one size at every epsilon.
+def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Series:
+    """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
+    epsilon = pd.to_numeric(rows["epsilon"], errors="coerce").astype(float)
+    keys = rows[ROW].assign(epsilon=epsilon)
+    outcomes = keys.merge(against(compared, baseline), how="left", on=ROW)["verdict"]
+    return outcomes.fillna("").set_axis(rows.index)
 
-    Each is one law under two names: no number of trials can order the two. Noise with a direction
-    never counts, since its size does not say where it lies. ``results`` are of one reading.
+
+def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
+    """Return the pairs of mechanisms whose i.i.d. Gaussian noise has the same size at all epsilons.
+
+    Their noise is identically distributed: no number of trials can order the two. Anisotropic noise
+    is never included, as its size does not determine it. ``results`` are of one reading.
     """
     laws = {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
@@ -218,15 +230,16 @@ def same_laws(results: pd.DataFrame) -> set[frozenset[str]]:
 
 
 def once(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out mechanisms that are one law with an earlier one (see :func:`twins`)."""
+    """Drop mechanisms with the same noise distribution as an earlier one (see :func:`twins`)."""
     rows = twins(rows, table)
     return rows[~rows["_twin"]].drop(columns="_twin")
 
 
 def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Add ``_twin``, whether a row's mechanism is one law with an earlier one, and ``also``.
+    """Mark mechanisms with the same noise distribution as an earlier one.
 
-    ``also`` are at the first of one law the others' names; ``table`` is the summary of the rows.
+    The column ``_twin`` is true for these, and ``also`` lists them at the first one. ``table`` is
+    the summary of the rows.
     """
     laws = same_laws(table[table["reading"].eq(summary.DEFAULT)])
     others: dict[str, list[str]] = {}
@@ -238,7 +251,10 @@ def twins(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield kind, rows and those that they are held against, one frame of ``ROW`` each."""
+    """Yield the kind of a comparison, its rows, and the rows to compare these with.
+
+    Both frames have the columns ``ROW``.
+    """
     rows = results[ROW]
     free = results["mechanism"].isin(catalogue.REFERENCES)
     visible = results.index.isin(summary.table_rows(results).index)
@@ -246,7 +262,7 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     for epsilon, private in rows[~free & visible].groupby("epsilon", sort=False):
         both = pd.concat([private, levels])
         first, second = np.triu_indices(len(both), 1)
-        # References are held against each other once, below.
+        # Pairs of baselines follow below, once for all epsilons.
         some = first < len(private)
         at_epsilon = both.iloc[first[some]].assign(epsilon_shown=epsilon)
         yield PAIR, at_epsilon, both.iloc[second[some]]
@@ -254,28 +270,21 @@ def _pairs(results: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFr
     yield PAIR, levels.iloc[first].assign(epsilon_shown=""), levels.iloc[second]
     private = rows[~free & summary.in_first_direction(results)]
     if len(private):
-        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private, "variant"))
+        is_base = private["variant"].ne("") & private["variant"].eq(_bases(private))
         fixed = private[is_base & ~private.index.isin(rows.index[visible])]
         both = fixed.merge(levels, how="cross", suffixes=("", "_base"))
         against = both[[f"{name}_base" for name in ROW]].set_axis(ROW, axis=1)
         yield FIXED, both.assign(epsilon_shown=both["epsilon"]), against
-    for kind, some, keys in (
-        (DIRECTION, results["chosen"], ["mechanism", "epsilon"]),
-        (VARIANT, summary.in_first_direction(results), ["mechanism", "epsilon", "direction"]),
-    ):
-        if (private := rows[~free & some]).empty:
-            continue
-        is_base = private[kind].eq(_bases(private, kind)) & private[kind].ne("")
-        both = private[~is_base].merge(private[is_base], on=keys, suffixes=("", "_base"))
-        names = [name for name in ROW if name not in keys]
-        against = both.assign(**{name: both[f"{name}_base"] for name in names})
-        yield kind, both.assign(epsilon_shown=both["epsilon"]), against
+    directed = rows[~free & results["chosen"] & rows["direction"].ne("")]
+    is_a = directed["direction"].eq("a")
+    keys = ["mechanism", "epsilon"]
+    both = directed[~is_a].merge(directed[is_a], on=keys, suffixes=("", "_a"))
+    against = both.assign(direction=both["direction_a"], variant=both["variant_a"])
+    yield DIRECTION, both.assign(epsilon_shown=both["epsilon"]), against
 
 
-def _bases(rows: pd.DataFrame, column: str) -> pd.Series:
-    """Return the direction or variant that each row is held against; empty for none."""
-    if column == "direction":
-        return rows["direction"].where(rows["direction"].eq(""), "a")
+def _bases(rows: pd.DataFrame) -> pd.Series:
+    """Return the base variant of each row; empty for none."""
     parts = rows["variant"].str.partition("=")
     bases = {
         key: f"{key[1]}={base(key[1], values)}"
@@ -287,7 +296,7 @@ def _bases(rows: pd.DataFrame, column: str) -> pd.Series:
 
 
 def base(parameter: str, values: Iterable[str]) -> str:
-    """Return the value of a parameter in ``BASES`` that the others are held against."""
+    """Return the base value of a parameter in ``BASES`` among the values that were run."""
     ran = sorted({*values}, key=float)
     return BASES[parameter] if BASES[parameter] in ran else ran[(len(ran) - 1) // 2]
 

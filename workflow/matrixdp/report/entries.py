@@ -1,7 +1,7 @@
-"""What tables and figures share: named inputs, one tidy frame, and words; templates.
+"""The common part of tables and figures: named inputs, one tidy frame, and captions.
 
-The files of ``tables`` and ``figures`` offer their entries in a dictionary with literal keys,
-``inputs``, ``optional`` and ``each``, which the workflow reads without importing anything.
+Each file of ``tables`` and ``figures`` has its entries in a dictionary. The keys, ``inputs``,
+``optional`` and ``each`` are literals, which the workflow reads without importing anything.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from matrixdp.checks import InputError
 from matrixdp.report import inputs
 from matrixdp.report.statistics import ENOUGH
 
-#: From the name of an input to what :func:`matrixdp.report.inputs.read` returns.
+#: Inputs by name, as :func:`matrixdp.report.inputs.read` returns them.
 Tables = Mapping[str, Any]
 
-#: Status of what uses no data set, such as formulas and samples of noise.
+#: Status of results that use no data set, such as formulas and samples of noise.
 COMPUTED = "computed"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Entry:
-    """How a table or figure is made; subclasses add its look.
+    """The recipe of a table or figure; subclasses add its layout.
 
     Attributes:
-        title: its topic.
-        caption: fixed plain sentences, at most 60 words; a function of the frame where it names the
-            setting, such as how many trials there are.
-        finding: from the frame to its headline, one sentence of at most 90 characters; empty for
-            none. Rows of too few trials (:data:`matrixdp.report.statistics.ENOUGH`) have none.
-        inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, one that holds
-            ``{experiment}`` stands for those of all the run's experiments on releases, one that
-            holds ``{training}`` for those of all its trainings.
-        data: from the inputs by name to one tidy frame. Columns whose names begin with ``_`` are
-            for caption and looks alone.
+        title: topic.
+        caption: fixed plain sentences, at most 60 words; or a function of the frame, if it names
+            the setting, such as the number of trials.
+        finding: function from the frame to the headline, one sentence of at most 90 characters, or
+            an empty one. Rows of too few trials (:data:`matrixdp.report.statistics.ENOUGH`) have
+            none.
+        inputs: names as in :mod:`matrixdp.places`. Where ``each`` is empty, a name with
+            ``{experiment}`` is repeated for all experiments on releases, one with ``{training}``
+            for all trainings.
+        data: function from the inputs by name to one tidy frame. Columns whose names begin with
+            ``_`` are only for the caption and the layout.
         optional: inputs that may be missing; ``data`` gets those that exist.
-        each: ``releases`` or ``training``: a template, made once for each of the run's experiments
-            of that kind. Its name, title and inputs may hold ``{experiment}``, ``{results}``,
-            ``{figure}`` and ``{title}`` (see :class:`matrixdp.catalogue.Experiment`), its title
-            ``{table}`` (such as ``Table 3``), and ``data`` gets the experiment before the inputs.
+        each: ``releases`` or ``training`` for a template, which is made once for each experiment of
+            that kind. Its name, title and inputs may contain ``{experiment}``, ``{results}``,
+            ``{figure}`` and ``{title}`` (see :class:`matrixdp.catalogue.Experiment`). Its title may
+            also contain ``{table}`` (such as ``Table 3``). ``data`` gets the experiment first.
     """
 
     title: str
@@ -57,9 +58,7 @@ class Entry:
     caption: str | Callable[[pd.DataFrame], str]
     finding: Callable[[pd.DataFrame], str] | None = None
 
-    def collect(
-        self, results: str | os.PathLike, reading: str = "default"
-    ) -> tuple[pd.DataFrame, str]:
+    def collect(self, results: str | os.PathLike) -> tuple[pd.DataFrame, str]:
         """Return the frame, and the status of its data (``computed`` without a data set).
 
         A frame without rows becomes one with the column ``note``, whose entry says what is missing.
@@ -67,13 +66,13 @@ class Entry:
         Raises:
             InputError: an input is damaged.
         """
-        if absent := inputs.missing(self.inputs, results, reading):
+        if absent := inputs.missing(self.inputs, results):
             return _nothing(f"{absent[0]} has not been made yet"), COMPUTED
-        left_out = inputs.missing(self.optional, results, reading)
+        left_out = inputs.missing(self.optional, results)
         names = [name for name in (*self.inputs, *self.optional) if name not in left_out]
         if not names:
             return _nothing("none of its inputs has been made yet"), COMPUTED
-        tables = {name: inputs.read(name, results, reading) for name in names}
+        tables = {name: inputs.read(name, results) for name in names}
         with self.complete():
             frame = self.data(tables)
         status = _status(tables)

@@ -26,7 +26,7 @@ DATA_AGAIN = "delete it and run `snakemake data`"
 #: Columns of written tables that are text, whatever they look like.
 _TEXT = dict.fromkeys(("epsilon", "published", "published_ci"), str)
 
-#: Columns of what a paper prints of its results.
+#: Columns of a file of published values.
 _PRINTED = (
     *("place", "method", "mechanism", "epsilon", "delta", "qualifier", "value", "interval"),
     *("unit", "unit_factor"),
@@ -42,17 +42,16 @@ def whole(path: str | os.PathLike, remedy: str = AGAIN) -> contextlib.AbstractCo
     return as_input_error(f"{path} cannot be read ({{why}}); {remedy}")
 
 
-def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any:
+def read(name: str, results: str | os.PathLike) -> Any:
     """Return an input by its name (see :mod:`matrixdp.places`), below a run's folder.
 
-    It is a frame, a list for ``errata``, or a dictionary for ``settings`` (with ``reading`` added)
-    and for the provenance of a data set. Published values are all text, and a frame without rows if
-    they have no file.
+    It is a frame, a list for ``errata``, or a dictionary for ``settings`` and for the provenance of
+    a data set. Published values are text; without a file they are a frame without rows.
 
     Raises:
-        InputError: the file is missing (but for what papers print) or damaged.
+        InputError: the file is damaged, or missing and not of published values.
     """
-    path = places.place(name, Path(results), reading)
+    path = places.place(name, Path(results))
     folder = name.partition("/")[0]
     if folder == "summary":
         return summary.read(path)
@@ -65,20 +64,17 @@ def read(name: str, results: str | os.PathLike, reading: str = "default") -> Any
             return pd.read_csv(path, dtype=str, keep_default_na=False)
         if name in ("settings", "errata"):
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
-            return [*content] if name == "errata" else {**content, "reading": reading}
+            return [*content] if name == "errata" else {**content}
         text = _TEXT if folder == "tables" else {}
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
 
 
-def missing(
-    names: Iterable[str], results: str | os.PathLike, reading: str = "default"
-) -> list[str]:
+def missing(names: Iterable[str], results: str | os.PathLike) -> list[str]:
     """Return the inputs that do not exist; published values are never missing."""
     return [
         name
         for name in names
-        if not name.startswith("published/")
-        and not places.place(name, Path(results), reading).is_file()
+        if not name.startswith("published/") and not places.place(name, Path(results)).is_file()
     ]
 
 

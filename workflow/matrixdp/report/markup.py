@@ -1,4 +1,4 @@
-"""A table as CSV, Markdown and LaTeX, and numbers as a person reads them."""
+"""Tables as CSV, Markdown and LaTeX, and numbers formatted for readers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from matrixdp.report.summary import MEDIAN
 
 Row = Sequence[str]
 
-#: What a reader sees of a row: by header the name of a column, or what to say of the row.
+#: Cells of a row by header: the name of a column, or a function from the row to its text.
 Cells = dict[str, str | Callable[[Any], str]]
 
-#: Numbers of these sizes are written out.
+#: Range of numbers that are written without an exponent.
 PLAIN = 1e-3, 1e7
 
-#: Cells of more letters than these are broken in LaTeX.
+#: Cells with more letters than this are wrapped in LaTeX.
 WIDE = 30
 
 _LATEX = {
@@ -55,7 +55,6 @@ class Grid:
         header: one name per column.
         groups: rows with one cell per column, each group after a rule and under its title (empty
             for none).
-        columns: LaTeX column specification; empty for one that fits the cells.
         name: "Table 3", its topic; also the LaTeX label, in small letters without the space.
         headline: what one finds in it; or empty.
         caption: plain sentences.
@@ -64,7 +63,6 @@ class Grid:
 
     header: Row = ()
     groups: Sequence[tuple[str, Sequence[Row]]] = ()
-    columns: str = ""
     name: str = ""
     headline: str = ""
     caption: str = ""
@@ -75,7 +73,6 @@ def grid(
     table: pd.DataFrame,
     by: str | pd.Series,
     cells: Cells | Callable[[Any], Mapping[str, str]],
-    columns: str = "",
     *,
     title: Callable[[str], str] = lambda group: catalogue.experiment(group).title,
     each: Sequence[str] = (),
@@ -83,10 +80,9 @@ def grid(
     """Return the rows of a frame (at least one) in groups, without name and caption.
 
     Args:
-        by: what tells groups apart: a column, or a value per row.
+        by: column that defines the groups, or one value per row.
         cells: what is shown of a row, or a function from the row, as a dictionary, to its cells by
             header.
-        columns: LaTeX column specification; by default one that fits the cells.
         title: from what tells a group apart to its title; by default that of an experiment.
         each: columns; ``cells`` then gets all rows that are alike in these as one frame.
     """
@@ -95,7 +91,7 @@ def grid(
     for key, rows in table.groupby(by, sort=False):
         alike = [part for _, part in rows.groupby([*each], sort=False)] if each else []
         groups[title(str(key))] = [row_cells(row) for row in alike or rows.to_dict("records")]
-    return grouped(groups, columns=columns)
+    return grouped(groups)
 
 
 def _row(cells: Cells, row: Any) -> dict[str, str]:
@@ -124,7 +120,7 @@ def read(path: str | os.PathLike) -> Grid:
     """Return the grid that :func:`write` left in a ``.json`` file.
 
     Raises:
-        OSError, ValueError, TypeError: it is missing, or holds no grid.
+        OSError, ValueError, TypeError: the file is missing, or not a grid.
     """
     return Grid(**json.loads(Path(path).read_text(encoding="utf-8")))
 
@@ -158,7 +154,7 @@ def latex(grid: Grid) -> str:
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{warning}{headline}{escape(grid.caption)}}}",
         rf"\label{{tab:{re.sub('[^a-z0-9]', '', grid.name.lower())}}}",
-        rf"\begin{{tabular}}{{{grid.columns or _specification(grid)}}}",
+        rf"\begin{{tabular}}{{{_specification(grid)}}}",
     ]
     last = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join([*first, r"\toprule", _latex_row(grid.header), *lines, *last])
@@ -171,9 +167,9 @@ def escape(text: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return any value of a table as a person reads it; what is missing is empty.
+    """Return a value of a table as text, empty for a missing one.
 
-    Of a column of several rows, the smallest and the largest number, or each word once.
+    A column of several rows gives its smallest and largest number, or each of its words once.
     """
     if isinstance(value, pd.Series):
         if pd.api.types.is_numeric_dtype(value):
@@ -187,7 +183,7 @@ def format_value(value: Any) -> str:
 
 
 def mechanism(row: Any) -> str:
-    """Return the name of the mechanism of a row, or of rows that have one."""
+    """Return the label of the mechanism of a row, or of rows with the same mechanism."""
     name = row["mechanism"]
     return catalogue.label(name.iloc[0] if isinstance(name, pd.Series) else name)
 
@@ -195,7 +191,7 @@ def mechanism(row: Any) -> str:
 def short(number: float, digits: int = 3) -> str:
     """Return a number with ``digits`` significant digits (0.197, 12,300, 2.6e-4); NaN is empty.
 
-    Below a thousand no whole number is rounded.
+    Integers below a thousand are never rounded.
     """
     if math.isnan(number):
         return ""
@@ -212,7 +208,7 @@ def short(number: float, digits: int = 3) -> str:
 
 
 def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:
-    """Return the one number, or the smallest and the largest; nothing where there is none."""
+    """Return the smallest and the largest number, or the only one; empty without numbers."""
     ends = [form(end) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]
     return " to ".join(dict.fromkeys(ends))
 
@@ -220,7 +216,7 @@ def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:
 def interval(mean: float, half_width: float, step: float = 0.0) -> str:
     """Return ``mean ± half-width``, both to the second significant digit of the half-width.
 
-    Without a half-width above rounding the mean stands alone; without a mean there is nothing.
+    A half-width that is missing or a rounding error is omitted; a missing mean gives empty text.
 
     Args:
         mean, half_width: in one unit.
@@ -266,7 +262,7 @@ def result(row: Mapping[str, Any], metric: str) -> str:
 
 
 _VALUE = r"[+-]?(?:inf|\d[\d,]*\.?\d*(?:e[+-]?\d+)?)"
-#: A number as tables show it: ``~3.99 ± 0.2``, ``(1.2 ± 0.3)e-5``, ``0 (mu = 2e-4)``, ``85 %``,
+#: Pattern of numbers in tables: ``~3.99 ± 0.2``, ``(1.2 ± 0.3)e-5``, ``0 (mu = 2e-4)``, ``85 %``,
 #: ``54 (3 trials)``, ``26 [0.1]``, ``120 to 150``, ``0.52†``.
 _NUMBER = re.compile(
     rf"(?:[~≈≤<>]|at most)?\s*\(?({_VALUE})(?:\s*(?:±|to)\s*[<>]?\s*{_VALUE})?\)?(?:e([+-]?\d+))?"
@@ -276,7 +272,7 @@ _NUMBER = re.compile(
 
 
 def number(text: str) -> float | None:
-    """Return the number that a cell shows, the first of a range; None for something else."""
+    """Return the number in a cell, the first of a range; None for words."""
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return None
@@ -285,7 +281,7 @@ def number(text: str) -> float | None:
 
 
 def numeric(grid: Grid) -> list[bool]:
-    """Return per column whether it is one of numbers: most cells are, and the others are words."""
+    """Return for each column whether most of its cells are numbers."""
     flags = []
     for cells in zip(*(row for _, rows in grid.groups for row in rows), strict=True):
         filled = [cell for cell in cells if cell]
@@ -295,7 +291,7 @@ def numeric(grid: Grid) -> list[bool]:
 
 
 def _specification(grid: Grid) -> str:
-    """Return the LaTeX columns: numbers to the right, and what is wide shares what is left."""
+    """Return the LaTeX columns: numbers right-aligned; wide columns share the remaining width."""
     cells = [*zip(grid.header, *(row for _, rows in grid.groups for row in rows), strict=True)]
     wide = [max(map(len, column)) > WIDE for column in cells]
     share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))

@@ -1,24 +1,22 @@
-"""The kept results of a full run on the original data: keeping them, and comparing a run with them.
+"""The reference: kept results of a full run on the original data, and comparisons of runs with it.
 
-The same seed and trials give the same numbers but for rounding; for that, the numbers of a quick
-run are kept beside those of the full one, in ``quick``. Where all rows of a run are those of a kept
-one, so is all that follows from them: tables, figures' data, comparisons, audit and claims.
+The same seed and trials give the same numbers up to rounding. The numbers of a quick run are
+therefore kept too, in ``quick``. If all summary rows of a run equal those of a kept run, the files
+that follow from them must be equal: tables, figures' data, comparisons, audit and claims.
 
-Rows that no kept run repeats (other trials, another seed) are held against the full run by an
-equivalence test: two one-sided tests at level ``LEVEL`` that the means differ by less than
-``MARGIN`` standard deviations of a trial. A row that cannot show this, because it is different or
-because it has too few trials, fails.
+Rows with other trials or another seed are compared with the full run by an equivalence test. Two
+one-sided tests at level ``LEVEL`` must show that the means differ by less than ``MARGIN`` standard
+deviations of a trial. A row fails if it is different or has too few trials to show this.
 
-Where the full run itself has too few trials for that, as trained networks have, a row fails only
-if a t-test at level ``LEVEL``, corrected after Bonferroni for the number of such rows, tells it
-apart. To pass this shows little: with so few trials a large difference passes too. It cannot be
-stricter, because the last digits of another processor grow while a network is trained.
+Trained networks have too few trials for that even in the full run. Their rows fail only if a t-test
+shows a difference, at level ``LEVEL`` with Bonferroni's correction for the number of such rows.
+This is weak evidence: with so few trials a large difference passes too. It cannot be stricter,
+because training amplifies the rounding differences between processors.
 """
 
 from __future__ import annotations
 
 import csv
-import filecmp
 import math
 import os
 import shutil
@@ -27,14 +25,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.special import stdtrit
 
-from matrixdp import files, places
+from matrixdp import files
 from matrixdp.checks import InputError
-from matrixdp.report import entries, inputs, statistics, summary
+from matrixdp.report import entries, statistics, summary
 
-#: What is kept of a run, where it exists.
+#: Files and folders of a run that are kept, where they exist.
 KEPT = (
     *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
     *("tables", "figures", "claims.csv"),
@@ -42,17 +39,17 @@ KEPT = (
 #: Data sets and trials are not kept; their provenance and summaries are.
 _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
-#: Folder in the reference: the numbers of a quick run, where they differ from the full run's.
+#: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
 KEPT_QUICK = ("settings.yaml", "summary", "comparisons", "audit", "tables", "figures", "claims.csv")
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg")
 
-#: Files that follow from trials and settings: with the same means they are the same.
+#: Files that follow from summary rows and settings.
 FOLLOWS = (
     *("summary/*.csv", "comparisons/*.csv", "audit/*.csv", "claims.csv"),
     *("tables/*.csv", "figures/data/*.csv"),
 )
-#: Measured times, which differ in every run: the name of a file, or of rows.
+#: Name of a file, or of rows, with measured times, which differ in every run.
 MEASURED = "sampler_times"
 
 LEVEL = 0.05
@@ -68,9 +65,9 @@ COLUMNS = [*summary.KEYS, "mean", "reference", "n_trials", "difference", "margin
 def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     """Return one row per row that both summaries have (``COLUMNS``), with a verdict.
 
-    That is ``identical`` (but for rounding), ``equivalent``, ``not told apart`` (kept from fewer
-    than ``statistics.LARGE_SAMPLE`` trials) or ``not equivalent``; ``margin`` is what the means may
-    differ by, in the metric.
+    The verdict is ``identical`` (up to rounding), ``equivalent``, ``not told apart`` (no difference
+    from a reference of fewer than ``statistics.LARGE_SAMPLE`` trials) or ``not equivalent``.
+    ``margin`` is the largest allowed difference of the means, in the unit of the metric.
     """
     both = run.merge(reference, on=[*summary.KEYS], suffixes=("", "_kept"))
     both = both[both["mean"].notna() & both["mean_kept"].notna()]
@@ -78,7 +75,7 @@ def compare(run: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     scale = both[["mean", "mean_kept"]].abs().max(axis=1)
     same = difference.abs() <= ROUNDING * scale + NOTHING
     identical = same & (both["n_trials"] == both["n_trials_kept"])
-    # A row whose trials are all alike has no spread, and must agree but for rounding.
+    # Rows whose trials are all equal have a margin of 0, and must agree up to rounding.
     variances = [both[f"sd{end}"].fillna(0) ** 2 / both[f"n_trials{end}"] for end in ("", "_kept")]
     error = np.sqrt(sum(variances))
     freedom = np.maximum(both[["n_trials", "n_trials_kept"]].min(axis=1) - 1, 1)
@@ -107,8 +104,8 @@ def verify(
     to those of a kept run, full or quick, the files that follow from them must be identical too.
 
     Raises:
-        InputError: the run is on simulated data, there is nothing to compare, a row is not
-            equivalent, or a file differs; in the last cases ``out`` is written first.
+        InputError: the run is on simulated data, or there is nothing to compare. Or a row is not
+            equivalent or a file differs; ``out`` is then written first.
     """
     tables, summaries = [], _originals(results)
     for name, run in summaries.items():
@@ -136,9 +133,7 @@ def verify(
     ]
     if not twins:
         files_text = "no kept run has all its rows, so that no other file was compared"
-    elif not (expected := _following(results, twins[0], Path(reference_folder))):
-        files_text = f"{twins[0]} keeps no other file, so that none was compared"
-    elif wrong := differences(results, expected):
+    elif wrong := differences(results, expected := _following(twins[0])):
         raise InputError(
             f"all rows are those of {twins[0]}, but {len(wrong)} of {len(expected)} files that "
             f"follow from them are not (`make reference` keeps what is meant): {'; '.join(wrong)}"
@@ -179,21 +174,10 @@ def differences(results: str | os.PathLike, expected: Mapping[str, Path]) -> lis
     return sentences
 
 
-def _following(results: str | os.PathLike, twin: Path, full: Path) -> dict[str, Path]:
-    """Return the kept files that follow from the rows of ``twin``, by name; it may have none.
-
-    Files that a kept quick run lacks are the full run's; they are expected if the run has them.
-    """
-
-    def files_of(folder: Path) -> dict[str, Path]:
-        paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
-        return {p.relative_to(folder).as_posix(): p for p in paths if p.stem != MEASURED}
-
-    of_twin = files_of(twin)
-    if all(name.startswith("summary/") for name in of_twin):
-        return {}
-    shared = {name: p for name, p in files_of(full).items() if Path(results, name).is_file()}
-    return shared | of_twin
+def _following(folder: Path) -> dict[str, Path]:
+    """Return the kept files that follow from the rows of a kept run, by name."""
+    paths = (path for pattern in FOLLOWS for path in sorted(folder.glob(pattern)))
+    return {path.relative_to(folder).as_posix(): path for path in paths if path.stem != MEASURED}
 
 
 def _cells(path: Path) -> list[list[str]]:
@@ -226,9 +210,9 @@ def _same_rows(summaries: dict[str, pd.DataFrame], folder: Path) -> bool:
 
 
 def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False) -> None:
-    """Copy what is kept of a run to ``out``, in place of the previous reference.
+    """Copy the files of a run that are kept to ``out``, in place of the previous reference.
 
-    Of a quick run only the numbers are kept, beside the full run.
+    A quick run leaves only its numbers, in a folder beside those of the full run.
 
     Raises:
         InputError: the run is on simulated data, or has no summary yet.
@@ -243,21 +227,16 @@ def keep(results: str | os.PathLike, out: str | os.PathLike, quick: bool = False
             shutil.rmtree(old)
         if new.is_dir():
             shutil.copytree(new, old, ignore=_NO_NUMBERS if quick else _LEFT_OUT)
-        elif name == places.SETTINGS and new.is_file():
-            # The folder of a user's data sets is private.
-            settings = inputs.read("settings", source)
-            settings["data"] = {**settings.get("data", {}), "mirror": ""}
-            files.write_text(old, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
         elif new.is_file():
             shutil.copyfile(new, old)
-    for path in [] if quick else (target / QUICK).glob("figures/data/*.csv"):
-        full = target / path.relative_to(target / QUICK)
-        if full.is_file() and filecmp.cmp(path, full, shallow=False):
-            path.unlink()
 
 
 def _originals(results: str | os.PathLike) -> dict[str, pd.DataFrame]:
-    """Return the summaries of a run by file name; none may rest on simulated data."""
+    """Return the summaries of a run by file name.
+
+    Raises:
+        InputError: a summary rests on simulated data.
+    """
     summaries = {}
     runs = entries.experiments(results)
     paths = (Path(results, "summary", f"{run}.csv") for run in sorted(runs))

@@ -1,4 +1,4 @@
-"""Results of every reading: from trial rows to one row per mechanism and reading."""
+"""Results under every reading: one row per mechanism and reading, from trial rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matrixdp.experiments import readings
 from matrixdp.experiments.readings import DEFAULT, ROW, Reading
 from matrixdp.report import summary
 
-#: Columns of the table; that of a knob is empty where it does not act.
+#: Columns of the table; a knob's column is empty where the knob does not act.
 COLUMNS = (
     *("experiment", "mechanism", "ran", "reading", *readings.knobs(), "private", "metric"),
     *("mean", "ci95", "n_trials", "epsilon", "epsilon_actual", "data_status", "variant"),
@@ -24,9 +24,9 @@ COLUMNS = (
 def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism and reading (``COLUMNS``), the default reading of each first.
 
-    If several mechanisms may be a row of the paper, ``mechanism`` is that of the default reading,
-    and ``ran`` is the one whose trials these are. ``private`` says whether the guarantee holds. The
-    files are those of one experiment, one per mechanism.
+    If several mechanisms may stand for a row of the paper, ``mechanism`` is that of the default
+    reading, and ``ran`` is the mechanism of the trials. ``private`` says whether the guarantee
+    holds. The files are those of one experiment, one per mechanism.
 
     Raises:
         InputError: see :func:`matrixdp.report.summary.summarise`.
@@ -41,8 +41,8 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     choices = pd.DataFrame([dict(by_name[name].choices) for name in rows["reading"]], rows.index)
     choices = choices.reindex(columns=list(readings.knobs())).astype(object)
     for name, knob in readings.knobs().items():
-        # A knob without any choice for a mechanism does not act on it. Where it acts, a reading
-        # without a choice has the default value.
+        # A knob acts on a mechanism if some reading of it sets the knob. Readings that do not set
+        # it have its default value.
         acts = choices[name].notna().groupby(rows["mechanism"]).transform("any")
         rows[name] = choices[name].fillna(knob.default).where(acts, "")
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]

@@ -1,7 +1,7 @@
-"""Every interval, test, correction and comparison of means.
+"""Intervals, tests, corrections for multiplicity, and comparisons of means.
 
-Trials on one data set share their splits, so that rows are compared by the differences of trials;
-rows on two data sets share nothing and are compared after Welch. Both follow Student's t.
+Rows on the same data set share their splits, and are compared by the paired differences of trials.
+Rows on two data sets are independent, and are compared by Welch's test. Both use Student's t.
 """
 
 from __future__ import annotations
@@ -11,46 +11,45 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import bdtr, stdtr, stdtrit
 
 from matrixdp.checks import Array
 
 #: Level of every test; intervals have 1 - LEVEL.
 LEVEL = 0.05
 
-#: With this probability trials show an effect that they are said to be able to show.
+#: Power that defines a detectable effect.
 POWER = 0.8
 
-#: From this many trials on, the interval of a single mean is 1.96 standard errors (as in the MVG
-#: paper).
+#: Number of trials from which the interval of a mean is 1.96 standard errors (as in the MVG paper).
 LARGE_SAMPLE = 30
 
-#: Fewer trials order nothing: what rests on them has no winner and no headline.
+#: Smallest number of trials that may order rows; with fewer there are no winners and no headlines.
 ENOUGH = 10
 
-#: Where one trial has more than this share of all squared deviations, and there are at least
-#: ``LARGE_SAMPLE`` trials, the interval of a mean tells of that trial: the median is tested.
+#: Trials are heavy-tailed if one has more than this share of all squared deviations, among at least
+#: ``LARGE_SAMPLE``. That trial would dominate the interval of the mean: the median is tested.
 HEAVY = 0.5
 
-#: An exact 0 may come out of a sum as 1e-17; no smaller metric than this means anything.
+#: Numbers below this are rounding errors of 0.
 ROUNDING = 1e-12
 
-#: How a mean lies to a published one that the two intervals do not tell it from.
+#: Verdict on a mean that does not differ from the published one by more than both intervals allow.
 WITHIN = "within"
 
-#: How often trials are drawn anew for an interval by the bootstrap.
+#: Number of resamples of the bootstrap.
 RESAMPLES = 1000
 
-#: The smallest p-value there is: corrections divide by it.
+#: Lower bound of p-values, because corrections divide by them.
 SMALLEST = 1e-300
 
 
 def half_width(sd: Any, n: Any) -> Any:
     """Return half the 95 % confidence interval of a mean of ``n`` trials; NaN for one trial.
 
-    1.96 sd / sqrt(n) as in section 8 of the MVG paper; Student's t below ``LARGE_SAMPLE`` trials.
+    It is 1.96 sd / sqrt(n) as in section 8 of the MVG paper, and Student's t below
+    ``LARGE_SAMPLE`` trials.
     """
     quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
     return quantile * sd / np.sqrt(n)
@@ -59,8 +58,8 @@ def half_width(sd: Any, n: Any) -> Any:
 def covers(difference: ArrayLike, *half_widths: ArrayLike) -> Any:
     """Return whether the interval of a difference of independent numbers covers 0.
 
-    The half-width of the difference is the root of the sum of squares of theirs; one that is NaN
-    counts as exact. For means without their trials: a published one, or one of another reading.
+    The half-width of the difference is the root of the sum of their squares; a NaN counts as 0.
+    This serves means whose trials are not at hand: a published one, or one of another reading.
     """
     return np.abs(difference) <= _joint(half_widths) + ROUNDING
 
@@ -70,10 +69,10 @@ def _joint(half_widths: Sequence[ArrayLike]) -> Any:
 
 
 def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
-    """Return how our mean lies to the published one: ``within``, ``lower`` or ``higher``.
+    """Return whether our mean is ``within``, ``lower`` or ``higher`` than the published one.
 
-    ``within`` means that the 95 % interval of the difference covers 0 (see :func:`covers`). Without
-    an interval of ours there is no verdict.
+    ``within`` means that the 95 % interval of the difference covers 0 (see :func:`covers`). The
+    verdict is empty if our mean has no interval.
     """
     if np.isnan(ci95):
         return ""
@@ -83,9 +82,9 @@ def verdict(published: float, margin: float, mean: float, ci95: float) -> str:
 
 
 def quotient(mean: Any, ci95: Any, base: Any, base_ci95: Any) -> tuple[Any, Any]:
-    """Return mean / base and half its 95 % interval, for means that share no trials.
+    """Return mean / base and half its 95 % interval by the delta method, for independent means.
 
-    By the delta method. Trials that are shared make the true interval shorter.
+    For means that share trials the true interval is shorter.
     """
     ratio = mean / base
     return ratio, np.hypot(ci95, ratio * base_ci95) / np.abs(base)
@@ -96,51 +95,36 @@ def exceeds(actual: Any, nominal: Any) -> Any:
     return actual > nominal * (1 + 1e-6)
 
 
-def implied(curve: pd.DataFrame, target: float) -> tuple[float, float]:
-    """Return the epsilon, and the noise standard deviation, at which a curve meets ``target``.
-
-    The curve has ``epsilon`` (numbers), ``mean`` (as the target) and ``noise_std``. Interpolated in
-    the logarithms of all three, after the isotonic fit of an error that falls with epsilon; NaN
-    where the fit does not reach the target, or there is no noise to name.
-    """
-    from scipy.optimize import isotonic_regression
-
-    nothing = float("nan"), float("nan")
-    curve = curve[curve["mean"] > 0].sort_values("epsilon")
-    if len(curve) < 2 or target <= 0:
-        return nothing
-    fit = isotonic_regression(curve["mean"].to_numpy(), increasing=False).x
-    if not fit[-1] <= target <= fit[0]:
-        return nothing
-    grid = np.log(curve["epsilon"].to_numpy())
-    where = np.interp(-np.log(target), -np.log(fit), grid)
-    noise = np.interp(where, grid, np.log(curve["noise_std"].to_numpy()))
-    return float(np.exp(where)), float(np.exp(noise))
-
-
-def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> float:
+def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
     """Return the smallest epsilon from which on a loss is at most ``share``.
 
-    The loss at each epsilon (at least one, in any order) is 0 without privacy, 1 for the baseline.
-    Interpolated in the logarithm of epsilon; 0 if the loss is small enough at each, infinite if it
-    is too large at the largest.
+    The loss is 0 without privacy and 1 for the baseline. It belongs to at least one epsilon, in any
+    order. The result is interpolated in the logarithm of epsilon. It is 0 if the loss is small
+    enough at every epsilon, and infinite if it is too large at the largest.
+
+    Args:
+        epsilon: shape (k,).
+        loss: shape (k,), or (k, curves) for a price of each curve.
     """
-    order = np.argsort(epsilon)
+    order = np.argsort(np.asarray(epsilon))
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
-    above = np.flatnonzero(y > share)
-    if not len(above):
-        return 0.0
-    last = above[-1]
-    if last == len(x) - 1:
-        return np.inf
-    part = (y[last] - share) / (y[last] - y[last + 1])
-    return float(np.exp(np.log(x[last]) + part * np.log(x[last + 1] / x[last])))
+    curves = y.reshape(len(x), -1)
+    above = curves > share
+    last = len(x) - 1 - above[::-1].argmax(axis=0)
+    left, right = np.maximum(np.minimum(last, len(x) - 2), 0), np.minimum(last + 1, len(x) - 1)
+    each = np.arange(curves.shape[1])
+    # A curve that never crosses the share has no part; it is replaced below.
+    with np.errstate(all="ignore"):
+        part = (curves[left, each] - share) / (curves[left, each] - curves[right, each])
+        result = np.exp(np.log(x[left]) + part * np.log(x[right] / x[left]))
+    result = np.where(above[-1], np.inf, np.where(above.any(axis=0), result, 0.0))
+    return result if y.ndim > 1 else float(result[0])
 
 
 def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """Return the 95 % interval of a price, by the percentile bootstrap over shared trials.
 
-    ``values`` are of shape (2 + k, trials): without privacy, by a baseline, then at each of the k
+    ``values`` has shape (2 + k, trials): without privacy, of a baseline, then at each of the k
     values of ``epsilon``. The resamples are the same in every run.
     """
     values = np.asarray(values, dtype=float)
@@ -149,8 +133,8 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
     counts = np.random.default_rng(0).multinomial(trials, share, size=RESAMPLES)
     free, baseline, *means = values @ counts.T / trials
     losses = (np.stack(means) - free) / (baseline - free)
-    prices = np.sort([price(epsilon, loss) for loss in losses.T])
-    # Prices beyond the grid are infinite, so that no quantile may lie between two of them.
+    prices = np.sort(price(epsilon, losses))
+    # Prices beyond the grid are infinite: do not interpolate quantiles.
     ends = np.array([LEVEL / 2, 1 - LEVEL / 2]) * (RESAMPLES - 1)
     low, high = prices[[int(np.floor(ends[0])), int(np.ceil(ends[1]))]]
     return float(low), float(high)
@@ -158,12 +142,12 @@ def price_interval(epsilon: ArrayLike, values: ArrayLike) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Numbers that follow Student's t about the truth; all of one shape.
+    """Estimates whose errors follow Student's t; the fields have the same shape.
 
     Attributes:
         value: the estimates.
         error: their standard errors.
-        freedom: degrees of freedom; 0 where there are too few trials, which leaves NaN.
+        freedom: their degrees of freedom; 0, and NaN results, where there are too few trials.
     """
 
     value: Any
@@ -176,10 +160,10 @@ class Estimate:
         return self.value - half, self.value + half
 
     def detectable(self, level: float = LEVEL) -> Any:
-        """Return the smallest effect that such trials show with probability ``POWER``.
+        """Return the smallest effect that the two-sided test at ``level`` detects with ``POWER``.
 
-        That of the two-sided test at ``level``, to the usual approximation: the quantiles of
-        Student's t for the level and for the power, in standard errors.
+        The usual approximation adds the quantiles of Student's t for the level and for the power,
+        in standard errors.
         """
         return (stdtrit(self.freedom, 1 - level / 2) + stdtrit(self.freedom, POWER)) * self.error
 
@@ -193,11 +177,11 @@ class Estimate:
 
     @property
     def p(self) -> Any:
-        """Two-sided p-value of 0."""
+        """Two-sided p-value of the null hypothesis 0."""
         return np.minimum(1.0, 2 * np.minimum(self.above(), self.below()))
 
     def _tail(self, distance: Any) -> Any:
-        # What never varies is known, but for rounding.
+        # Estimates without any variance are exact up to rounding.
         fixed = self.error <= ROUNDING * (1 + np.abs(self.value))
         with np.errstate(divide="ignore", invalid="ignore"):
             tail = stdtr(self.freedom, -distance / self.error)
@@ -239,20 +223,18 @@ class Median(NamedTuple):
 def median_of(values: ArrayLike) -> Median:
     """Return the median of trials, an array of shape (n,); NaN are left out.
 
-    The interval lies between order statistics, and p is that of the sign test, which leaves out
-    zeros: both are exact for every continuous distribution. With at most 5 trials the interval is
+    The interval lies between order statistics, and p is that of the sign test, which ignores zeros.
+    Both are exact for every continuous distribution. With at most 5 trials the interval is
     infinite.
     """
-    from scipy.stats import binom, binomtest
-
     trials = np.sort(np.asarray(values, dtype=float))
     trials = trials[np.isfinite(trials)]
     n = len(trials)
     # The largest k for which at most k - 1 of n trials lie below the median in 2.5 % of all cases.
-    k = int(binom.ppf(LEVEL / 2, n, 0.5))
+    k = int(np.searchsorted(bdtr(np.arange(n + 1), n, 0.5), LEVEL / 2))
     low, high = (trials[k - 1], trials[n - k]) if k else (-np.inf, np.inf)
     positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
-    p = binomtest(positive, signs).pvalue if signs else 1.0
+    p = min(1.0, 2 * bdtr(min(positive, signs - positive), signs, 0.5))
     return Median(float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST))
 
 
@@ -260,8 +242,8 @@ class Pair(NamedTuple):
     """Trials of two rows, one value per trial.
 
     Attributes:
-        first, second: of shape (trials,); paired ones may be stacks of these.
-        paired: whether entries of one place are one trial; else the rows share nothing.
+        first, second: values, shape (trials,); paired ones may be stacks (..., trials).
+        paired: whether entry k of both is the same trial; otherwise the rows are independent.
     """
 
     first: Array
@@ -271,7 +253,7 @@ class Pair(NamedTuple):
     def difference(self, factor: float = 1.0) -> Estimate:
         """Return the estimate of the mean of ``first`` minus ``factor`` times that of ``second``.
 
-        Of trials' differences where these are paired, else with Welch's degrees of freedom.
+        It uses the differences of paired trials, and otherwise Welch's degrees of freedom.
         """
         if self.paired:
             return mean_of(self.first - factor * self.second)
@@ -282,10 +264,10 @@ class Pair(NamedTuple):
         return Estimate(first.value - factor * second.value, np.sqrt(sum(parts)), freedom)
 
     def ratio(self) -> tuple[float, float, float]:
-        """Return the mean of ``first`` over that of ``second``, and its interval after Fieller.
+        """Return the mean of ``first`` over that of ``second``, and the ends of Fieller's interval.
 
-        The interval holds the factors that :meth:`difference` does not reject (for rows that share
-        nothing with the degrees of freedom at the ratio); infinite where it rejects too few.
+        The interval contains the factors that :meth:`difference` does not reject, with the degrees
+        of freedom at the ratio. It is infinite where too few factors are rejected.
         """
         first, second = mean_of(self.first), mean_of(self.second)
         ratio = first.value / second.value
@@ -301,7 +283,7 @@ class Pair(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Two-sided p-values for and against a statement, and the parts that decide these."""
+    """Two-sided p-values for and against a statement, and the indices of the parts that decide."""
 
     p_for: float
     p_against: float
@@ -310,15 +292,19 @@ class Joint(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the statement, in whichever direction."""
+        """Two-sided p-value of the statement: the smaller one of both directions."""
         return min(self.p_for, self.p_against)
 
 
-def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
+def combine(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> Joint:
     """Return the evidence for a statement that needs all of k parts (``every``), or any of them.
 
-    That all of k hold is as sure as the least sure of them, and refuted if one is, with
-    Bonferroni's correction for k; and the other way round for any. The p-values are one-sided.
+    "All hold" has the largest of the parts' p-values. It is refuted if one part is, by the smallest
+    p-value with Bonferroni's correction for k. For "any holds" the two roles are exchanged.
+
+    Args:
+        p_for, p_against: one-sided p-values of the k parts.
+        every: whether all parts are needed.
     """
     k = len(p_for)
     if every:
@@ -333,7 +319,7 @@ def jointly(p_for: Sequence[float], p_against: Sequence[float], every: bool) -> 
 def holm(p_values: ArrayLike) -> Array:
     """Return Holm's corrected p-values, in the order of ``p_values``.
 
-    The i-th smallest of n is multiplied by n - i + 1, and never below those before it.
+    The i-th smallest of n is multiplied by n - i + 1. The results never decrease with i.
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")

@@ -1,4 +1,4 @@
-"""From trial rows to one row per mechanism, variant, direction, reading and epsilon."""
+"""Summaries of trials: one row per mechanism, variant, direction, reading and epsilon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrixdp.checks import InputError
 from matrixdp.report import statistics
 from matrixdp.trials import CONTROL
 
-#: What tells one summary row from another.
+#: Columns that identify a summary row.
 KEYS = (
     *("experiment", "dataset", "metric", "reading"),
     *("mechanism", "direction", "variant", "epsilon"),
@@ -30,41 +30,41 @@ COLUMNS = (
     *("n_trials", "select_mean", "chosen", "note"),
 )
 
-#: Of heavy-tailed rows: the median and the ends of its interval.
+#: Columns of heavy-tailed rows: the median and the ends of its interval.
 MEDIAN = ("median", "median_low", "median_high")
 
-#: The reading that everything shows unless it says otherwise.
+#: Name of the default reading, which tables and figures show unless they say otherwise.
 DEFAULT = "default"
 
-#: Claims are judged by trials of a phase of their own too, which continue those reported.
+#: Phase of further trials for claims, which continue the reported ones.
 CLAIMS = "claims"
 PHASES = ("report", "select", CLAIMS, CONTROL)
 SIMULATED = "simulated"
 
-#: What the notes of rows without trials begin with: pairs of mechanism and task that make no sense,
-#: and budgets without a guarantee.
+#: Beginnings of the notes of rows without trials: the mechanism cannot serve the task, or the
+#: budget has no guarantee.
 SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
 
-#: The first of these that a mechanism was run with stands in the tables: the paper's best
-#: directions, else those of the private SVD, else none.
+#: Directions in the order of preference for tables: the paper's best, those of the private SVD,
+#: none.
 DIRECTIONS = ("a", "dp_svd", "")
 
 
 def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism, variant, direction, reading and epsilon (``COLUMNS``), sorted.
 
-    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials, and where these are
-    heavy-tailed (:func:`matrixdp.report.statistics.heavy_tailed`) ``median`` and its 95 % interval
-    too; ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
-    ``select_mean`` of its mechanism, direction, reading and epsilon, and a variant that stands
-    alone. A row without trials keeps its reason in ``note``. Trials that claims alone are judged
-    by, and those of a control, do not count.
+    ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
+    (:func:`matrixdp.report.statistics.heavy_tailed`) also have ``median`` and its 95 % interval.
+    ``select_mean`` is over the select trials. ``chosen`` marks the variant with the smallest
+    ``select_mean`` of its mechanism, direction, reading and epsilon, or the only variant. A row
+    without trials has the reason in ``note``. Trials of the phases ``claims`` and ``control`` are
+    ignored.
 
     Args:
-        trial_files: tidy trial files (CSV, gzipped if the name ends in .gz), in any order.
+        trial_files: trial files (CSV, gzipped if the name ends in .gz), in any order.
 
     Raises:
-        InputError: there is no file; one is damaged; a trial is there twice; or original and
+        InputError: there is no file, one is damaged, a trial occurs twice, or original and
             simulated data are mixed.
     """
     paths = [os.fspath(path) for path in trial_files]
@@ -79,12 +79,12 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
         )
     _no_trial_twice(rows)
     rows = rows[~rows["phase"].isin([CLAIMS, CONTROL])]
-    # Sums in the order of the trials do not depend on the order of the files.
+    # Sort, so that sums do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
     table = rows.groupby([*KEYS], sort=False).agg(
         data_status=("data_status", "first"),
         delta=("delta", "first"),
-        # Where each trial has its own noise (private directions), the least private one counts.
+        # With private directions each trial has different noise: state the least private one.
         epsilon_actual=("epsilon_actual", "max"),
         mu_actual=("mu_actual", "max"),
         mu_exact=("mu_exact", "min"),  # "False" comes before "True"
@@ -109,15 +109,15 @@ def summarise(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
-    """Check that trial files are of the settings with these digests.
+    """Check that trial files were made with the settings of these digests.
 
     Raises:
-        InputError: one is not, or their numbers differ.
+        InputError: one was not, or the numbers of files and digests differ.
     """
     if len(trial_files) != len(digests):
         raise InputError(f"settings has {len(digests)} digests for {len(trial_files)} files")
     for path, digest in zip(trial_files, digests, strict=True):
-        if {*_read_csv(path, {"settings": str}, "trial")["settings"]} != {digest}:
+        if {*_read_csv(path, {"settings": str}, "trial")["settings"].unique()} != {digest}:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
@@ -130,7 +130,7 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     """Return a summary as :func:`write` left it.
 
     Raises:
-        InputError: the file is not a summary, or holds no rows.
+        InputError: the file is not a summary, or has no rows.
     """
     numbers = ("delta", "epsilon_actual", "mu_actual", "noise_std", "mean", "sd", "ci95", *MEDIAN)
     types = {"n_trials": int, "chosen": bool} | dict.fromkeys((*numbers, "select_mean"), float)
@@ -141,10 +141,10 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_trials(path: str | os.PathLike) -> pd.DataFrame:
-    """Return the rows of a trial file, as far as summaries need them.
+    """Return the rows of a trial file, with the columns that summaries need.
 
     Raises:
-        InputError: the file is damaged, holds no rows, or a trial without a finite result.
+        InputError: the file is damaged, has no rows, or has a trial without a finite result.
     """
     types: dict[str, type] = dict.fromkeys(TEXT, str) | dict.fromkeys(NUMBERS, float)
     rows = _read_csv(path, types, "trial")
@@ -156,13 +156,13 @@ def read_trials(path: str | os.PathLike) -> pd.DataFrame:
             f"{path} holds the value {bad['value']} in trial {bad['trial']:.0f} at epsilon "
             f"{bad['epsilon']}; every trial must end in a finite number"
         )
-    for phase in sorted({*trials["phase"]} - {*PHASES}):
+    for phase in sorted({*trials["phase"].unique()} - {*PHASES}):
         raise InputError(f"{path} holds the phase {phase!r}; it must be one of {PHASES}")
     return rows
 
 
 def in_first_direction(table: pd.DataFrame) -> pd.Series:
-    """Return which rows are of the direction of their mechanism that tables show."""
+    """Return a mask of the rows with the direction of their mechanism that tables show."""
     rank = table["direction"].map({name: i for i, name in enumerate(DIRECTIONS)})
     return rank.eq(rank.groupby(table["mechanism"]).transform("min"))
 
@@ -170,7 +170,7 @@ def in_first_direction(table: pd.DataFrame) -> pd.Series:
 def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a table shows: chosen variants in the first of ``DIRECTIONS``.
 
-    Budgets without a guarantee are kept too.
+    Rows of budgets without a guarantee are included.
     """
     refused = table["note"].str.startswith(NO_GUARANTEE)
     rows = table[in_first_direction(table) & (table["chosen"] | refused)]
@@ -178,7 +178,7 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def trivial(rows: pd.DataFrame) -> str:
-    """Return the baseline that costs no privacy and predicts best; empty for none.
+    """Return the best baseline that costs no privacy; empty for none.
 
     ``rows`` are of one experiment and reading, with ``mechanism``, ``metric`` and ``mean``.
     """
@@ -191,7 +191,7 @@ def trivial(rows: pd.DataFrame) -> str:
 
 
 def default(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that a table shows of the default reading."""
+    """Return the rows of the default reading that a table shows."""
     return table_rows(table[table["reading"].eq(DEFAULT)])
 
 
@@ -228,7 +228,7 @@ def _values(rows: pd.DataFrame, phase: str) -> pd.api.typing.SeriesGroupBy:
 
 
 def _root_mean_square(values: pd.Series) -> float:
-    # A constant keeps its last digit.
+    # Return a constant exactly, without rounding.
     return values.max() if values.nunique() <= 1 else float(np.sqrt((values**2).mean()))
 
 

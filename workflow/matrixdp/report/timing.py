@@ -1,4 +1,4 @@
-"""When the jobs of a run were at work, from the benchmark files that Snakemake writes."""
+"""Wall time of a run, from the benchmark files that Snakemake writes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from matrixdp.report import inputs
 
 
 def span(folder: str | os.PathLike) -> tuple[float, datetime] | None:
-    """Return in how many seconds at least one job ran, and when the last one ended, in UTC.
+    """Return the seconds in which at least one job ran, and the end of the last one, in UTC.
 
-    Jobs side by side count once; a job ends when its benchmark file is written. None without
-    benchmark files (*.tsv). Snakemake measures wall time to the millisecond, but samples
-    processor time so rarely that its sum is too small.
+    Parallel jobs count once; a job ends when its benchmark file (*.tsv) is written. The result is
+    None without such files. Snakemake measures wall time to the millisecond, but samples processor
+    time so rarely that its sum is too small.
 
     Raises:
-        InputError: a file is no table.
+        InputError: a file is not a table.
     """
     spans = []
     for path in Path(folder).rglob("*.tsv"):
@@ -33,7 +33,7 @@ def span(folder: str | os.PathLike) -> tuple[float, datetime] | None:
 
 
 def _seconds(path: Path) -> float:
-    """Return the wall time of a job; one that was not measured took none."""
+    """Return the wall time of a job in seconds, 0 if it was not measured."""
     with inputs.whole(path, "delete it"):
         seconds = pd.read_csv(path, sep="\t", dtype=str)["s"]
     return float(pd.to_numeric(seconds, errors="coerce").sum())

@@ -7,21 +7,21 @@ from scipy.special import ndtr
 
 from matrixdp.experiments.schemes.features import SCHEMES, Features
 from matrixdp.theory.exact_imgm import BATCH, RECORDS
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
-#: IMDB of the paper's Type II: features of a record; the largest epsilon of the runs, and 1.
+#: IMDB of the paper's Type II: features of a record, two claimed epsilons, and delta.
 FEATURES, EPSILONS, DELTA = 150, (10.0, 1.0), 1e-5
 
 
 def variation(mu: float, records: int) -> float:
     """Return the total variation distance of a release of all records from noise alone.
 
-    The noise of records is independent. ``mu`` belongs to a record in [-1, 1]^m that its opposite
-    replaces, at worst. All features together are therefore sqrt(records) mu / 2 from 0, in units of
-    the noise. Two Gaussian distributions at distance d differ by at most 2 Phi(d / 2) - 1 in total
-    variation, and so does the mean of any accuracy.
+    The noise of records is independent. ``mu`` is that of replacing a record in [-1, 1]^m by its
+    opposite. All features together are therefore at most sqrt(records) mu / 2 from 0, in units of
+    the noise. Two Gaussian distributions at distance d have a total variation distance of
+    2 Phi(d / 2) - 1. No mean accuracy can differ by more.
     """
     distance = np.sqrt(records) * mu / 2
     return float(2 * ndtr(distance / 2) - 1)
@@ -31,8 +31,8 @@ def variation(mu: float, records: int) -> float:
 def imdb_is_noise(_stream: Stream, *, noise: float = 1) -> Numbers:
     """On noise alone the mean accuracy of a linear classifier without bias is 1 / 2.
 
-    Noise of the opposite sign is equally likely, and it trains a classifier that starts at 0 to the
-    opposite. ``noise`` multiplies the noise of the release.
+    Noise of the opposite sign is equally likely, and it trains a classifier that starts at 0 to
+    opposite weights. ``noise`` multiplies the noise of the release.
     """
     plan = Features(records=RECORDS, lot=BATCH, features=FEATURES)
     for epsilon in EPSILONS:

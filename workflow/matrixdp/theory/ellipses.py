@@ -19,7 +19,7 @@ from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, SecondMoment
 ANGLE = np.radians(35)
 #: The important direction, and the one across it.
 DIRECTIONS = np.array([[np.cos(ANGLE), -np.sin(ANGLE)], [np.sin(ANGLE), np.cos(ANGLE)]])
-#: Nearly all precision along the first direction; the same for both.
+#: Allocations: nearly all precision along the first direction, or equal precision.
 DIRECTIONAL, EQUAL = Binary((0,), 0.95), Binary()
 
 EPSILON = 1.0
@@ -75,8 +75,8 @@ def ellipses(seed: int) -> pd.DataFrame:
 def _noise(query: Query, mechanism: Mechanism, seed: int, *key: str) -> Array:
     """Return ``DRAWS`` noise vectors, columns of releases, shape (draws, 2).
 
-    Released records have independent noise, and all their columns count. Of second moments only the
-    first column counts, whose covariance is a multiple of Sigma.
+    All columns of released records have independent noise and are used. Only the first column of
+    second moments is used; its covariance is a multiple of Sigma.
     """
     release = mechanism.calibrate(query, epsilon=EPSILON, delta=1 / query.records)
     columns = query.records if isinstance(query, IdentityQuery) else 1

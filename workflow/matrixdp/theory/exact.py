@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from matrixdp import seeds
-from matrixdp.theory import chance, exact_errata, exact_imgm, exact_mvg, rank_one
+from matrixdp.theory import chance, exact_errata, exact_imgm, exact_mvg, radii, rank_one
 from matrixdp.theory.numbers import Check
 
 CHECKS: dict[str, Check] = {
     **exact_mvg.CHECKS,
     **exact_imgm.CHECKS,
+    **radii.CHECKS,
     **exact_errata.CHECKS,
     **chance.CHECKS,
     **rank_one.CHECKS,
@@ -27,29 +27,11 @@ def exact(seed: int) -> pd.DataFrame:
     Checks of packages that are not installed are omitted.
     """
     checks = CHECKS | (exact_errata.PEERS if exact_errata.installed() else {})
-    return pd.concat([evaluate(name, check, seed) for name, check in checks.items()])
-
-
-def controls(seed: int) -> pd.DataFrame:
-    """Return the effect of altered statements on the checks (see :class:`Check`), one row each.
-
-    ``changed`` counts the ``numbers`` whose verdict differs; ``holds``: whether all of them hold.
-    """
-    rows = []
-    for name, check in CHECKS.items():
-        numbers = check(_stream(name, seed))
-        for altered in check.altered:
-            altered_numbers = check(_stream(name, seed), altered)
-            pairs = zip(numbers, altered_numbers, strict=True)
-            changed = sum(before.holds != after.holds for before, after in pairs)
-            all_hold = all(number.holds for number in altered_numbers)
-            rows.append((name, altered, changed, len(numbers), all_hold))
-    return pd.DataFrame(rows, columns=["check", "altered", "changed", "numbers", "holds"])
-
-
-def evaluate(name: str, check: Check, seed: int) -> pd.DataFrame:
-    """Return the rows of one check (see :func:`exact`)."""
-    rows = [(name, *number, number.holds) for number in check(_stream(name, seed))]
+    rows = [
+        (name, *number, number.holds)
+        for name, check in checks.items()
+        for number in check(seeds.streams(seed, "theory", "exact", name, trials=[0])[0])
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -58,9 +40,4 @@ def names() -> list[str]:
     return [*CHECKS, *exact_errata.PEERS]
 
 
-def _stream(name: str, seed: int) -> np.random.Generator:
-    (stream,) = seeds.streams(seed, "theory", "exact", name, trials=[0])
-    return stream
-
-
-THEORY = {"exact": exact, "controls": controls}
+THEORY = {"exact": exact}

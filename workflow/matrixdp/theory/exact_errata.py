@@ -21,11 +21,11 @@ from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
 from matrixdp.privacy.sensitivity import Box, SecondMomentQuery
 from matrixdp.theory.exact_imgm import DELTA, EPSILON
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
-#: The same for the package diffprivlib, which may be missing.
-PEERS, peer = register()
+CHECKS, check = registry()
+#: Checks of the package diffprivlib, which may be missing.
+PEERS, peer = registry()
 
 #: Records in a lot of the IMGM paper's images, and in a batch of the authors' code.
 LOT, BATCH = 1024, 64

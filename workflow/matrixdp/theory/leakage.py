@@ -32,7 +32,7 @@ class Law(Protocol):
 class Lattice(NamedTuple):
     """Noise on the points -spacing, 0 and spacing, each smoothed by a narrow normal distribution.
 
-    It mixes up the values of an answer with the same spacing and moves none of them far. The
+    It confuses the values of an answer with the same spacing, but moves none of them far. The
     variance is at most spacing^2.
     """
 
@@ -75,8 +75,8 @@ def laws(variance: float) -> dict[str, Law]:
 def information(noise: Law, records: int | None = None) -> float:
     """Return I(S; S + Z) for noise Z and an answer S of mean 0 and variance 1.
 
-    S is the scaled sum of ``records`` independent signs, a query of the form sum_i g_i(x_i). None
-    stands for its limit, S ~ N(0, 1).
+    S is the scaled sum of ``records`` independent signs, a query of the form sum_i g_i(x_i). If
+    ``records`` is None, it is the limit S ~ N(0, 1).
     """
     z = WIDTH * np.sqrt(1 + noise.var()) * np.linspace(-1, 1, POINTS)
     step = z[1] - z[0]

@@ -11,10 +11,14 @@ import numpy as np
 
 
 class Number(NamedTuple):
-    """One number of a check: its description (``statistic``) and its ``value``.
+    """One number of a check, and the number that the claim expects.
 
-    Its ``relation`` to the claim's number, ``expected``, is ``=``, ``<=`` or ``>=``. It holds
-    within ``tolerance``, in the units of ``value``.
+    Attributes:
+        statistic: description of the number.
+        value: the number.
+        relation: claimed relation of ``value`` to ``expected``: ``=``, ``<=`` or ``>=``.
+        expected: the claim's number.
+        tolerance: tolerance of the relation, in the units of ``value``.
     """
 
     statistic: str
@@ -33,8 +37,8 @@ class Number(NamedTuple):
         return bool(signs[self.relation] <= self.tolerance)
 
 
-#: Computes numbers from a stream and from alterations of the statement, by name. The same stream
-#: gives the same numbers.
+#: Numbers of a statement. A statement is a function of a stream, and of alterations by keyword; the
+#: same stream gives the same numbers.
 Numbers = Iterator[Number]
 Statement = Callable[..., Numbers]
 Stream = np.random.Generator
@@ -44,9 +48,9 @@ Stream = np.random.Generator
 class Check:
     """A statement of a paper as numbers, with its negative controls.
 
-    ``altered`` has the arguments of the statement under each alteration, by its description (a
-    constant halved, a condition dropped). Every number must change its verdict under one of them: a
-    number that nothing can change proves nothing.
+    ``altered`` has the keyword arguments of each alteration, by its description (a constant halved,
+    a condition dropped). Every number must change its verdict under one of them, because a number
+    that cannot change proves nothing.
     """
 
     statement: Statement
@@ -58,10 +62,11 @@ class Check:
         return [*self.statement(stream, **changes)]
 
 
-def register() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
-    """Return an empty table of checks, and a decorator that enters a statement into the table.
+def registry() -> tuple[dict[str, Check], Callable[..., Callable[[Statement], Statement]]]:
+    """Return an empty registry of checks, and a decorator that adds a statement to it.
 
-    The decorator takes the check's name, its ``altered`` if any, and arguments of the statement.
+    The decorator's arguments are the check's name, its ``altered`` if any, and keyword arguments of
+    the statement.
     """
     checks: dict[str, Check] = {}
 

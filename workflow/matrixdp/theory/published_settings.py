@@ -32,7 +32,7 @@ CODE_SETTINGS: dict[str, dict[str, Any]] = {
     "adult": {"records": 32_561, "lot": 256, "batch": 256},
 }
 CODE_EPOCHS = 60
-#: Whose lots and epochs a row has.
+#: Sources of the lots and epochs of a row.
 PAPER_LOTS, CODE_LOTS = "paper", "code"
 
 
@@ -40,10 +40,10 @@ class Setting(NamedTuple):
     """A column of the paper's Table 1.
 
     Attributes:
-        records: of training.
+        records: number of training records.
         lot: expected size of a lot of gradients.
-        epochs: of training on gradients, None if there is none.
-        gradient: shape of the largest gradient.
+        epochs: epochs of training on gradients, None if there is none.
+        gradient: shape of the largest gradient, None if there is none.
         features: records and features of a block, None if there is none.
     """
 
@@ -67,7 +67,7 @@ class Setting(NamedTuple):
         return result
 
 
-#: By the name of the data set in this project.
+#: Settings by the name of the data set in this project.
 SETTINGS = {
     "mnist": Setting(55_000, 1024, 100, (1024, 84), (256, 400)),
     "cifar10": Setting(50_000, 1024, 30, (1024, 512), (256, 512)),
@@ -82,13 +82,18 @@ def settings(_seed: int) -> pd.DataFrame:
     """Return noise and tight epsilon of IMGM in every published setting, run here or not.
 
     Returns:
-        One row per data set, kind (``gradients``: Type I, ``features``: Type II), scheme
-        (``imgm``: by its theorems; ``imgm_amplified``: with the paper's amplification;
-        ``imgm_code`` and ``imgm_code_batch_steps``: by the authors' code, on its data sets, for
-        every batch size that it sets), ``lots`` and claimed epsilon. ``lots`` says whether lots and
-        epochs are those of the ``paper`` or of the ``code``. Both are taken for Poisson samples,
-        which the code does not draw: it shuffles. ``lot`` and ``batch`` count records; the batch is
-        missing where nothing depends on it.
+        One row per data set, kind, scheme, ``lots`` and claimed epsilon. ``kind`` is ``gradients``
+        (Type I) or ``features`` (Type II). The schemes are:
+
+        - ``imgm``: by the paper's theorems;
+        - ``imgm_amplified``: with the paper's amplification;
+        - ``imgm_code`` and ``imgm_code_batch_steps``: by the authors' code, on its data sets, for
+          every batch size that it sets.
+
+        ``lots`` says whether lots and epochs are those of the ``paper`` or of the ``code``. Both
+        are accounted as Poisson samples, although the code shuffles. ``lot`` and ``batch`` count
+        records; the batch is missing where nothing depends on it. ``multiplier`` is the noise
+        multiplier, 1 / mu of one release.
     """
     rows = []
     for dataset, setting in SETTINGS.items():
@@ -105,7 +110,7 @@ def settings(_seed: int) -> pd.DataFrame:
 
 
 def _cases(dataset: str, setting: Setting) -> Iterator[tuple[str, str, str, Plan]]:
-    """Yield kind, scheme, whose lots, and plan of every row of a setting."""
+    """Yield kind, scheme, source of the lots, and plan of every row of a setting."""
     for kind, plan in setting.plans().items():
         yield from ((kind, scheme, PAPER_LOTS, plan) for scheme in SCHEMES)
         if isinstance(plan, Gradients) and dataset in CODED:

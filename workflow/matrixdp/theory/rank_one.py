@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from scipy.special import betaln
 
 from matrixdp.mechanisms.rank_one import NonPrivateRankOne, deviation
-from matrixdp.privacy.published import CTG, LIVER, MOVEMENT
-from matrixdp.theory.numbers import Number, Numbers, Stream, register
+from matrixdp.theory.numbers import Number, Numbers, Stream, registry
 
-CHECKS, check = register()
+CHECKS, check = registry()
 
 EPSILON, DELTA = 1.0, 1e-5
-DIMENSIONS = np.unique(np.rint(np.geomspace(3, 10_000, 41)).astype(int))
-CLAIMED = (1e-2, 1e-5, 1e-10)
 
 #: Logarithms of radii over sigma; number of angles, and their range around a right angle in
 #: standard deviations.
@@ -42,22 +38,6 @@ def true_delta(epsilon: float, delta: float, dimension: int) -> float:
     return float(np.trapezoid(by_angle * mass, _RADII))
 
 
-def rank_one(_seed: int) -> pd.DataFrame:
-    """Return the tight ``delta`` of noise for ``claimed`` deltas, and sigma, over the dimension M.
-
-    A ``case`` is ``claimed``, or a query of the MVG paper.
-    """
-    cases = [("claimed", int(m), delta) for delta in CLAIMED for m in DIMENSIONS]
-    for name, query in (("I", LIVER), ("II", MOVEMENT), ("III", CTG)):
-        cases.append((name, int(np.prod(query.shape)), 1 / query.records))
-    rows = [
-        (case, m, EPSILON, delta, deviation(EPSILON, delta, m), true_delta(EPSILON, delta, m))
-        for case, m, delta in cases
-    ]
-    columns = ["case", "dimension", "epsilon", "claimed", "sigma", "delta"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 @check("R1_three", {"ten dimensions": {"dimensions": (10,)}}, dimensions=(3,))
 @check("R1", {"three dimensions": {"dimensions": (3, 3)}})
 def private(_stream: Stream, *, dimensions: Sequence[int] = (10, 100)) -> Numbers:
@@ -65,6 +45,3 @@ def private(_stream: Stream, *, dimensions: Sequence[int] = (10, 100)) -> Number
     for m in dimensions:
         ratio = true_delta(EPSILON, DELTA, m) / DELTA
         yield Number(f"true delta over the claimed one, M = {m}", ratio, "<=", 1)
-
-
-THEORY = {"rank_one": rank_one}

@@ -16,7 +16,6 @@ DRAWS = 20_000
 #: Row and column covariances of the comparison, 4 x 4 and 3 x 3.
 SIGMA = linalg.toeplitz(0.8 ** np.arange(4)) * np.outer([1, 2, 3, 4], [1, 2, 3, 4])
 PSI = linalg.toeplitz((-0.6) ** np.arange(3))
-QUANTILES = (np.arange(100) + 0.5) / 100
 
 #: Sizes n for timing: of square noise, and of noise on 6 features.
 SQUARE, WIDE = "m = n", "m = 6"
@@ -32,22 +31,11 @@ FITTED = 3
 REPEATS, PATIENCE = 9, 0.15
 
 
-def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
-    """Return the deviations of samples from their distribution, or from the ``exchanged`` one.
+def p_values(seed: int, *, exchanged: bool = False) -> dict[str, dict[str, float]]:
+    """Return the p-values of :func:`agreement` by sampler.
 
-    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``, the
-    second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
-
-    Returns:
-        Numbers of these kinds:
-
-        - ``covariance`` of two entries of the noise, with its Monte-Carlo standard error;
-        - ``error`` of the covariances of whitened noise, which are nearly independent, in standard
-          errors and ascending, against normal quantiles;
-        - ``quantile`` of the squared Mahalanobis distance, against chi-square with mn degrees;
-        - ``test``: ``scale`` (sum of those squares, chi-square, two-sided), ``shape`` (distance of
-          the whitened covariance from the identity, Nagao 1973) and ``distances``
-          (Kolmogorov-Smirnov).
+    The samplers are ``affine`` (Lemma 7), ``kronecker`` (Lemma 6), and ``wrong_order``. The last is
+    the second with Sigma and Psi exchanged in the Kronecker product, which the tests must reject.
     """
     m, n = len(SIGMA), len(PSI)
     factors = np.linalg.cholesky(SIGMA), np.linalg.cholesky(PSI)
@@ -56,12 +44,13 @@ def samplers(seed: int, *, exchanged: bool = False) -> pd.DataFrame:
         "kronecker": lambda streams: kronecker_normal(streams, SIGMA, PSI),
         "wrong_order": lambda streams: kronecker_normal(streams, PSI, SIGMA).reshape(-1, m, n),
     }
-    parts = []
-    for name, sampler in draw.items():
-        streams = seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS
-        parts.append(compare(sampler(streams), exchanged=exchanged).assign(sampler=name))
-    columns = ["sampler", "kind", "name", "expected", "found", "standard_error", "p_value"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    return {
+        name: agreement(
+            sampler(seeds.streams(seed, "theory", "samplers", name, trials=[0]) * DRAWS),
+            exchanged=exchanged,
+        )
+        for name, sampler in draw.items()
+    }
 
 
 def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
@@ -72,44 +61,29 @@ def kronecker_normal(streams: laws.Streams, sigma: Array, psi: Array) -> Array:
     return flat.reshape(-1, len(sigma), len(psi))
 
 
-def compare(stack: Array, *, exchanged: bool = False) -> pd.DataFrame:
-    """Compare draws (draws, m, n) with the matrix normal of SIGMA (rows) and PSI, or exchanged."""
+def agreement(stack: Array, *, exchanged: bool = False) -> dict[str, float]:
+    """Return p-values of draws (draws, m, n) of the matrix normal of SIGMA (rows) and PSI.
+
+    ``scale`` tests the sum of squared Mahalanobis distances (chi-square, two-sided), ``shape`` the
+    distance of the whitened covariance from the identity (Nagao 1973), and ``distances`` each
+    squared Mahalanobis distance (Kolmogorov-Smirnov). ``exchanged`` swaps SIGMA and PSI.
+    """
     draws, m, n = stack.shape
     size = m * n
-    flat = stack.reshape(draws, size)
     # From the definition E z_ij z_kl = Sigma_ik Psi_jl, without a Kronecker product.
     first, second = (PSI, SIGMA) if exchanged else (SIGMA, PSI)
     law = np.einsum("ik,jl->ijkl", first, second).reshape(size, size)
-    covariance = flat.T @ flat / draws
-    variances = np.diag(law)
-    error = np.sqrt((np.outer(variances, variances) + law**2) / draws)
-    names = np.array([f"{i + 1},{j + 1}" for i in range(m) for j in range(n)])
-    row, column = np.triu_indices(size)
-    white = linalg.solve_triangular(np.linalg.cholesky(law), flat.T, lower=True)
+    white = linalg.solve_triangular(
+        np.linalg.cholesky(law), stack.reshape(draws, size).T, lower=True
+    )
     squares = (white**2).sum(axis=0)
     deviation = white @ white.T / draws - np.eye(size)
-    scores = np.sort((deviation * np.sqrt(draws / (1 + np.eye(size))))[row, column])
     below = stats.chi2.cdf(squares.sum(), draws * size)
-    tests = {
+    return {
         "scale": 2 * min(below, 1 - below),
-        "shape": stats.chi2.sf(draws / 2 * (deviation**2).sum(), len(scores)),
+        "shape": stats.chi2.sf(draws / 2 * (deviation**2).sum(), size * (size + 1) // 2),
         "distances": stats.kstest(squares, stats.chi2(size).cdf).pvalue,
     }
-    pairs = names[row] + " with " + names[column]
-    normal = stats.norm.ppf((np.arange(len(scores)) + 0.5) / len(scores))
-    levels = [f"{p:g}" for p in QUANTILES], stats.chi2.ppf(QUANTILES, size)
-    parts = {
-        "covariance": (pairs, law[row, column], covariance[row, column], error[row, column]),
-        "error": ("", normal, scores),
-        "quantile": (*levels, np.quantile(squares, QUANTILES)),
-    }
-    columns = ["name", "expected", "found", "standard_error"]
-    tables = [
-        pd.DataFrame(dict(zip(columns, part, strict=False))).assign(kind=kind)
-        for kind, part in parts.items()
-    ]
-    test_rows = {"name": tests.keys(), "p_value": tests.values(), "kind": "test"}
-    return pd.concat([*tables, pd.DataFrame(test_rows)])
 
 
 def unimodal(m: float, n: float) -> float:
@@ -140,10 +114,13 @@ def _cholesky(size: float) -> float:
 def sampler_times(seed: int) -> pd.DataFrame:
     """Return the time of one draw with its factorisations, on one thread of this machine.
 
-    A measurement: every run gives other ``seconds`` (median). The methods are ``affine`` (Lemma 7,
-    with Cholesky factors of Sigma and Psi), ``unimodal`` (the same with Psi = I, as Algorithm 1 has
-    it), ``kronecker`` (Lemma 6, with the factor of the mn x mn covariance) and ``scipy``
-    (``scipy.stats.matrix_normal``); ``slope`` is the power of n fitted to the largest sizes.
+    The ``seconds`` (median) differ from run to run; ``slope`` is the power of n that fits the
+    largest sizes. The methods are:
+
+    - ``affine``: Lemma 7, with Cholesky factors of Sigma and Psi;
+    - ``unimodal``: the same with Psi = I, as in Algorithm 1;
+    - ``kronecker``: Lemma 6, with the factor of the mn x mn covariance;
+    - ``scipy``: ``scipy.stats.matrix_normal``.
     """
     (stream,) = seeds.streams(seed, "theory", "sampler_times", trials=[0])
     rows = []
@@ -192,4 +169,4 @@ def median_seconds(call: Callable[[], object]) -> tuple[float, int]:
     return float(np.median(seconds)), len(seconds)
 
 
-THEORY = {"samplers": samplers, "sampler_times": sampler_times}
+THEORY = {"sampler_times": sampler_times}

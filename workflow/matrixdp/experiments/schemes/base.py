@@ -19,7 +19,7 @@ from matrixdp.privacy import gaussian, kov
 #: shape (m, 1).
 Deviations = Mapping[str, "float | Array"]
 
-#: MVG's allocations: all directions alike, or the first two rows with a share of 0.75.
+#: MVG's allocations: equal shares, or a share of 0.75 for the first two rows together.
 IID = Binary()
 FIRST_TWO = Binary(important=(0, 1), tau=0.75)
 
@@ -30,12 +30,13 @@ class Noise:
 
     Attributes:
         plan: the plan of the releases, as the scheme arranges it.
-        deviations: standard deviations by name of the released matrix, the same in every release:
-            one number for all entries, or one per row, shape (m, 1). Where noise is correlated
-            over the steps, they are those of its independent draws.
-        epsilon_actual: the epsilon that all releases deliver at the stated delta. It is tight for
-            equal noise on all entries (within the accountant's 2e-5), else an upper bound.
-        mu: the Gaussian-DP parameter of one release without sampling, or an upper bound; NaN where
+        deviations: standard deviations by name of the released matrix, the same in every release.
+            Each is one number for all entries, or one per row, shape (m, 1). Where noise is
+            correlated over the steps, they are those of its independent draws.
+        epsilon_actual: the epsilon that all releases together deliver at the stated delta. It is
+            tight for equal noise on all entries (within the accountant's 2e-5), else an upper
+            bound.
+        mu: Gaussian-DP parameter of one release without sampling, or an upper bound; NaN where
             noise is not Gaussian.
         noise_std: root mean square of the noise over all released entries.
     """
@@ -53,7 +54,7 @@ class Plan(abc.ABC):
 
     Args:
         records: number of training records.
-        lot: expected number of records of a lot, or that of a block.
+        lot: expected number of records in a lot, or number in a block.
     """
 
     records: int
@@ -69,7 +70,7 @@ class Plan(abc.ABC):
 
     @property
     def rate(self) -> float:
-        """Records of a lot over all records, q: the probability of a record to be in a lot."""
+        """Probability q that a record is in a lot: records of a lot over all records."""
         return self.lot / self.records
 
     @property
@@ -92,7 +93,7 @@ class Plan(abc.ABC):
 
     @property
     def stretch(self) -> float:
-        """Root mean square of the noise over the deviations of its draws: 1."""
+        """Root mean square of the noise over ``deviations``: 1 unless noise is correlated."""
         return 1.0
 
 
@@ -139,7 +140,7 @@ def analytic_mu(guarantees: kov.Guarantee) -> tuple[float, kov.Guarantee]:
 def classical_multiplier(guarantees: kov.Guarantee) -> float:
     """Return the smallest multiplier, by the classical constant 1.25, of one of the guarantees.
 
-    NoGuarantee: the classical formula gives too little noise there.
+    NoGuarantee: the classical formula gives too little noise for it.
     """
     formula = np.sqrt(np.log(1.25 / guarantees.delta)) / guarantees.epsilon
     epsilon, delta = guarantees.item(int(np.argmin(formula)))
@@ -149,8 +150,8 @@ def classical_multiplier(guarantees: kov.Guarantee) -> float:
 def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Array:
     """Return MVG's precision of each row, shape (m,), for unimodal noise (Algorithm 1, Psi = I).
 
-    The l2 norm of the precisions is phi^2 / sqrt(n), phi the bound of Theorem 2. A matrix with too
-    few rows for the allocation gets equal shares.
+    The l2 norm of the precisions is phi^2 / sqrt(n), with phi from Theorem 2. A matrix with too few
+    rows for the allocation gets equal shares.
     """
     m, n = shape
     shares = allocation if m > len(allocation.important) else IID

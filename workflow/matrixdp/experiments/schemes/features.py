@@ -1,10 +1,10 @@
 """Schemes for private features (IMGM, section 5.1, Type II).
 
-The features of all training records are released once, in blocks of one lot, each by an identity
-query on [-1, 1]^m (the paper's Table 1 has 256 x 150 for IMDB). Neighbours differ in one replaced
-record, and so in one block: the guarantee of a block is that of all blocks. Every record's features
-are published, so that nothing is sampled. The paper's "amplification", (epsilon / q, delta / q)
-with the share q of a lot, is therefore unjustified.
+The features of all training records are released once, in blocks of one lot. Each block is an
+identity query on [-1, 1]^m (256 x 150 for IMDB in the paper's Table 1). Neighbours differ in one
+replaced record, and so in one block: the guarantee of a block is that of all blocks. Every record's
+features are published, so that there is no sampling. The paper's "amplification",
+(epsilon / q, delta / q) with the sampling rate q of a lot, is therefore unjustified.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Features(Plan):
     """One release of the features of all records, a matrix of features by records in [-1, 1].
 
     Args:
-        features: of one record, m.
-        power: of a record's noise: 2 for Gaussian noise, else that of generalized gamma noise
+        features: number m of features of a record.
+        power: power of a record's noise: 2 for Gaussian noise, else that of generalized gamma noise
             (:mod:`matrixdp.privacy.generalized_gamma`).
-        records, lot: see :class:`Plan`; the paper takes q from the records of a block.
+        records, lot: see :class:`Plan`; the paper's q is the records of a block over all records.
     """
 
     features: int
@@ -60,7 +60,7 @@ class Features(Plan):
 
     @property
     def steps(self) -> int:
-        """One: the features of a record are released once."""
+        """Number of releases: 1."""
         return 1
 
     @property
@@ -96,7 +96,7 @@ def _mvg(plan: Features, epsilon: float, delta: float, *, allocation: Binary) ->
     return {"features": per_row(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
 
 
-#: Called with a plan, epsilon and delta.
+#: Function of a plan, epsilon and delta.
 Spend = Callable[[Features, float, float], Deviations]
 
 
@@ -108,7 +108,7 @@ def _with_power(plan: Features, epsilon: float, delta: float) -> Features:
     return replace(plan, power=_POWER)
 
 
-#: Fixed in public; it does not depend on the budget.
+#: Power of the generalized gamma noise, fixed in advance for all budgets.
 _POWER = 1.25
 _gaussian = partial(_additive, Gaussian())
 _imgm = partial(_additive, IMGM())

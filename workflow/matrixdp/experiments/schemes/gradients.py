@@ -2,12 +2,12 @@
 
 Every step draws a Poisson lot, clips each record's gradient to a joint Frobenius norm over all
 parameters, and releases the sum with Gaussian noise. Neighbours differ by one record added or
-removed, so that the sum changes by the clipping norm at most. Schemes differ in the noise alone.
+removed, so that the sum changes by at most the clipping norm. Schemes differ only in the noise.
 Each reports the tight epsilon of its noise, from the privacy loss distribution.
 
-Two schemes also arrange the lots, for noise that is correlated over the steps
-(:mod:`matrixdp.privacy.banded`). One takes them in a fixed order, where neighbours differ by one
-record whose gradients are all zero. The other takes Poisson samples of groups in turn.
+One scheme also arranges the lots, for noise that is correlated over the steps
+(:mod:`matrixdp.privacy.banded`). It takes them in a fixed order, where neighbours differ by one
+record whose gradients are all zero.
 """
 
 from __future__ import annotations
@@ -51,21 +51,18 @@ class Gradients(Plan):
         shapes: shape (m, n) of every parameter, by name.
         batch: records of a batch, for schemes that add noise to every batch of a lot; None for the
             entire lot.
-        bands: number of steps over which noise is correlated. Poisson lots then come from as many
-            groups in turn, and every record joins one group at random.
         fixed_order: whether every record is in the same lot of each epoch, in place of Poisson
             lots.
 
     Raises:
         InputError: an argument is out of range, the lot is larger than the data or smaller than
-            a batch, there are no parameters, or a record can take part twice within the bands.
+            a batch, or there are no parameters.
     """
 
     epochs: int
     clip: float
     shapes: Mapping[str, tuple[int, int]]
     batch: int | None = None
-    bands: int = 1
     fixed_order: bool = False
 
     def __post_init__(self) -> None:
@@ -78,16 +75,10 @@ class Gradients(Plan):
             raise checks.InputError(
                 f"batch is {self.batch}; it must be at most the lot, {self.lot}"
             )
-        most = self.lots if self.fixed_order else int(1 / self.rate)
-        if checks.count(bands=self.bands) > most:
-            raise checks.InputError(
-                f"bands is {self.bands}; a record takes part every {most} steps and must not do so "
-                "twice within the bands"
-            )
 
     @property
     def lots(self) -> int:
-        """Lots of an epoch in fixed order."""
+        """Number of lots in an epoch with a fixed order."""
         return round(1 / self.rate)
 
     @property
@@ -97,19 +88,28 @@ class Gradients(Plan):
 
     @property
     def expected(self) -> float:
-        """Mean number of records of a lot."""
+        """Expected number of records in a lot."""
         return self.records / self.lots if self.fixed_order else float(self.lot)
 
     @property
+    def bands(self) -> int:
+        """Number of steps over which noise is correlated: an epoch in fixed order, otherwise one.
+
+        A record takes part once in these steps. Of all numbers up to this one, it has the least
+        noise on prefix sums from two epochs on, and within a hundredth of that in one epoch.
+        """
+        return self.lots if self.fixed_order else 1
+
+    @property
     def participations(self) -> dict[str, Any]:
-        """Participations of a record, for accountants: ``steps`` with probability ``rate``."""
+        """Arguments of accountants: a record takes part in ``steps``, each at the ``rate``."""
         if self.fixed_order:
             return {"rate": 1.0, "steps": self.epochs}
-        return {"rate": self.bands * self.rate, "steps": -(-self.steps // self.bands)}
+        return {"rate": self.rate, "steps": self.steps}
 
     @property
     def stretch(self) -> float:
-        """Root mean square of a step's noise over the deviation of its draw."""
+        """Root mean square of a step's noise over the standard deviation of its draws."""
         return banded.step_deviation(self.bands, self.steps)
 
     @property
@@ -119,7 +119,7 @@ class Gradients(Plan):
 
     @property
     def batches(self) -> float:
-        """Expected number of batches of a lot."""
+        """Expected number of batches in a lot."""
         return self.lot / (self.batch or self.lot)
 
     def mu(self, deviations: Deviations) -> float:
@@ -131,7 +131,7 @@ class Gradients(Plan):
         return self.clip / min(float(np.min(value)) for value in deviations.values())
 
     def epsilon(self, deviations: Deviations, delta: float) -> float:
-        """Return the upper bound of the privacy loss distribution."""
+        """Return the upper bound on epsilon from the privacy loss distribution."""
         multiplier = 1 / self.mu(deviations)
         return accountants.pld_epsilon(multiplier, delta=delta, **self.participations)
 
@@ -170,12 +170,7 @@ def _accounted(
 
 
 def _in_turn(plan: Gradients, epsilon: float, delta: float) -> Gradients:
-    turns = replace(plan, fixed_order=True)
-    return replace(turns, bands=banded.fixed_order_bands(turns.steps, turns.lots))
-
-
-def _in_groups(plan: Gradients, epsilon: float, delta: float) -> Gradients:
-    return replace(plan, bands=banded.sampled_bands(epsilon, delta, plan.rate, plan.steps))
+    return replace(plan, fixed_order=True)
 
 
 def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float = 1.0) -> Deviations:
@@ -184,7 +179,9 @@ def _theorem_4(plan: Gradients, epsilon: float, delta: float, *, factor: float =
 
 
 def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
-    """Compose steps, invert sampling, and split each step between the matrices, again by KOV.
+    """Return MVG's noise: split the budget over steps, invert sampling, split over the matrices.
+
+    Both splits are by KOV.
 
     All matrices of a step see the same lot, so that sampling amplifies the step and not each of
     them. Theorem 2 requires that gamma bounds the released sum, which clipping does not ensure.
@@ -223,7 +220,10 @@ def _moments_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
 
 
 def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
-    """MVG of commits f3b9c7a and d6f80ce: KOV's corollary, amplification by 1 / q, s2 by entry."""
+    """Return the noise of MVG in commits f3b9c7a and d6f80ce.
+
+    They split by KOV's corollary, divide by q for amplification, and bound s2 entry by entry.
+    """
     each = kov.simple_split(epsilon, delta, plan.steps)
     step = sampling.linear_before_sampling_wrong(each, plan.rate)
     deviations = {}
@@ -238,10 +238,10 @@ def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
 def _imgm_code(
     plan: Gradients, epsilon: float, delta: float, *, steps_are_batches: bool = False
 ) -> Deviations:
-    """Divide by the root of the batch, and count lots or batches as steps.
+    """Return the noise of IMGM in the code: divided by the root of the batch.
 
-    Commits 25619af, f3b9c7a and d6f80ce count lots. Commits 01cf855, 2157e3f and 2b7b36e count
-    batches; their noise is sqrt(lot / batch) times as large.
+    Commits 25619af, f3b9c7a and d6f80ce count lots as steps. Commits 01cf855, 2157e3f and 2b7b36e
+    count batches; their noise is sqrt(lot / batch) times as large.
     """
     steps_per_lot = plan.batches if steps_are_batches else 1.0
     batch = plan.lot / plan.batches
@@ -262,7 +262,6 @@ SCHEMES = {
     "moments_accountant": Scheme(partial(_accounted, accountant=accountants.rdp_epsilon)),
     "pld_gaussian": Scheme(_pld),
     "banded": Scheme(_pld, _in_turn),
-    "banded_sampled": Scheme(_pld, _in_groups),
     "gaussian_code": Scheme(_moments_code),
     "mvg_code": Scheme(_mvg_code),
     "imgm_code": Scheme(_imgm_code),

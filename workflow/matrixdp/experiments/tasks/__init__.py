@@ -1,4 +1,4 @@
-"""What is done with a release, and how well it went; every file's ``TASKS`` is found here."""
+"""Tasks, which use a release and measure the error; collected from each file's ``TASKS``."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from matrixdp.experiments.tasks.base import Entry
 
 
 def registry() -> dict[str, Entry]:
-    """Return every task by the name that config.yaml calls it."""
+    """Return all tasks by their names in config.yaml."""
     return collect(sys.modules[__name__], "TASKS")

@@ -1,9 +1,9 @@
 """Tasks on a person's own records, with a metric for each kind of release.
 
 Second moments are scored by their relative Frobenius error, a first component by its captured
-variance, a regression by its error on test records. As in a release, records get a constant before
-their last column (see :mod:`matrixdp.mechanisms.moments`). So the component is that of the
-covariance about the mean, and the regression has an intercept.
+variance, a regression by its error on test records. As in a real release, records get a constant
+before their last column (see :mod:`matrixdp.mechanisms.moments`). So the first component is about
+the mean, and the regression has an intercept.
 """
 
 from __future__ import annotations
@@ -95,10 +95,7 @@ class _Captured(Instance):
 
 @dataclass(frozen=True)
 class MomentsError(Task):
-    """Second moments; the Frobenius norm of their error over that of the exact moments.
-
-    A matrix of zeros has an error of 1.
-    """
+    """Second moments, scored by their relative Frobenius error; a matrix of zeros scores 1."""
 
     metric = "frobenius"
     queries = ("covariance", "identity")
@@ -106,12 +103,12 @@ class MomentsError(Task):
     references = (NONPRIVATE, ZERO)
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the instance of all trials."""
+        """Return the instance that all trials share."""
         return _Frobenius(matrix)
 
 
 class _WithConstant(Task):
-    """A task on records with the constant."""
+    """A task on records with a constant before their last column."""
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
         """Return a query on records with the constant."""
@@ -122,13 +119,13 @@ class _WithConstant(Task):
         return super().query(name, wider, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
-        """Return the index of a feature: the last one comes after the constant."""
+        """Return the index of a feature in the queries: the constant shifts the last one by 1."""
         return feature + (feature == features - 1)
 
 
 @dataclass(frozen=True)
 class CapturedVariance(_WithConstant):
-    """First principal component about the mean; the uncaptured share of its variance."""
+    """First principal component about the mean, scored by the share of its variance it loses."""
 
     metric = "lost_variance"
     queries = ("covariance", "identity")
@@ -136,7 +133,7 @@ class CapturedVariance(_WithConstant):
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the instance of all trials."""
+        """Return the instance that all trials share."""
         return _Captured(matrix)
 
 
@@ -169,7 +166,7 @@ class _Line(Instance):
     def _score(self, released: Released, shared: Shared) -> Array:
         records, yields = self.matrix.shape[-1], released.yields
         if yields == "matrix":
-            # The constant is public and needs no noise.
+            # The constant is public: replace its noisy copy.
             values = released.values.copy()
             values[..., CONSTANT, :] = 1
             released = released._replace(values=values)
@@ -194,7 +191,7 @@ class _Line(Instance):
         return self._predicted(*regression(centred(second_moments(records)), 0.0))
 
     def guess(self, name: str, streams: Streams, domain: Box) -> Array:
-        # The mean of the target, a baseline and no release: it is not private.
+        # The exact mean of the target is a baseline that is not private.
         return self._rmse(self.matrix[:, -1].mean(axis=1, keepdims=True))
 
 

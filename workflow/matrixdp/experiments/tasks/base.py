@@ -1,4 +1,4 @@
-"""The shape of a task: it turns data into instances, one per trial, and scores what is released."""
+"""The interface of tasks: a task splits data into instances, and an instance scores releases."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from matrixdp.trials import CLIPPED, NONPRIVATE
 
 Streams = Sequence[np.random.Generator]
 
-#: Results by the options that they depend on, where they are shared.
-Shared = dict[tuple, Array]
+#: Cache of intermediate results that several instances share, by the options that decide them.
+Shared = dict[tuple, Any]
 
 
 class NoBaseline(Exception):
-    """A baseline does not follow from the public bounds; the text says why."""
+    """A baseline that does not follow from the public bounds; the message has the reason."""
 
 
 class Released(NamedTuple):
-    """What a release returned, trials first, and the attributes that say what it is."""
+    """Released values (trials, ...) with the attributes of :class:`Release` that describe them."""
 
     values: Array
     yields: str
@@ -34,7 +34,7 @@ class Released(NamedTuple):
 
 
 class Instance(abc.ABC):
-    """The private data of a stack of trials, and what the metric needs beside them."""
+    """The private data of a stack of trials, with test data or exact results for the metric."""
 
     #: The private matrix, shape (m, n), or (trials, m, n) where trials split the data.
     matrix: Array
@@ -42,8 +42,10 @@ class Instance(abc.ABC):
     def score(self, values: Array, *, shared: Shared | None = None, **of: Any) -> Array:
         """Return the metric of each trial, shape (trials,).
 
-        ``values`` is what a release returned, and ``of`` the other fields of :class:`Released`;
-        ``shared`` what instances of the same trials have computed from the same release.
+        Args:
+            values: released values (trials, ...).
+            shared: cache of instances of the same trials, for the same release.
+            of: the other fields of :class:`Released`.
         """
         return self._score(Released(values, **of), {} if shared is None else shared)
 
@@ -52,9 +54,9 @@ class Instance(abc.ABC):
         """Return the metric of each trial."""
 
     def reference(self, name: str, streams: Streams, domain: Box) -> Array:
-        """Return the metric of a reference row (see :attr:`Task.references`), shape (trials,).
+        """Return the metric of a baseline (see :attr:`Task.references`), shape (trials,).
 
-        ``domain`` are the public bounds. NoBaseline: the row does not follow from them.
+        ``domain`` has the public bounds. NoBaseline: the baseline does not follow from them.
         """
         if name in CLIPPED:
             ball = Ball(float(np.sqrt(CLIPPED[name])) * domain.radius, domain.features)
@@ -69,13 +71,16 @@ class Instance(abc.ABC):
 
     @abc.abstractmethod
     def guess(self, name: str, streams: Streams, domain: Box) -> Array:
-        """Return the metric of a row that uses no record, shape (trials,)."""
+        """Return the metric of a baseline that uses no record, shape (trials,)."""
 
 
 class Task(abc.ABC):
-    """A task with a metric that is better when smaller.
+    """A task whose metric is an error: smaller is better.
 
-    It names the queries that serve it, the paper's own first, and the rows that need no mechanism.
+    Attributes:
+        metric: name of the metric.
+        queries: names of the queries that it can use, the paper's query first.
+        references: names of its baselines.
     """
 
     metric: ClassVar[str]
@@ -85,38 +90,39 @@ class Task(abc.ABC):
     @property
     @abc.abstractmethod
     def accepts(self) -> frozenset[str]:
-        """The yields of a release that it can work with."""
+        """Types of releases (``Release.yields``) that the task can use."""
 
     def records(self, matrix: Array) -> int:
-        """Return how many records of the data are private."""
+        """Return the number of private records in the data (m, n)."""
         return matrix.shape[1]
 
     def tuned(self, matrix: Array, streams: Streams) -> Self:
-        """Return the task with options that it chooses itself, as if that were public.
+        """Return the task with options tuned on the data, as if that were public.
 
-        It sees the whole data, and the streams of splits that no reported trial uses.
+        Tuning uses all of the data, on splits from ``streams`` that no reported trial uses.
         """
         return self
 
     def query(self, name: str, domain: Box, records: int, adjacency: str) -> Query:
-        """Return one of the queries that serve the task, from public facts."""
+        """Return one of the task's queries by name, from public facts."""
         kind = IdentityQuery if name == IdentityQuery.name else SecondMomentQuery
         return kind(domain, records, adjacency)
 
     def position(self, feature: int, features: int) -> int:
-        """Return the index that one of the data's features has in the queries."""
+        """Return the index in the queries of a feature of the data."""
         return feature
 
     @abc.abstractmethod
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the instance of one trial per stream; ``matrix`` is m x n."""
+        """Return the instance for one trial per stream; ``matrix`` is m x n."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """How a task appears in config.yaml: what makes it, of the keys that an experiment must have.
+    """A task that config.yaml names.
 
-    Of these, ``target`` is the name of a feature, whose index the task is given.
+    ``build`` makes the task from the values of the keys ``needs``, which the experiment must have.
+    The key ``target`` names a feature; ``build`` gets its index.
     """
 
     build: Callable[..., Task]

@@ -78,7 +78,7 @@ class _Moments(Instance):
         """Return the metric of uniform directions."""
 
     def captured(self, directions: Array) -> Array:
-        # v^T S v of each column.
+        # v^T S v for each column v.
         return (directions * (self.moments @ directions)).sum(axis=1)
 
 
@@ -119,17 +119,17 @@ class _All(_Moments):
         shape = self.moments.shape
         normals = np.stack([stream.standard_normal(shape) for stream in streams])
         basis, triangle = np.linalg.qr(normals)
-        # With the signs of the diagonal, the basis is uniform on the orthogonal group.
+        # The signs of the diagonal make the basis uniform on the orthogonal group.
         return self._residual(basis * np.sign(np.diagonal(triangle, axis1=1, axis2=2))[:, None])
 
 
 @dataclass(frozen=True)
 class FirstComponent(Task):
-    """Top eigenvector of the released second moments; delta rho = lambda_1 - v^T S v, Eq. (28).
+    """Top eigenvector of the released second moments, scored by delta rho (Eq. 28).
 
-    ``vector`` is ``symmetric`` for the eigenvector of the released matrix made symmetric,
-    ``singular`` for the first left singular vector of the matrix as it is. (A sketch gives a
-    symmetric matrix in any case.)
+    Delta rho is lambda_1 - v^T S v for the unit vector v. ``vector`` is ``symmetric`` for the
+    eigenvector of the symmetric part of the released matrix, ``singular`` for the first left
+    singular vector of the matrix itself. (A sketch gives a symmetric matrix in any case.)
     """
 
     vector: str = "symmetric"
@@ -142,13 +142,16 @@ class FirstComponent(Task):
         checks.choice(("symmetric", "singular"), vector=self.vector)
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share: data that are not split."""
+        """Return the instance that all trials share: the data are not split."""
         return _First(matrix, self.vector)
 
 
 @dataclass(frozen=True)
 class AllComponents(Task):
-    """All eigenvectors of the estimated second moments; RSS of captured variances, Eq. (29)."""
+    """All eigenvectors of the estimated second moments, scored by the RSS of captured variances.
+
+    The RSS is the sum over components of squared differences of captured variance (Eq. 29).
+    """
 
     metric = "rss"
     references = OF_COMPONENTS
@@ -156,7 +159,7 @@ class AllComponents(Task):
     accepts = frozenset({"matrix", "second_moments", "sketch"})
 
     def instance(self, matrix: Array, streams: Streams) -> Instance:
-        """Return the one instance that all trials share: data that are not split."""
+        """Return the instance that all trials share: the data are not split."""
         return _All(matrix)
 
 

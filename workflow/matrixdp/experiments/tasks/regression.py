@@ -23,8 +23,8 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
 
     This is kernel ridge regression with a linear kernel and no intercept, in its primal form: it
     needs only the Gram matrices X X^T, (trials, m, m). The penalty is added to the diagonal of the
-    block of the other features. Where noise is so large that float64 sees a singular block, the
-    coefficients are those of least norm.
+    block of the other features. Where that block is numerically singular, the coefficients are
+    those of least norm.
     """
     others = np.delete(np.arange(gram.shape[-1]), target)
     block = gram[:, others[:, None], others] + penalty * np.eye(len(others))
@@ -35,14 +35,11 @@ def ridge_coefficients(gram: Array, target: int, penalty: float) -> Array:
         return np.asarray((np.linalg.pinv(block, hermitian=True) @ right)[..., 0])
 
 
-def radial_predictions(
-    features: Array, target: Array, test: Array, *, penalty: float, gamma: float
-) -> Array:
-    """Return the predictions of kernel ridge regression with the kernel exp(-gamma |x - x'|^2).
+def radial_kernels(features: Array, test: Array, *, gamma: float) -> tuple[Array, Array]:
+    """Return the kernel exp(-gamma |x - x'|^2) of records x' with themselves and with test records.
 
-    It learns from features (trials, k, n) and targets (trials, n), and predicts the records of
-    ``test`` (trials, k, t), shape (trials, t). The penalty is added to the diagonal of the kernel
-    matrix.
+    Records have the shape (trials, k, n), test records (trials, k, t). The results have the shapes
+    (trials, n, n) and (trials, t, n).
     """
 
     def kernel(left: Array) -> Array:
@@ -52,11 +49,19 @@ def radial_predictions(
         # Below -100 the kernel is negligible and underflow is slow; rounding may exceed 0.
         return np.exp(np.clip(exponent, -100, 0, out=exponent), out=exponent)
 
-    learnt = kernel(features)
+    return kernel(features), kernel(test)
+
+
+def radial_predictions(learnt: Array, tested: Array, target: Array, *, penalty: float) -> Array:
+    """Return the predictions of kernel ridge regression, shape (trials, t).
+
+    The kernels are those of :func:`radial_kernels`, the targets have the shape (trials, n). The
+    penalty is added to the diagonal of the kernel matrix, which is 1 otherwise.
+    """
     diagonal = np.arange(learnt.shape[-1])
     learnt[:, diagonal, diagonal] = 1 + penalty
     weights = np.linalg.solve(learnt, target[..., None])
-    return np.asarray((kernel(test) @ weights)[..., 0])
+    return np.asarray((tested @ weights)[..., 0])
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,9 @@ class Regression(Task):
     """Predict one feature from the others by kernel ridge regression; RMSE on clean test records.
 
     Args:
-        target: index of the feature to predict; it is released with the others.
+        target: index of the feature to predict, which is released with the others.
         train: number of private records, drawn anew in each trial; the rest is for testing.
-        penalty: ridge penalty; None for the one of ``PENALTIES`` that :meth:`tuned` chooses.
+        penalty: ridge penalty; None takes the one of ``PENALTIES`` that :meth:`tuned` chooses.
         kernel: ``linear``, or ``rbf`` with inverse width one over the number of other features.
         clip_released: clip released records to [-1, 1] before they are used.
         clip_predictions: clip predictions to [-1, 1].
@@ -87,19 +92,20 @@ class Regression(Task):
 
     @property
     def accepts(self) -> frozenset[str]:
-        """Records; also second moments and sketches where the Gram matrix suffices.
+        """Types of releases: records, and second moments or sketches if a Gram matrix suffices.
 
-        The pseudo-records of a sketch lie in no box, and distances between them have no meaning.
+        It does not for the other options: the pseudo-records of a sketch lie in no box, and
+        distances between them have no meaning.
         """
         from_gram = self.kernel == "linear" and not self.clip_released
         return frozenset({"matrix", "second_moments", "sketch"} if from_gram else {"matrix"})
 
     def tuned(self, matrix: Array, streams: Streams) -> Self:
-        """Return the task with the penalty of the smallest mean error without noise."""
+        """Return the task with the penalty that has the smallest mean error without noise."""
         if self.penalty is not None:
             return self
         rivals = [replace(self, penalty=penalty) for penalty in PENALTIES]
-        # Every draw advances the generators, so that one split serves all rivals.
+        # Every draw advances the generators: split once for all penalties.
         train, test = self._split(matrix, streams)
         errors = [_Split(rival, train, test).without_privacy(train, ()).mean() for rival in rivals]
         return rivals[int(np.argmin(errors))]
@@ -146,13 +152,15 @@ class _Split(Instance):
         task = self._task
         options = (task.kernel, task.penalty, task.clip_released)
         if options not in shared:
-            shared[options] = self._predictions(*released)
+            shared[options] = self._predictions(*released, shared)
         return self._rmse(shared[options])
 
     def _linear(self, coefficients: Array) -> Array:
         return (coefficients[:, None, :] @ self._features)[:, 0]
 
-    def _predictions(self, released: Array, yields: str, ridge: float, noise_std: float) -> Array:
+    def _predictions(
+        self, released: Array, yields: str, ridge: float, noise_std: float, shared: Shared
+    ) -> Array:
         task, penalty = self._task, self._task.penalty
         if yields == "second_moments":
             symmetric = (released + np.swapaxes(released, 1, 2)) / 2
@@ -163,10 +171,14 @@ class _Split(Instance):
         if task.clip_released:
             released = np.clip(released, -1, 1)
         if task.kernel == "rbf":
-            others = np.delete(released, task.target, axis=1)
-            records = others, released[:, task.target], self._features
-            return radial_predictions(*records, penalty=penalty, gamma=1 / others.shape[1])
-        # A sketch's Gram matrix already includes ridge * I; the difference to the penalty is added.
+            # Kernels do not depend on the penalty.
+            if (kernels := (task.kernel, task.clip_released)) not in shared:
+                others = np.delete(released, task.target, axis=1)
+                gamma = 1 / others.shape[1]
+                shared[kernels] = radial_kernels(others, self._features, gamma=gamma)
+            learnt, tested = shared[kernels]
+            return radial_predictions(learnt, tested, released[:, task.target], penalty=penalty)
+        # A sketch's Gram matrix already includes ridge * I; add only the rest of the penalty.
         gram = released @ np.swapaxes(released, 1, 2)
         return self._linear(ridge_coefficients(gram, task.target, max(penalty - ridge, 0.0)))
 

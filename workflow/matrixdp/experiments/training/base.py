@@ -1,8 +1,8 @@
 """One job of a neural experiment: training under one scheme, all epsilons and trials.
 
-Trial t has the same training examples in every step and the same initial weights for all schemes
-and epsilons, so that differences are paired. At one epsilon all schemes scale the same normal
-draws: the same noise distribution under two names gives the same accuracies.
+Trial t has the same initial weights, and the same training examples in every step, for all schemes
+and epsilons. Differences between schemes are therefore paired. At one epsilon all schemes scale the
+same normal draws: the same noise distribution under two names gives the same accuracies.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from matrixdp.mechanisms.base import NoGuarantee
 from matrixdp.seeds import streams
 from matrixdp.trials import MAJORITY, NONPRIVATE, OF_TRAINING, RANDOM, Block, Rows, assigned
 
-#: Trains once and returns the test accuracy by reading of the paper. It takes the noise, None for
-#: training without privacy, and the key of the noise.
+#: Function that trains once and returns the test accuracy by reading of the paper. Its arguments
+#: are the noise (None: no privacy) and the random key of the noise.
 Score = Callable[[Noise | None, jax.Array], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Trainer:
-    """A training set up for its records.
+    """A network and its records, ready for training.
 
     Attributes:
-        plan: the plan of the releases, for a scheme to calibrate its noise.
-        labels, test_labels: classes from 0.
-        trial: returns the score function of a trial, with examples and weights from the stream.
+        plan: plan of the releases, for a scheme to calibrate its noise.
+        labels, test_labels: classes from 0, one per record.
+        trial: function from a trial's stream to its :data:`Score`. The stream decides the initial
+            weights and the examples of every step.
     """
 
     plan: Plan
@@ -70,7 +71,7 @@ class Training(abc.ABC):
 
     @abc.abstractmethod
     def trainer(self, arrays: Arrays) -> Trainer:
-        """Return the training set up for these arrays."""
+        """Return a trainer for the arrays of a prepared data set."""
 
 
 def trials(
@@ -78,10 +79,12 @@ def trials(
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the trial rows of schemes and baselines.
 
-    ``part`` has the experiment's settings in the resolved configuration: ``experiment``,
-    ``dataset``, ``seed``, ``trials``; of schemes ``epsilons``, ``delta``, ``batch``; ``lot``,
-    ``epochs``, ``clip`` and ``records`` where they differ from those of ``TRAININGS``. ``place`` is
-    the folder of the prepared data set, or the file of its features.
+    Args:
+        part: settings of the experiment in the resolved configuration. These are ``experiment``,
+            ``dataset``, ``seed`` and ``trials``; for schemes also ``epsilons``, ``delta`` and
+            ``batch``. ``lot``, ``epochs``, ``clip`` and ``records`` override ``TRAININGS``.
+        names: schemes and baselines.
+        place: folder of the prepared data set, or file of its features.
     """
     experiment, trainings = part["experiment"], training.registry()
     setup: Training = trainings[checks.choice(trainings, experiment=experiment)]
@@ -94,15 +97,16 @@ def trials(
 
 
 def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> Rows:
-    """Return the tidy trial rows of one scheme, or of a baseline.
+    """Return the trial rows of one scheme, or of a baseline.
 
     ``nonprivate`` trains in the same way, on the same examples, without clipping and noise.
     ``random`` guesses each test label. ``majority`` predicts the most frequent class of the
-    training records, the first in a tie. A budget without a guarantee, or with noise beyond
+    training records, the first in a tie. A budget without a guarantee, or with noise that overflows
     float32, gives one row with a ``note``.
 
-    InputError: a setting or the scheme's name is not valid, the lot is larger than the data, all
-    labels are of one class, or training without privacy diverges.
+    Raises:
+        InputError: a setting or the scheme's name is not valid, the lot is larger than the data,
+            all labels are of one class, or training without privacy diverges.
     """
     checks.count(trials=settings.trials)
     available = schemes.registry(chosen.kind)
@@ -127,7 +131,7 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
             )
         rows = _rows({}, scores)
     else:
-        # One mu describes one release, not many sampled steps.
+        # Only a single release has a mu; many sampled steps do not.
         single_release = chosen.kind == "features"
         rows = list(_scheme_rows(trainer, available[name], name, settings, single_release))
     return assigned(
@@ -193,7 +197,7 @@ def _scheme_rows(
 def _scores(
     trainer: Trainer, name: str, noises: Mapping[str, Noise | None], settings: Settings
 ) -> dict[str, list[Mapping[str, float]]]:
-    """Return the accuracies of all trials, each by reading, by the token of epsilon."""
+    """Return a list of accuracies by reading, one per trial, for each epsilon in ``noises``."""
     scores: dict[str, list[Mapping[str, float]]] = {token: [] for token in noises}
     trials = range(settings.trials)
     splits = streams(settings.seed, "split", settings.experiment, "report", trials=trials)
@@ -215,7 +219,7 @@ def _noise_streams(
 
 
 def at_least(deviation: ArrayLike) -> NDArray:
-    """Return standard deviations in float32, rounded up to the private side."""
+    """Return standard deviations in float32, rounded up, which is the private side."""
     exact = np.asarray(deviation, np.float64)
     with np.errstate(over="ignore"):
         near = exact.astype(np.float32)

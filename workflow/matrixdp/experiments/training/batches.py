@@ -10,34 +10,30 @@ BLOCK = 64
 
 
 def poisson(
-    stream: np.random.Generator, examples: int, rate: float, steps: int, groups: int = 1
+    stream: np.random.Generator, examples: int, rate: float, steps: int
 ) -> tuple[NDArray, NDArray]:
-    """Return lots that every example joins independently at a ``rate``, and their sizes.
+    """Return Poisson lots, which every example joins independently at a ``rate``.
 
-    Lots are indices, shape (steps, capacity), of which the first ``sizes[t]`` of row t are all
-    different, and the rest is padding; the capacity is that of the largest lot. With more
-    ``groups`` every example belongs to one of them, by chance; step t draws from group t modulo
-    ``groups`` alone, with probability ``groups`` times ``rate``.
+    Returns:
+        Indices of examples, shape (steps, capacity), and sizes of lots, shape (steps,). The first
+        ``sizes[t]`` indices of row t are distinct, and the rest is padding. The capacity is that of
+        the largest lot, rounded up to a multiple of ``BLOCK``.
     """
-    owner = stream.integers(groups, size=examples) if groups > 1 else np.zeros(examples, int)
-    members = [np.flatnonzero(owner == group) for group in range(groups)]
-    turns = np.arange(steps) % groups
-    counts = np.array([len(group) for group in members])[turns]
-    sizes = stream.binomial(counts, min(groups * rate, 1.0))
+    sizes = stream.binomial(examples, rate, steps)
     lots = _blank(sizes)
-    for lot, size, turn in zip(lots, sizes, turns, strict=True):
+    for lot, size in zip(lots, sizes, strict=True):
         # Conditional on its size, a Poisson lot is a uniform subset.
-        lot[:size] = stream.choice(members[turn], size, replace=False, shuffle=False)
+        lot[:size] = stream.choice(examples, size, replace=False, shuffle=False)
     return lots, sizes.astype(np.int32)
 
 
 def in_turn(
     stream: np.random.Generator, records: int, lots: int, epochs: int
 ) -> tuple[NDArray, NDArray]:
-    """Return a random partition of all records into ``lots`` lots, repeated in every epoch.
+    """Return lots in a fixed order: a random partition of all records, repeated in every epoch.
 
-    Every record is in the same lot of each epoch. Sizes differ by at most 1. The format is that of
-    :func:`poisson`.
+    Sizes differ by at most 1. The result has the format of :func:`poisson`, with epochs x lots
+    steps.
     """
     parts = np.array_split(stream.permutation(records), lots)
     sizes = np.array([len(part) for part in parts])
@@ -48,14 +44,14 @@ def in_turn(
 
 
 def _blank(sizes: NDArray) -> NDArray:
-    """Return an array of zeros for lots of these sizes."""
+    """Return an array of zeros (steps, capacity) for lots of these sizes."""
     return np.zeros((len(sizes), max(1, -(-sizes.max() // BLOCK)) * BLOCK), np.int32)
 
 
 def shuffled(stream: np.random.Generator, records: int, batch: int, epochs: int) -> NDArray:
-    """Return batches of indices, shape (steps, batch): every epoch a new order of all records.
+    """Return batches of indices, shape (steps, batch), from a new random order in every epoch.
 
-    The rest of an epoch, less than a batch, is omitted.
+    The last records of an epoch, fewer than a batch, are omitted.
     """
     steps = records // batch
     orders = [stream.permutation(records)[: steps * batch] for _ in range(epochs)]

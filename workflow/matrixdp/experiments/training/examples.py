@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from matrixdp.checks import InputError
 from matrixdp.data.prepared import Arrays, LearningSet, load_arrays
 
-#: The arrays that an extractor writes.
+#: Names of the arrays that an extractor writes.
 FEATURE_ARRAYS = tuple(
     f"{part}_{of}" for part in ("train", "test") for of in ("features", "labels")
 )
@@ -21,8 +21,13 @@ FEATURE_ARRAYS = tuple(
 def load(place: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
     """Return a prepared data set, or its features as ``extractor.write`` writes them.
 
-    ``place`` is its folder, or the file of the features. InputError: it cannot be read, is
-    incomplete, or is another data set than ``dataset``.
+    Args:
+        place: folder of the data set, or file of the features.
+        dataset: name of the data set.
+        features: whether to read features.
+
+    Raises:
+        InputError: the file cannot be read, is incomplete, or has another data set.
     """
     data = _features(place) if features else load_arrays(place)
     if data.name != dataset:
@@ -42,9 +47,9 @@ def _features(file: str | os.PathLike) -> LearningSet:
 
 
 def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
-    """Return the arrays with at most ``most`` random rows in those whose names start with ``part``.
+    """Return the arrays, with at most ``most`` random rows of the part ``train`` or ``test``.
 
-    None keeps all rows; ``part`` is ``train`` or ``test``.
+    Names of the part's arrays start with it. None for ``most`` keeps all rows.
     """
     chosen = [name for name in arrays if name.startswith(part)]
     available = len(arrays[chosen[0]])

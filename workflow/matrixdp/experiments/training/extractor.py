@@ -83,8 +83,11 @@ def extract(network: Extractor, params: Params, inputs: Array) -> Array:
 def write(part: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
-    ``part`` has the experiment's settings: ``experiment``, ``dataset``, ``seed``,
-    ``extractor_epochs`` and, if not all, ``records``; ``folder`` the prepared data set.
+    Args:
+        part: settings of the experiment: ``experiment``, ``dataset``, ``seed``,
+            ``extractor_epochs`` and, if limited, ``records``.
+        folder: folder of the prepared data set.
+        out: file of the features.
     """
     extractors = training.registry("EXTRACTORS")
     arrays = run(
@@ -104,9 +107,12 @@ def run(
 ) -> dict[str, NDArray]:
     """Return the features of the records of a data set, with the settings of the extractor.
 
-    At most ``records`` training records and as many test records are used. The arrays are
-    ``train_features``, ``train_labels`` and their test partners; ``accuracy`` of the entire network
-    on the test records; ``name``, ``status``, ``seed`` and ``epochs``.
+    At most ``records`` training records and as many test records are used.
+
+    Returns:
+        The arrays ``train_features``, ``train_labels``, ``test_features`` and ``test_labels``, the
+        ``accuracy`` of the entire network on the test records, ``name``, ``status``, ``seed`` and
+        ``epochs``.
     """
     stream, *part_streams = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays

@@ -1,7 +1,7 @@
-"""Type II: a linear classifier on private features of a network that was trained beforehand.
+"""Type II: a linear classifier on private features, which a network extracts from the records.
 
-The features of the training records are released once, with noise. The guarantee covers them and
-takes the extractor and the labels as public. Test features have no noise.
+The features of the training records are released once, with noise. The guarantee covers the
+features only: the trained network and the labels count as public. Test features have no noise.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ def classify(
 
     Training divides each noisy feature by sqrt(1 + deviation^2), so that one learning rate suits
     any noise. The paper leaves the rest open. By default there is no bias, as in the extractor's
-    output layer, and dividing the test features has no effect. With a bias it has (see
-    ``READINGS``): under much noise the last SGD steps of the bias can outweigh all divided features
-    and decide the class of every test record.
+    output layer, and dividing the test features has no effect. With a bias it does (see
+    ``READINGS``). Under much noise the last SGD steps of the bias can then outweigh the divided
+    features, and decide the class of every test record.
 
     Args:
         private: records x features, in [-1, 1].
         labels: classes of the records.
         lots: indices of records, one SGD step each, shape (steps, lot).
         deviation: standard deviation of the noise, a scalar or one per feature.
-        key: of the noise, which is the same for all readings.
-        radii: lengths of each record's noise, shape (records, 1), if it is not Gaussian.
+        key: random key of the noise, which is the same for all readings.
+        radii: length of each record's noise, shape (records, 1), if it is not Gaussian.
         classes: number of classes.
 
     Returns:
@@ -99,12 +99,12 @@ def _radii(noise: Noise, records: int, key: Array) -> Array | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateFeatures(Training):
-    """Training of a linear classifier on private features, as the verb ``extract`` writes them."""
+    """Training of a linear classifier on private features, which `matrixdp extract` writes."""
 
     kind = "features"
 
     def trainer(self, arrays: Arrays) -> Trainer:
-        """Return the classifier of these features, and its plan."""
+        """Return a trainer of the classifier on the arrays of extracted features."""
         # The schemes' sensitivity assumes features in [-1, 1].
         largest = float(np.abs(arrays["train_features"]).max())
         if not largest <= 1:
@@ -123,7 +123,7 @@ class PrivateFeatures(Training):
             lots = batches.shuffled(stream, records, self.lot, self.epochs)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
-                # One shape for all schemes, so that they share one compilation.
+                # One shape for all schemes, to compile once.
                 deviations = noise.deviations["features"] if noise else 0
                 deviation = np.broadcast_to(np.ravel(at_least(deviations)), features)
                 radii = _radii(noise, records, key) if noise else None

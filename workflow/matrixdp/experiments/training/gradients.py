@@ -1,8 +1,8 @@
 """Type I: stochastic gradient descent on private gradients (Abadi et al. 2016, Algorithm 1).
 
-Each step takes a lot, in general a Poisson one, clips every example's gradient to a joint l2 norm
-over all parameters, adds Gaussian noise to the sum and divides by the expected size of a lot.
-Adding or removing one example changes the sum by at most the clipping norm.
+Each step takes a lot, usually a Poisson sample, and clips every example's gradient to a joint l2
+norm over all parameters. It adds Gaussian noise to the sum and divides by the expected size of a
+lot. Adding or removing one example changes the sum by at most the clipping norm.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ from matrixdp.experiments.training.examples import accuracy
 from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from matrixdp.privacy import banded
 
-#: The optimiser: as in the authors' public code where the paper is silent.
+#: Optimiser of the authors' public code, where the paper states none.
 RATE, MOMENTUM, DECAY, DECAY_STEPS = 0.1, 0.9, 0.99, 215
 
-#: Gradients are clipped to this share below the clipping norm, which exceeds float32 rounding of a
-#: norm.
+#: Gradients are clipped slightly below the clipping norm, by more than a norm's rounding error.
 MARGIN = 1e-5
 
 
@@ -59,15 +58,15 @@ def descend(
 
     Args:
         model: the network with its examples.
-        initial: the parameters to start from.
-        lots, sizes: as from :func:`~matrixdp.experiments.training.batches.poisson`.
-        clip: the joint clipping norm; infinite for none.
-        expected: the expected size of a lot, by which the noisy sum is divided.
-        deviations: standard deviations of the noise on the sum, by parameter, of any shape that
-            broadcasts to the parameter's.
-        bands: the coefficients c, shape (b,), of the noise x_t of step t, for which the sum over j
-            of c_j x_(t - j) is an independent draw.
-        key: of the noise.
+        initial: initial parameters.
+        lots, sizes: result of :func:`~matrixdp.experiments.training.batches.poisson`.
+        clip: joint clipping norm; infinite for no clipping.
+        expected: expected size of a lot, by which the noisy sum is divided.
+        deviations: standard deviations of the noise on the sum, by parameter; their shapes
+            broadcast to the parameters'.
+        bands: coefficients c, shape (b,), of correlated noise x_t: the sum over j of
+            c_j x_(t - j) is an independent draw.
+        key: random key of the noise.
     """
     optimiser = optax.sgd(
         optax.exponential_decay(RATE, DECAY_STEPS, DECAY, staircase=True), MOMENTUM, nesterov=True
@@ -87,7 +86,7 @@ def descend(
         changes, memory = optimiser.update(gradient, memory, params)
         return (optax.apply_updates(params, changes), memory, recent), None
 
-    # Noise of the last steps, the newest first.
+    # Noise of the last b - 1 steps, the latest first.
     past = {
         name: jnp.zeros((len(bands) - 1, *value.shape))
         for name, value in initial.items()
@@ -104,8 +103,9 @@ class PrivateGradients(Training):
 
     Attributes:
         model: the network.
-        clip: the joint l2 norm to which every example's gradient is clipped.
-        batch: records of a batch of the authors' code; their noise is added as one on the lot.
+        clip: joint l2 norm to which every example's gradient is clipped.
+        batch: number of records in a batch of the authors' code, whose noise on the batches of a
+            lot is added in one draw.
     """
 
     kind = "gradients"
@@ -114,7 +114,7 @@ class PrivateGradients(Training):
     batch: int | None = None
 
     def trainer(self, arrays: Arrays) -> Trainer:
-        """Return the network of these arrays, and its plan."""
+        """Return a trainer of the network on the arrays of a prepared data set."""
         model = self.model.of(arrays)
         labels, test_labels = np.asarray(model.labels), np.asarray(model.test_labels)
         plan = Gradients(
@@ -129,13 +129,13 @@ class PrivateGradients(Training):
         def trial(stream: np.random.Generator) -> Score:
             initial = model.initial(stream)
 
-            # The same examples for all schemes with the same arrangement of lots.
+            # Cached: all schemes with the same arrangement of lots get the same examples.
             @functools.cache
-            def draw_lots(bands: int, fixed_order: bool) -> tuple[NDArray, NDArray]:
+            def draw_lots(fixed_order: bool) -> tuple[NDArray, NDArray]:
                 lot_stream = copy.deepcopy(stream)
                 if fixed_order:
                     return batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
-                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps, bands)
+                return batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
 
             def score(noise: Noise | None, key: Array) -> dict[str, float]:
                 arrangement: Gradients = noise.plan if noise else plan
@@ -146,7 +146,7 @@ class PrivateGradients(Training):
                 }
                 bands = banded.coefficients(arrangement.bands).astype(np.float32)
                 arguments = (
-                    *draw_lots(arrangement.bands, arrangement.fixed_order),
+                    *draw_lots(arrangement.fixed_order),
                     clip,
                     arrangement.expected,
                     deviations,

@@ -18,7 +18,7 @@ EMBEDDING, UNITS, FEATURES, CLASSES = 100, 75, 150, 2
 
 @dataclass(frozen=True)
 class LSTM(Extractor):
-    """Reviews are rows of word numbers, 0 for padding, which the LSTM passes over."""
+    """An LSTM for reviews: rows of word numbers, in which it skips padding (0)."""
 
     stored = "tokens"
 
@@ -26,7 +26,7 @@ class LSTM(Extractor):
         """Return initial parameters; axis 0 of the LSTM's parameters is the direction."""
         vocabulary = max(int(tokens.max()) for tokens in inputs) + 1
         forget = np.zeros((2, 1, 4 * UNITS), np.float32)
-        # A forget gate that starts open lets gradients through (Jozefowicz et al. 2015).
+        # Initially open forget gates let gradients through (Jozefowicz et al. 2015).
         forget[:, :, UNITS : 2 * UNITS] = 1
         return {
             "embedding": jnp.asarray(
@@ -43,7 +43,7 @@ class LSTM(Extractor):
         """Return the features of reviews: tanh of a linear map of the mean LSTM state."""
         words = inputs.T
         present = (words > 0)[:, :, None]
-        # Compute the gates' part of every word once, not once per occurrence.
+        # Compute each word's contribution to the gates once, not once per occurrence.
         gates = params["embedding"] @ params["input"] + params["bias"]
         states = [
             _states(gates[way][words], present, params["recurrent"][way], bool(way))

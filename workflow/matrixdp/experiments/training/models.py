@@ -1,9 +1,10 @@
 """The networks of the Type I experiments, and the gradients of their single training examples.
 
-The gradient of one example is never written out. Where a layer multiplies its input x by a weight
-matrix, it is the outer product of x and of the loss's derivative d by the layer's output: its norm
-is |x| |d|, and a weighted sum over examples is one matrix product (Goodfellow 2015, "Efficient
-per-example gradient computations"). The derivatives d come from ``jax.vmap`` over the examples.
+The gradient of one example is not computed in full. Let a layer multiply its input x by a weight
+matrix, and let d be the loss's derivative by the layer's output. The gradient is then the outer
+product of x and d. Its norm is |x| |d|, and a weighted sum over examples is one matrix product
+(Goodfellow 2015, "Efficient per-example gradient computations"). The derivatives d come from
+``jax.grad`` or ``jax.vmap`` over the examples.
 
 Parameters are dictionaries of float32 matrices by name; a bias is a column.
 """
@@ -26,7 +27,7 @@ from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
 Params = dict[str, Array]
 
-#: Units of the hidden layer: of the Adult network, and of the graph network.
+#: Number of hidden units of the Adult network, and of the graph network.
 SIGMOID_UNITS = 12
 GRAPH_UNITS = 16
 
@@ -52,15 +53,16 @@ class Model(abc.ABC):
         return draw_weights(self.shapes, stream)
 
     @abc.abstractmethod
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the cross-entropy of the training examples with the indices ``lot``."""
-
-    @abc.abstractmethod
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
-        """Return the gradients of the single ``losses``, in a form that is cheap to use.
+        """Return norms and a weighted sum of the gradients of single examples' cross-entropy.
 
-        That is the joint l2 norm over all parameters of the gradient of each example of ``lot``,
-        shape (k,); and the function that takes k weights to the weighted sum of the gradients.
+        Args:
+            params: parameters.
+            lot: indices of training examples, shape (k,).
+
+        Returns:
+            The joint l2 norm over all parameters of each example's gradient, shape (k,), and a
+            function from k weights to the weighted sum of the gradients.
         """
 
     @abc.abstractmethod
@@ -87,8 +89,8 @@ class Layer(NamedTuple):
 
     Attributes:
         inputs, units: shape of the weights.
-        places: 1, or of how many windows of a picture each unit takes the inputs: a convolution
-            with 5 x 5 weights whose outputs are averaged over 2 x 2 neighbours.
+        places: 1 for a dense layer; otherwise number of windows in a picture of a convolution with
+            5 x 5 weights, whose outputs are averaged over 2 x 2 neighbours.
     """
 
     inputs: int
@@ -111,9 +113,9 @@ def forward(
     x: Array,
     added: Params | None = None,
 ) -> tuple[Array, Params]:
-    """Return the outputs of the last layer, examples x places x units, and what each layer takes.
+    """Return the outputs of the last layer, examples x places x units, and the inputs of each.
 
-    ``activation`` stands between layers; ``added`` is added to the outputs of each.
+    ``activation`` acts between layers; ``added`` is added to the outputs of each layer.
     """
     taken: Params = {}
     for name, layer in layers.items():
@@ -130,8 +132,8 @@ def forward(
     return x, taken
 
 
-#: How 5 x 5 weights act on a window of 6 x 6 points, the average over 2 x 2 neighbours included:
-#: 36 x 25, the points in the order of :func:`windows`.
+#: Matrix, 36 x 25, from 5 x 5 weights to the weights on a window of 6 x 6 points. It includes the
+#: average over 2 x 2 neighbours. The points are in the order of :func:`windows`.
 _HALVES = (np.eye(6, 5) + np.eye(6, 5, -1)) / 2
 _POOLED = jnp.asarray(
     np.kron(_HALVES, _HALVES).reshape(3, 2, 3, 2, 25).swapaxes(1, 2).reshape(36, 25), jnp.float32
@@ -139,15 +141,15 @@ _POOLED = jnp.asarray(
 
 
 def windows(pictures: Array) -> Array:
-    """Return every second window of 6 x 6 points, either way, of pictures.
+    """Return the windows of 6 x 6 points of pictures, at a stride of 2 in both directions.
 
-    A convolution whose outputs are averaged is one product of these, and a quarter of the work.
+    A convolution with averaged outputs is one product with these, at a quarter of the cost.
 
     Args:
         pictures: examples x points x channels, square, of an even side.
 
     Returns:
-        Examples x windows x 36 channels; blocks of 2 x 2 points come one after the other.
+        Array of examples x windows x 36 channels, ordered by blocks of 2 x 2 points.
     """
     count, points, channels = pictures.shape
     side = math.isqrt(points) // 2
@@ -160,7 +162,7 @@ def windows(pictures: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Layered(Model):
-    """Layers one after the other.
+    """A network of consecutive layers.
 
     Attributes:
         inputs, test_inputs: one example along axis 0.
@@ -172,7 +174,7 @@ class Layered(Model):
     test_inputs: Array
     test_labels: Array
 
-    #: What the prepared data set calls the inputs, and the type that they are kept in.
+    #: Name of the inputs in the prepared data set, and their type in memory.
     stored: ClassVar[tuple[str, Any]] = ("inputs", jnp.float32)
 
     @classmethod
@@ -188,12 +190,12 @@ class Layered(Model):
 
     @staticmethod
     def activation(x: Array) -> Array:
-        """Return what a layer takes of the outputs of the one before."""
+        """Return the activation of a layer's outputs."""
         return jax.nn.sigmoid(x)
 
     @staticmethod
     def read(inputs: Array) -> Array:
-        """Return what the first layer takes of examples."""
+        """Return the inputs of the first layer from stored examples."""
         return inputs
 
     @property
@@ -201,16 +203,10 @@ class Layered(Model):
         """Return the weights and the bias of every layer."""
         return shapes(self.layers)
 
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the cross-entropy of single examples (see :class:`Model`)."""
-        return cross_entropy(self._outputs(params, self.inputs[lot]), self.labels[lot])
-
     def logits(self, params: Params) -> Array:
         """Return the outputs for the test examples."""
-        return self._outputs(params, self.test_inputs)
-
-    def _outputs(self, params: Params, inputs: Array) -> Array:
-        return forward(self.layers, self.activation, params, self.read(inputs))[0][:, 0]
+        inputs = self.read(self.test_inputs)
+        return forward(self.layers, self.activation, params, inputs)[0][:, 0]
 
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return norms and weighted sums of single gradients (see :class:`Model`)."""
@@ -225,7 +221,7 @@ class Layered(Model):
             for name, layer in self.layers.items()
         }
         by_output, taken = jax.grad(total, has_aux=True)(nothing)
-        # Of a convolution the gradients are small enough to be written out.
+        # The gradients of convolutions are small enough to compute in full.
         each = {
             name: _by_weights(taken[name], by_output[name], layer.inputs)
             for name, layer in self.layers.items()
@@ -253,7 +249,7 @@ class Layered(Model):
 
 
 def _by_weights(taken: Array, by_output: Array, inputs: int) -> Array:
-    """Return the gradients by the weights of a convolution, examples x inputs x units."""
+    """Return per-example gradients by the weights of a convolution, examples x inputs x units."""
     count, _, units = by_output.shape
     gradients = jnp.einsum("npk,npu->nuk", taken, by_output).swapaxes(1, 2)
     gradients = jnp.einsum("pq,npr->nqr", _POOLED, gradients.reshape(count, 36, -1))
@@ -283,8 +279,9 @@ class Perceptron(Layered):
 class LeNet(Layered):
     """LeNet-5 (LeCun et al. 1998, section II) on pictures of 28 x 28 points.
 
-    Two convolutions of 5 x 5, each averaged over 2 x 2 points before its tanh, then 120, 84 and 10
-    units. Every map of the first is seen by every map of the second, and the last layer is linear.
+    Two convolutions of 5 x 5, each averaged over 2 x 2 points before its tanh, precede 120, 84 and
+    10 units. All maps of the first convolution feed all maps of the second. The last layer is
+    linear.
     """
 
     stored = "images", jnp.uint8
@@ -296,7 +293,7 @@ class LeNet(Layered):
 
     @staticmethod
     def activation(x: Array) -> Array:
-        """Return the tanh, with which the paper has features in [-1, 1]."""
+        """Return the tanh, which gives features in [-1, 1] as in the paper."""
         return jnp.tanh(x)
 
     @staticmethod
@@ -322,17 +319,17 @@ class GraphNetwork(Model):
 
     Its outputs are A relu(A X W) V, where A is the symmetric normalised adjacency of the graph with
     self loops and the rows of X have unit Euclidean norm. An example is the loss term of one
-    training node i. Its gradient by column u of W is v_u sum_j A_ij 1[(A X W)_ju > 0] (A X)_j, with
-    j over the node's neighbours and v the derivative by row i of A relu(A X W). The squared norm of
-    that sum is a sum over pairs of neighbours.
+    training node i. Let v be the derivative of the loss by row i of A relu(A X W). The gradient by
+    column u of W is v_u sum_j A_ij 1[(A X W)_ju > 0] (A X)_j over the node's neighbours j. The
+    squared norm of that sum is a sum over pairs of neighbours.
 
     Attributes:
-        aggregated, transposed: A X, nodes x words, and its transpose, laid out for a fast product.
-        rows, test_rows: the rows of A of the training and of the test nodes.
-        labels, test_labels: the classes of these nodes, from 0.
-        left, right, owner: every pair of neighbours l <= r of every training node: the two nodes,
-            and the training example, ascending.
-        products: A_il A_ir <(A X)_l, (A X)_r> of every pair, doubled where l < r.
+        aggregated, transposed: A X, nodes x words, and its transpose, stored for a fast product.
+        rows, test_rows: rows of A for the training and the test nodes.
+        labels, test_labels: classes of these nodes, from 0.
+        left, right, owner: pairs of neighbours l <= r of every training node: the two nodes, and
+            the index of the training example, ascending.
+        products: A_il A_ir <(A X)_l, (A X)_r> for every pair, doubled where l < r.
         classes: number of classes.
     """
 
@@ -380,11 +377,6 @@ class GraphNetwork(Model):
             "output": (GRAPH_UNITS, self.classes),
         }
 
-    def losses(self, params: Params, lot: Array) -> Array:
-        """Return the loss terms of training nodes (see :class:`Model`)."""
-        hidden = jax.nn.relu(self.aggregated @ params["hidden"])
-        return cross_entropy(self.rows[lot] @ hidden @ params["output"], self.labels[lot])
-
     def gradients(self, params: Params, lot: Array) -> tuple[Array, Callable[[Array], Params]]:
         """Return norms and weighted sums of single gradients (see :class:`Model`)."""
         hidden = jax.nn.relu(self.aggregated @ params["hidden"])
@@ -418,7 +410,7 @@ def normalised(edges: NDArray, nodes: int) -> NDArray:
     adjacency = np.eye(nodes)
     adjacency[edges[:, 0], edges[:, 1]] = adjacency[edges[:, 1], edges[:, 0]] = 1
     scale = 1 / np.sqrt(adjacency.sum(axis=1))
-    # In place: a new array of this size takes longer to get than to fill.
+    # In place, because allocating arrays of this size is slow.
     adjacency *= scale[:, None]
     adjacency *= scale
     return adjacency

@@ -131,7 +131,9 @@ def samples(frame: Frames) -> Drawing:
             profile.plot(np.degrees(angles), deviation, color=colour, linestyle=line)
         contour.set_aspect("equal", adjustable="datalim")
         contour.set(xlabel="noise on feature 1", ylabel="noise on feature 2")
-        contour.ticklabel_format(style="sci", scilimits=(-2, 3))
+        # In thousands an offset would stand on the label of the axis.
+        contour.ticklabel_format(style="plain")
+        contour.locator_params(nbins=4)
         profile.set(xlabel="direction (degrees)", ylabel="standard deviation", xticks=(0, 90, 180))
         _log(profile, "y")
     _legend(drawing, panels[::2], 3)

@@ -1,6 +1,6 @@
 """The numbers of the article by name: value, rounding, and the result that each one comes from.
 
-``workflow/article/numbers.yaml`` says where a number stands. The text never types one.
+``workflow/article/numbers.yaml`` has the source of each number. The text contains none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matrixdp.report import inputs
 from matrixdp.report.claims import findings
 from matrixdp.report.markup import short
 
-#: What stands in the text where a run has no such result.
+#: Text in place of a result that a run does not have.
 MISSING = "n/a"
 
 
@@ -132,9 +132,9 @@ def _matches(column: pd.Series, value: Any) -> pd.Series:
 
 
 def _counts(claims: pd.DataFrame) -> dict[str, Number]:
-    """Return how many claims of each paper and kind have each verdict, and how many there are.
+    """Return the number of claims by paper, kind and verdict, and the number of all.
 
-    Claims that the same fact decides count once, as everywhere.
+    Claims that the same fact decides count once.
     """
     claims = findings.facts(claims)
     experiments = claims["kind"].eq("experiment")

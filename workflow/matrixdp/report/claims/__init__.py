@@ -1,15 +1,15 @@
-"""The ledger: a verdict on every claim of the papers, and what it rests on.
+"""The ledger: a verdict on every claim of the papers, with its evidence.
 
-Nothing is taken as reproduced by default. The verdicts are
+No claim is reproduced by default. The verdicts are
 
-- ``reproduced``: the test holds (ordering claims: after Holm's correction over the claims on one
-  experiment, or by an argument whatever the trials; exact claims: every number, within its
-  tolerance; rows that are one law of noise: by identity);
-- ``not reproduced``: the test says the opposite;
-- ``reproduced only under <reading>``: it fails, or is undecided, but surely holds in another
-  private reading of the papers;
-- ``uninformative``: a baseline that costs no privacy meets the claim too; the same noise without
-  data meets it or fails it alike; or it fails in a unit that the paper hardly meant;
+- ``reproduced``: the test holds. A claim that orders rows is tested with Holm's correction over the
+  claims on the same experiment, or decided by an argument without trials. An exact claim needs
+  every number within its tolerance. Identically distributed rows are decided by identity;
+- ``not reproduced``: the test shows the opposite;
+- ``reproduced only under <reading>``: the test fails or is undecided, but clearly holds under
+  another private reading of the papers;
+- ``uninformative``: a baseline that costs no privacy meets the claim too. Or the same noise without
+  data gives the same verdict. Or the claim fails in a unit that the paper hardly meant;
 - ``undecided``: the interval covers 0, there are too few trials, or the test was not run;
 - ``untestable here``: a claim about data, on simulated data.
 """
@@ -31,8 +31,10 @@ def write(
 ) -> None:
     """Write claims.csv and tables/claims_comparisons.csv of a run.
 
-    ``results`` is the run's folder, which is read and written. ``vocabulary`` has the names that
-    claims may use. ``path`` is the file of claims (:func:`matrixdp.report.claims.ledger.read`).
+    Args:
+        results: folder of the run, which is read and written.
+        vocabulary: names that claims may use.
+        path: file of the claims (:func:`matrixdp.report.claims.ledger.read`).
     """
     settings = inputs.read("settings", results)
     experiments = {**settings["experiments"], **(settings.get("training") or {})}

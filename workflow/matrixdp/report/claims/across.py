@@ -1,4 +1,4 @@
-"""In how many readings of the papers a claim holds."""
+"""Counts of the readings of the papers under which a claim holds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from matrixdp.report.statistics import LEVEL, Pair
 
 
 class Swept(NamedTuple):
-    """An experiment under all its readings: see :func:`matrixdp.report.specifications.table`.
+    """An experiment under all its readings.
 
-    ``values`` are those of the trials behind each row, shape (rows, trials); trials of one number
-    share their split.
+    Attributes:
+        table: one row per mechanism and reading (`matrixdp.report.specifications.table`).
+        values: values of the trials of each row, shape (rows, trials); the trials of a column have
+            the same split.
     """
 
     table: pd.DataFrame
@@ -31,13 +33,14 @@ class Swept(NamedTuple):
 
 
 class Share(NamedTuple):
-    """In how many private readings a claim clearly holds, and which are sure.
+    """Counts of private readings under which a claim clearly holds.
 
     Attributes:
-        holding, total: numbers of readings; None where there is nothing to count.
-        sure: names of readings in which it holds after Bonferroni's correction over all readings,
-            and in which no baseline meets it too.
-        guessed: number of readings in which it holds after the correction, and a baseline meets it.
+        holding, total: number of readings under which it holds, and of all; None without readings.
+        sure: names of the readings under which it holds after Bonferroni's correction over all
+            readings, while no baseline meets it.
+        guessed: number of readings under which it holds after the correction, but a baseline meets
+            it too.
     """
 
     holding: int | None = None
@@ -67,7 +70,7 @@ def read(path: str | os.PathLike) -> Swept | None:
 
 
 def _without_rows(reading: str) -> str:
-    """Return the reading under which a mechanism ran, without the choice of the row it fills."""
+    """Return a reading without its choices of mechanisms for rows of the paper."""
     choices, knobs = readings.find(reading).choices.items(), readings.knobs()
     mechanism_choices = {
         name: value for name, value in choices if knobs[name].acts_on != readings.ROW
@@ -84,16 +87,21 @@ def share(
     every: bool,
     guesses: Sequence[Sequence[Comparison]] = (),
 ) -> Share:
-    """Return the share of the joint readings in which the comparisons clearly hold.
+    """Return counts of the joint readings under which the comparisons clearly hold.
 
-    A joint reading fixes every knob that acts on one of the rows, at one value for all rows. A row
-    that exists at one value of a knob only is in readings with that value only. Readings that are
-    not private never count. Rows are compared by the differences of their trials, as in
+    A joint reading sets every knob that acts on one of the rows, to the same value for all rows. A
+    row that exists only at one value of a knob is only in readings with that value. Readings that
+    are not private never count. Rows are compared by the differences of their trials, as in
     :func:`matrixdp.report.claims.evidence.gather`.
 
-    The comparisons are of rows of one experiment at one epsilon; all are needed (``every``) or any.
-    ``larger`` says whether a larger metric is better. ``guesses`` are the comparisons with a
-    baseline in place of their subject. A reading in which a baseline meets them is not sure.
+    Args:
+        swept: the experiment under all its readings.
+        comparisons: comparisons of rows of that experiment.
+        epsilon: epsilon of the rows, as text.
+        larger: whether a larger metric is better.
+        every: whether all comparisons are needed; otherwise any one suffices.
+        guesses: the same comparisons with a baseline in place of their subject, one list for each
+            baseline. A reading under which a baseline meets them is not sure.
     """
     ran = set(swept.table["mechanism"])
     guesses = [
@@ -130,14 +138,14 @@ def share(
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> pd.DataFrame:
-    """Return one line per private joint reading; ``cell<i>`` is where row i stands in ``table``."""
+    """Return one line per private joint reading; ``cell<i>`` is the index of row i in ``table``."""
     knobs = list(readings.knobs())
     joint = pd.DataFrame({"_": [0]})
     for i, row in enumerate(rows):
         cells = table[
             table["mechanism"].eq(row.mechanism)
             & table["epsilon"].isin(["", epsilon])
-            # Rows without privacy are compared with, and need not be private.
+            # Non-private baselines need not be private.
             & (table["private"] | (row.mechanism == "nonprivate"))
         ]
         if row.direction is not None:

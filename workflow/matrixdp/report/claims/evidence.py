@@ -1,10 +1,12 @@
-"""What trials say about a claim: differences between rows, with intervals and p-values.
+"""Evidence of trials for a claim: differences between rows, with intervals and p-values.
 
-A comparison becomes one number, its effect, that is larger the better it holds: for ``A beats B``
-the metric of B minus that of A (the other way round for an accuracy), for ``A beats B 1.5 times``
-the metric of B over that of A. A claim of an amount needs evidence for that amount, and is refuted
-by evidence against it: ``A beats B by 0.1`` is no matter of A being better at all. The test of a
-factor is that of a difference, B - 1.5 A.
+The effect of a comparison is a number that is larger the better it holds. For ``A beats B`` it is
+the metric of B minus that of A (the other way round for an accuracy). For ``A beats B 1.5 times``
+it is the metric of B over that of A.
+
+A claim of an amount needs evidence for that amount, and is refuted by evidence against it.
+``A beats B by 0.1`` does not follow from A being better. The test of a factor is that of a
+difference, B - 1.5 A.
 """
 
 from __future__ import annotations
@@ -28,13 +30,16 @@ class Evidence(NamedTuple):
     """One comparison on trials.
 
     Attributes:
-        effect, effect_low, effect_high: the number of the comparison, and its 95 % interval.
-        margin: the comparison says that the effect is above this number.
+        comparison: the comparison.
+        mean_better, mean_worse: means of its rows; the comparison says that the first is better.
+        effect, effect_low, effect_high: the effect and its 95 % interval.
+        margin: number that the effect exceeds if the comparison holds.
         p_for, p_against: one-sided p-values for an effect above the margin, and below it.
         paired: whether the rows share their trials.
         n_trials: number of trials of the row that has fewer.
-        surplus: by how much trials exceed the claim, in the unit of the metric.
-        unit: one unit of the effect in the metric: 1, or the denominator's mean for a ratio.
+        surplus: effect minus margin, in the unit of the metric.
+        unit: one unit of the effect in that of the metric: 1, or for a ratio the denominator's
+            mean.
     """
 
     comparison: Comparison
@@ -52,15 +57,17 @@ class Evidence(NamedTuple):
     unit: float
 
     def detectable(self, level: float) -> float:
-        """Return how far from the margin an effect must be for such trials to show it."""
+        """Return the smallest distance of an effect from the margin that such trials detect."""
         return float(self.surplus.detectable(level) / self.unit)
 
 
 def surplus(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Estimate:
-    """Return by how much trials exceed what a comparison says; it holds if this is above 0.
+    """Return the effect of a comparison minus its margin; it holds if this is above 0.
 
-    ``pair`` has the trials of its two rows; the comparison says that the first is larger. ``gap``
-    is the distance of the best baseline from no privacy in the same trials.
+    Args:
+        comparison: the comparison.
+        pair: trials of its two rows, of which the first is larger if it holds.
+        gap: difference between the best baseline and no privacy, by trial.
     """
     if comparison.kind == "times":
         return pair.difference(comparison.amount)
@@ -73,13 +80,19 @@ def surplus(comparison: Comparison, pair: Pair, gap: Array | float = 0.0) -> Est
 def gather(
     claim: Claim, book: Trialbook, epsilon: str, comparisons: Sequence[Comparison]
 ) -> list[Evidence]:
-    """Return the evidence of comparisons, as a claim of the kind ``compare`` needs it.
+    """Return the evidence for comparisons of a claim of the kind ``compare``.
 
-    The comparisons are those of the claim, or substitutes for them. ``epsilon`` is the canonical
-    token of the tables' epsilon. NotRun: trials are missing; the text says which.
+    Args:
+        claim: the claim.
+        book: trials of the run.
+        epsilon: the tables' epsilon as text.
+        comparisons: comparisons of the claim, or others in their place.
+
+    Raises:
+        NotRun: trials are missing; the message says which.
     """
     if claim.epsilons == "informative":
-        # Each experiment has its own epsilons: those at which the claim's rows inform on the data.
+        # Each experiment has separate epsilons, at which the claim's rows beat the baseline.
         informative = [
             replace(comparison, epsilon=at)
             for comparison, original in zip(comparisons, claim.comparisons, strict=False)
@@ -135,7 +148,7 @@ def _gather(
 
 
 def _epsilons(claim: Claim, rows: Sequence[Row], book: Trialbook, epsilon: str) -> list[str]:
-    """Return the epsilons of a claim: the tables' one, or those in its scope that all rows have."""
+    """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
     scope = claim.epsilons
     if scope == "table":
         return [epsilon]
@@ -172,7 +185,7 @@ def _ends(comparison: Comparison, book: Trialbook) -> tuple[Row, Row]:
 
 
 def _gap(ends: tuple[Row, Row], values: pd.DataFrame) -> Array:
-    """Return how far the baseline is from no privacy, by trial."""
+    """Return the distance of the baseline from no privacy, by trial."""
     baseline, free = (values[row].to_numpy() for row in ends)
     return np.abs(baseline - free)
 

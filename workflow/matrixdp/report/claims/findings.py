@@ -1,19 +1,16 @@
-"""Summaries of a paper's claims and experiments: counts of verdicts and of values met.
+"""Summaries of a paper's claims and experiments: counts of verdicts, and of published values met.
 
-Nothing is judged here. The verdicts are those of ``claims.csv`` and of the tables of results.
+The verdicts come from ``claims.csv`` and the tables of results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection
 
 import pandas as pd
 
-from matrixdp import catalogue
 from matrixdp.report import summary
-from matrixdp.report.claims.judge import (
+from matrixdp.report.claims.verdicts import (
     EXPERIMENT,
     IDENTITY,
     NOT_REPRODUCED,
@@ -23,72 +20,34 @@ from matrixdp.report.claims.judge import (
 )
 from matrixdp.report.statistics import WITHIN
 
-#: How a sentence stands to the paper.
-AGREES, CONTRADICTS, NOTE = "agrees", "contradicts", "note"
-TONES = {REPRODUCED: AGREES, NOT_REPRODUCED: CONTRADICTS}
-
 #: Kinds of claims, and verdicts, as sentences count them.
 KINDS = {THEOREM: "theorems", IDENTITY: "identities", EXPERIMENT: "claims on experiments"}
 VERDICTS = {"hold": REPRODUCED, "narrow": ONLY_UNDER, "fail": NOT_REPRODUCED}
 
-Row = Mapping[str, Any]
+
+def relevant(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
+    """Return the rows of ``claims.csv`` on some experiments."""
+    if claims.empty:
+        return claims
+    names = claims["experiments"].fillna("").str.split()
+    return claims[[not {*experiments}.isdisjoint(some) for some in names]]
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One sentence; its tone says whether it agrees with the paper, contradicts it, or neither."""
+def headline(claims: pd.DataFrame, table: pd.DataFrame | None = None) -> str:
+    """Return what became of claims, and of the values that a paper prints; empty for neither.
 
-    tone: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The verdicts on claims: the shortest true summary, and sentences with their evidence."""
-
-    headline: str
-    findings: Sequence[Finding] = ()
-
-
-def outcome(
-    experiments: Collection[str],
-    table: pd.DataFrame | None = None,
-    claims: pd.DataFrame | None = None,
-) -> Outcome:
-    """Return the outcome of experiments; on simulated data nothing is compared.
-
-    It summarises the rows of ``claims.csv`` on ``experiments``, and the written table of results
-    that the paper prints (None for none). ``*`` counts all claims, and lists none.
+    Args:
+        claims: rows of ``claims.csv``.
+        table: the written table of results that the paper prints too; None for none.
     """
-    sentences: list[str] = []
-    if table is not None:
-        rows = table[table["published"].notna() & table["published"].ne("")]
-        ran = rows[rows["mean"].notna()]
-        if table["data_status"].eq(summary.SIMULATED).any():
-            return Outcome("Run on simulated data: nothing is compared with the paper.")
-        if ran.empty:
-            return Outcome("Not run.")
-        if ran["mechanism"].isin(catalogue.REFERENCES).all():
-            return Outcome("No private row was run.")
-        if ran["ci95"].isna().any():
-            return Outcome("One trial per cell: there are no intervals, and so no verdicts.")
-        met = rows["verdict"].eq(WITHIN).sum()
-        sentences = [f"{met} of {len(rows)} published values are met."]
-    if claims is None or not experiments:
-        return Outcome(" ".join(sentences))
-    if "*" in experiments:
-        return Outcome(f"{tally(claims)}.")
-    name_lists = claims.reindex(columns=["experiments"])["experiments"]
-    relevant = claims[[not {*experiments}.isdisjoint(str(names).split()) for names in name_lists]]
-    counted = [f"{tally(relevant)}."] if len(relevant) else []
-    return Outcome(
-        " ".join(counted + sentences), [_judged(claim) for claim in relevant.to_dict("records")]
-    )
-
-
-def _judged(claim: Row) -> Finding:
-    text = f"{claim['id']}, {claim['verdict']}: {claim['claim']} Here: {claim['reason']}"
-    return Finding(TONES.get(claim["verdict"], NOTE), text.rstrip(".") + ".")
+    sentences = [f"{tally(claims)}."] if len(claims) else []
+    if table is None:
+        return " ".join(sentences)
+    if table["data_status"].eq(summary.SIMULATED).any():
+        return "Run on simulated data: nothing is compared with the paper."
+    compared = table.loc[table["against_paper"].astype(object).fillna("").ne(""), "against_paper"]
+    met = f"{compared.eq(WITHIN).sum()} of {len(compared)} published values are met."
+    return " ".join([*sentences, met if len(compared) else "Nothing is compared with the paper."])
 
 
 def tally(claims: pd.DataFrame) -> str:
@@ -103,9 +62,9 @@ def tally(claims: pd.DataFrame) -> str:
 
 
 def count(claims: pd.DataFrame, kind: str) -> str:
-    """Return how many claims of a kind hold as stated, under another reading, and fail.
+    """Return a phrase on how many claims of a kind hold, hold under another reading, and fail.
 
-    Claims that the same fact decides count once. Empty without such claims.
+    Claims that the same fact decides count once. The phrase is empty without claims.
     """
     distinct = facts(claims[claims["kind"].eq(kind)])
     if distinct.empty:
@@ -119,17 +78,10 @@ def count(claims: pd.DataFrame, kind: str) -> str:
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return one claim per deciding fact: claims that are the same as another one are left out."""
+    """Return one claim per deciding fact, without claims that are the same as another one."""
     return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
 
 
-def explained(claims: pd.DataFrame) -> str:
-    """Return one sentence that explains the verdicts of these claims."""
-    verdicts = {word(verdict) for verdict in claims["verdict"]}
-    words = catalogue.section("verdicts")
-    return "; ".join(f"{verdict}: {words[verdict]}" for verdict in words if verdict in verdicts)
-
-
 def word(verdict: str) -> str:
-    """Return the words of a verdict without the reading that follows them."""
+    """Return a verdict without the reading that follows it."""
     return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict

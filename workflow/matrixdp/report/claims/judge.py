@@ -1,33 +1,37 @@
-"""From the files of a run to a verdict on each claim (see :mod:`matrixdp.report.claims`)."""
+"""The judge: a verdict on each claim, from the files of a run (see `matrixdp.report.claims`)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import inputs, summary
-from matrixdp.report.claims import across, ledger
-from matrixdp.report.claims.evidence import Evidence, gather
-from matrixdp.report.claims.ledger import Claim, Comparison, Row
+from matrixdp.report import summary
+from matrixdp.report.claims import across, exact, intervals
+from matrixdp.report.claims.controls import Controls, other_unit, swap_subject
+from matrixdp.report.claims.evidence import Evidence
+from matrixdp.report.claims.ledger import Claim, Row
 from matrixdp.report.claims.trialbook import NotRun, Trialbook
+from matrixdp.report.claims.verdicts import (
+    EXPERIMENT,
+    IDENTITY,
+    NOT_REPRODUCED,
+    ONLY_UNDER,
+    REPRODUCED,
+    THEOREM,
+    UNDECIDED,
+    UNINFORMATIVE,
+    UNTESTABLE,
+)
 from matrixdp.report.markup import short
-from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, covers, holm, jointly
+from matrixdp.report.statistics import ENOUGH, LEVEL, Joint, holm
 
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-ONLY_UNDER, UNINFORMATIVE = "reproduced only under", "uninformative"
-UNDECIDED, UNTESTABLE = "undecided", "untestable here"
-
-#: What a claim is: proved or computed; true or false by definition; or a matter of trials.
-THEOREM, IDENTITY, EXPERIMENT = "theorem", "identity", "experiment"
-
-#: The claim says that the effect is above ``margin``. ``power`` is how far from the margin an
-#: effect must be for these trials to show it (see :mod:`matrixdp.report.claims.evidence`).
+#: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
+#: distance from the margin that the trials detect (see :mod:`matrixdp.report.claims.evidence`).
 COLUMNS = (
     *("id", "paper", "place", "claim", "kind", "statistic", "test", "verdict", "effect"),
     *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
@@ -41,7 +45,7 @@ Finding = dict[str, Any]
 
 
 class Weighed(NamedTuple):
-    """The evidence for a claim; p-value and level are corrected over the experiment's claims."""
+    """The evidence for a claim, with p-value and level corrected over the experiment's claims."""
 
     joint: Joint
     evidence: list[Evidence]
@@ -50,13 +54,20 @@ class Weighed(NamedTuple):
 
 
 class Judge:
-    """Judges claims on the files of one run, with its experiments and the tables' epsilon."""
+    """A judge of claims on the files of one run.
+
+    Args:
+        results: folder of the run.
+        experiments: names of its experiments and trainings.
+        epsilon: the tables' epsilon as text.
+    """
 
     def __init__(
         self, results: str | os.PathLike, *, experiments: Collection[str], epsilon: str = "1"
     ) -> None:
         self._root = Path(results)
         self._book = Trialbook(results, experiments)
+        self._controls = Controls(self._book, epsilon)
         self._epsilon = epsilon
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -66,11 +77,11 @@ class Judge:
         for claim in claims:
             try:
                 if claim.kind != "compare":
-                    findings[claim.id] = self._exact(claim)
+                    findings[claim.id] = exact.finding(claim, self._root)
                 elif all(self._book.same_law(c.first, c.second) for c in claim.comparisons):
-                    findings[claim.id] = self._identical(claim)
+                    findings[claim.id] = _identical(claim)
                 else:
-                    weighed[claim.id] = self._weigh(claim, self._comparisons_to_judge(claim))
+                    weighed[claim.id] = self._controls.weigh(claim, intervals.separable(claim))
             except NotRun as reason:
                 findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
         compared = [claim for claim in claims if claim.id in weighed]
@@ -95,16 +106,8 @@ class Judge:
         records = [_record(name, part) for name, (_, parts) in weighed.items() for part in parts]
         return table, pd.DataFrame(records, columns=[*COMPARISONS])
 
-    def _weigh(
-        self, claim: Claim, comparisons: Sequence[Comparison], book: Trialbook | None = None
-    ) -> tuple[Joint, list[Evidence]]:
-        """Return the evidence for comparisons: those of the claim, or substitutes for them."""
-        parts = gather(claim, book or self._book, self._epsilon, comparisons)
-        p_values = [part.p_for for part in parts], [part.p_against for part in parts]
-        return jointly(*p_values, claim.every), parts
-
     def _ordering(self, claim: Claim, weighed: Weighed) -> Finding:
-        """Return the verdict on a claim that orders rows, after every check of what it rests on."""
+        """Return the verdict on a claim that orders rows, after all checks of its evidence."""
         statuses = {
             self._book.status(part.comparison.first.experiment) for part in weighed.evidence
         }
@@ -114,90 +117,61 @@ class Judge:
         if summary.SIMULATED in statuses:
             reason = "run on simulated data, not on the paper's"
             return finding | {"verdict": UNTESTABLE, "reason": reason}
-        if argued := self._argued(claim):
+        if argument := exact.argument(claim, self._root):
             columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
-            reason = f"{argued}; in trials, {reason}"
+            reason = f"{argument}; in trials, {reason}"
             return finding | columns | {"verdict": REPRODUCED, "reason": reason}
         if min(part.n_trials for part in weighed.evidence) < ENOUGH:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
             return self._otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason})
-        if finding["verdict"] == NOT_REPRODUCED and (unit := self._other_unit(claim)):
-            finding |= {"verdict": UNINFORMATIVE, "reason": f"{unit}; ours: {reason}"}
+        if cause := self._uninformative(claim, finding["verdict"]):
+            finding |= {"verdict": UNINFORMATIVE, "reason": f"{cause}; ours: {reason}"}
             return self._over_readings(claim, finding)
-        if finding["verdict"] == self._without_data(claim):
-            reason = f"the same noise on records of zeros gives the same; ours: {reason}"
-            return self._over_readings(
-                claim, finding | {"verdict": UNINFORMATIVE, "reason": reason}
-            )
         finding = self._otherwise(claim, finding)
         if finding["verdict"].startswith(ONLY_UNDER):
             return finding
-        guesses = self._guesses(claim)
-        met = (row for row in guesses if self._meets(row, claim))
-        if finding["verdict"] != NOT_REPRODUCED and (guess := next(met, None)):
-            reason = f"the {_label(guess)} meets it too; ours: {reason}"
-            finding |= {"verdict": UNINFORMATIVE, "reason": reason}
-        like = (row for row in guesses if self._is_like(row, claim))
-        if finding["verdict"] == UNDECIDED and (guess := next(like, None)):
-            finding["reason"] += f"; nor can ours be told from the {_label(guess)}"
-        return self._over_readings(claim, finding)
+        return self._over_readings(claim, self._beside_baselines(claim, finding, reason))
 
-    def _without_data(self, claim: Claim) -> str:
-        """Return the verdict on the same mechanisms where all records are zero; empty for neither.
+    def _uninformative(self, claim: Claim, verdict: str) -> str:
+        """Return why a verdict says nothing about the paper or the data; empty if it does."""
+        if verdict == NOT_REPRODUCED and (unit := other_unit(claim)):
+            return unit
+        if verdict == self._controls.without_data(claim):
+            return "the same noise on records of zeros gives the same"
+        return ""
 
-        A verdict that zeros give too does not rest on the data. A claim about a result without
-        privacy has no such control.
+    def _beside_baselines(self, claim: Claim, finding: Finding, reason: str) -> Finding:
+        """Return the finding, weakened where a baseline does as well as the claim's subject.
+
+        ``reason`` is that of the trials alone.
         """
-        rows = {row.mechanism for row in ledger.rows(claim.comparisons)}
-        if rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}:
-            return ""
-        try:
-            joint, parts = self._weigh(
-                claim, self._comparisons_to_judge(claim), self._book.control()
-            )
-        except NotRun:
-            return ""
-        if min(part.n_trials for part in parts) < ENOUGH:
-            return ""
-        met, failed = joint.p_for < LEVEL, joint.p_against < LEVEL
-        return REPRODUCED if met and not failed else NOT_REPRODUCED if failed and not met else ""
-
-    def _other_unit(self, claim: Claim) -> str:
-        """Return a sentence on the claim's amounts in the unit that we suspect; empty for none."""
-        factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
-        amounts = [part.amount for part in claim.comparisons if part.absolute]
-        if not amounts or len(factors) > 1 or None in factors:
-            return ""
-        (factor,) = factors
-        amount_text = " and ".join(short(amount) for amount in dict.fromkeys(amounts))
-        converted = " and ".join(
-            short(amount / float(factor or 1)) for amount in dict.fromkeys(amounts)
-        )
-        return f"{amount_text} in the printed unit is {converted} in the one that we suspect"
+        baselines = self._controls.baselines(claim)
+        meeting = (row for row in baselines if self._controls.meets(row, claim))
+        if finding["verdict"] != NOT_REPRODUCED and (baseline := next(meeting, None)):
+            reason = f"the {_label(baseline)} meets it too; ours: {reason}"
+            finding |= {"verdict": UNINFORMATIVE, "reason": reason}
+        equal = (row for row in baselines if self._controls.equals(row, claim))
+        if finding["verdict"] == UNDECIDED and (baseline := next(equal, None)):
+            finding["reason"] += f"; nor can ours be told from the {_label(baseline)}"
+        return finding
 
     def _otherwise(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding, with another verdict where the claim's other reading holds."""
+        """Return the finding, with another verdict if the claim's ``otherwise`` holds."""
         if not claim.otherwise or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
             return finding
         reading = claim.test["otherwise"]["reading"]
         try:
-            joint, parts = self._weigh(claim, claim.otherwise)
+            joint, parts = self._controls.weigh(claim, claim.otherwise)
         except NotRun as reason:
             return finding | {"reason": f"{finding['reason']}; {reading}: not run: {reason}"}
         weakest = parts[joint.weakest]
-        first, second = (
-            self._name(row, claim) for row in (weakest.comparison.first, weakest.comparison.second)
-        )
-        means = (
-            f"{first}: {short(weakest.mean_better, 4)}; {second}: {short(weakest.mean_worse, 4)}"
-        )
-        finding = finding | {"reason": f"{finding['reason']}; {reading}: {means}"}
+        finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
         if weakest.n_trials >= ENOUGH and joint.p_for < LEVEL:
             finding["verdict"] = f"{ONLY_UNDER} {reading}"
         return finding
 
     def _settle(self, claim: Claim, weighed: Weighed) -> Finding:
-        """Return the verdict of the trials alone, and the numbers of the decisive comparison."""
+        """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
         joint, evidence, corrected, level = weighed
         prefix, part = "", evidence[joint.weakest]
         if joint.p_against / joint.p * corrected < LEVEL:
@@ -208,13 +182,7 @@ class Judge:
             verdict, prefix = UNDECIDED, "no clear difference: "
         if len(evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(evidence)}: "
-        first, second = (
-            self._name(row, claim) for row in (part.comparison.first, part.comparison.second)
-        )
-        metric = self._book.metric(part.comparison.first.experiment)
-        operator = "over" if part.comparison.kind == "times" else "minus"
-        ends = (first, second) if claim.larger else (second, first)
-        reason = f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}"
+        reason = f"{prefix}{_means(part, claim)}"
         if part.comparison.epsilon:
             reason += f" at epsilon {part.comparison.epsilon}"
         return {
@@ -223,82 +191,20 @@ class Judge:
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
             "power": part.detectable(level),
             "verdict": verdict,
-            "reason": prefix + reason + self._print(claim),
-            "statistic": f"{metric} of {ends[0]} {operator} that of {ends[1]}",
+            "reason": reason + intervals.remark(claim, lambda row: _name(row, claim)),
+            "statistic": self._statistic(part, claim),
         }
 
-    def _identical(self, claim: Claim) -> Finding:
-        """Return the verdict on rows with the same noise distribution."""
-        holds = [comparison.kind == "within" for comparison in claim.comparisons]
-        return {
-            "kind": IDENTITY,
-            "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
-            "reason": "the two are one law of noise under two names: neither is ever better",
-            "test": "identity",
-            "evidence": "one law of noise",
-        }
-
-    def _argued(self, claim: Claim) -> str:
-        """Return the argument that decides a claim whatever the trials; empty for none."""
-        checks = claim.test.get("argument", ())
-        try:
-            numbers = self._numbers(checks) if checks else None
-        except NotRun:
-            numbers = None
-        if numbers is None or not numbers["holds"].all():
-            return ""
-        number = numbers.iloc[0]
-        return f"by construction, {number['statistic']}: {short(number['value'], 2)}"
-
-    def _comparisons_to_judge(self, claim: Claim) -> Sequence[Comparison]:
-        """Return the comparisons of a claim that are judged.
-
-        If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
-        NotRun: they separate none.
-        """
-        if not claim.test.get("read_off"):
-            return claim.comparisons
-        close = _unseparated(claim.comparisons)
-        separated = [comparison for comparison in claim.comparisons if comparison not in close]
-        if not separated:
-            raise NotRun("the paper's own intervals separate none of the rows")
-        return separated
-
-    def _print(self, claim: Claim) -> str:
-        """Return a clause on rows that the paper's own intervals do not separate; may be empty."""
-        close = " or ".join(
-            " from ".join(self._name(row, claim) for row in (comparison.first, comparison.second))
-            for comparison in _unseparated(claim.comparisons)
-        )
-        left = ", and are left out" if claim.test.get("read_off") else ""
-        return f"; the paper's own intervals do not separate {close}{left}" if close else ""
-
-    def _name(self, row: Row, claim: Claim) -> str:
-        label = catalogue.label(row.mechanism)
-        details = [f"direction {row.direction}"] if row.direction else []
-        if len(claim.experiments) > 1:
-            details.append(catalogue.experiment(row.experiment).name)
-        return f"{label} ({', '.join(details)})" if details else label
-
-    def _meets(self, guess: Row, claim: Claim) -> bool:
-        """Return whether a baseline meets the claim in place of its subject."""
-        joint, _ = self._weigh(claim, _swap_subject(claim, guess))
-        return joint.p_for < LEVEL <= joint.p_against
-
-    def _is_like(self, guess: Row, claim: Claim) -> bool:
-        """Return whether no clear difference separates the claim's subject from a baseline."""
-        joint, _ = self._weigh(claim, [Comparison(claim.comparisons[0].first, guess)])
-        return joint.p >= LEVEL
-
-    def _guesses(self, claim: Claim) -> list[Row]:
-        """Return the baselines that use no record and that the claim does not mention."""
-        experiment = claim.comparisons[0].first.experiment
-        taken = {row.mechanism for row in ledger.rows(claim.comparisons)}
-        rows = [Row(experiment, name) for name in catalogue.GUESSES if name not in taken]
-        return [row for row in rows if self._book.has(row)]
+    def _statistic(self, part: Evidence, claim: Claim) -> str:
+        """Return the effect of a comparison in words."""
+        metric = self._book.metric(part.comparison.first.experiment)
+        operator = "over" if part.comparison.kind == "times" else "minus"
+        names = _names(part, claim)
+        first, second = names if claim.larger else names[::-1]
+        return f"{metric} of {first} {operator} that of {second}"
 
     def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding with the number of readings that hold, and the verdict they give."""
+        """Return the finding with counts of readings, and the verdict that other readings give."""
         if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
             return finding
         swept = across.read(self._root / "readings" / f"{claim.experiments[0]}.csv")
@@ -306,11 +212,11 @@ class Judge:
             return finding
         share = across.share(
             swept,
-            self._comparisons_to_judge(claim),
+            intervals.separable(claim),
             epsilon=self._epsilon,
             larger=claim.larger,
             every=claim.every,
-            guesses=[_swap_subject(claim, guess) for guess in self._guesses(claim)],
+            guesses=[swap_subject(claim, row) for row in self._controls.baselines(claim)],
         )
         finding |= {"readings_holding": share.holding, "readings_total": share.total}
         if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
@@ -325,66 +231,24 @@ class Judge:
             finding |= {"reason": f"{finding['reason']}; {reason}"}
         return finding
 
-    def _exact(self, claim: Claim) -> Finding:
-        """Return the verdict on a claim about numbers. NotRun: it has no test, or no numbers."""
-        if claim.kind == "not_run":
-            raise NotRun(" ".join(claim.test["not_run"].split()))
-        numbers = self._numbers(claim.test["exact"])
-        # The first number that fails, if one does.
-        number = numbers.sort_values("holds", kind="stable").iloc[0]
-        reason = f"{number['statistic']}: {short(number['value'], 4)}"
-        if number["holds"]:
-            verdict = REPRODUCED
-            reason = reason if len(numbers) == 1 else f"all {len(numbers)} numbers hold; {reason}"
-        else:
-            reason += f", should be {number['relation']} {short(number['expected'], 4)}"
-            verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
-            if otherwise and self._numbers(otherwise["exact"])["holds"].all():
-                verdict = f"{ONLY_UNDER} {otherwise['reading']}"
-        columns = {"statistic": number["statistic"], "effect": number["value"]}
-        columns |= {
-            "test": "numeric",
-            "evidence": f"{len(numbers)} number{'s' * (len(numbers) > 1)}",
-        }
-        return {"verdict": verdict, "reason": reason, **columns}
 
-    def _numbers(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return the numbers of checks. NotRun: a check has none."""
-        path = self._root / "theory" / "exact.csv"
-        if not path.is_file():
-            raise NotRun("results/theory/exact.csv is missing")
-        numbers = pd.read_csv(path)
-        if {*names} - {*numbers["check"]}:
-            raise NotRun("a check is missing in results/theory/exact.csv")
-        return numbers[numbers["check"].isin(names)]
+def _identical(claim: Claim) -> Finding:
+    """Return the verdict on rows with the same noise distribution."""
+    holds = [comparison.kind == "within" for comparison in claim.comparisons]
+    return {
+        "kind": IDENTITY,
+        "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
+        "reason": "the two are one law of noise under two names: neither is ever better",
+        "test": "identity",
+        "evidence": "one law of noise",
+    }
 
 
 def _kind(claim: Claim) -> str:
-    """Return the kind of a claim; rows with one noise distribution make it an identity later."""
+    """Return the kind of a claim, apart from identities by equal noise distributions."""
     if claim.kind in ("compare", "not_run"):
         return EXPERIMENT
     return IDENTITY if claim.identity else THEOREM
-
-
-def _unseparated(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons whose rows the paper's printed intervals do not separate."""
-    unseparated = []
-    for comparison in comparisons:
-        published = inputs.read(
-            f"published/{catalogue.experiment(comparison.first.experiment).results}", ""
-        )
-        cells = [
-            published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
-            for row in (comparison.first, comparison.second)
-            if row.experiment == comparison.first.experiment and row.direction is None
-        ]
-        if len(cells) == 2 and all(len(cell) == 1 for cell in cells):
-            (a, b), margins = (
-                [float(cell[name].iloc[0]) for cell in cells] for name in ("value", "interval")
-            )
-            if covers(a - b, *margins):
-                unseparated.append(comparison)
-    return unseparated
 
 
 def _describe(claim: Claim, finding: Finding) -> dict[str, str]:
@@ -394,21 +258,28 @@ def _describe(claim: Claim, finding: Finding) -> dict[str, str]:
     return {"reason": reason} | {name: " ".join(names) for name, names in lists.items()}
 
 
-def _label(guess: Row) -> str:
-    return catalogue.label(guess.mechanism).lower()
+def _label(baseline: Row) -> str:
+    return catalogue.label(baseline.mechanism).lower()
 
 
-def _swap_subject(claim: Claim, guess: Row) -> list[Comparison]:
-    """Return the claim's comparisons with a baseline in place of their subject."""
-    subject = claim.comparisons[0].first
-    return [
-        replace(
-            comparison,
-            first=guess if comparison.first == subject else comparison.first,
-            second=guess if comparison.second == subject else comparison.second,
-        )
-        for comparison in claim.comparisons
-    ]
+def _name(row: Row, claim: Claim) -> str:
+    """Return the name of a row for readers, in a claim."""
+    label = catalogue.label(row.mechanism)
+    details = [f"direction {row.direction}"] if row.direction else []
+    if len(claim.experiments) > 1:
+        details.append(catalogue.experiment(row.experiment).name)
+    return f"{label} ({', '.join(details)})" if details else label
+
+
+def _names(part: Evidence, claim: Claim) -> tuple[str, str]:
+    """Return the names of the two rows of a comparison."""
+    return _name(part.comparison.first, claim), _name(part.comparison.second, claim)
+
+
+def _means(part: Evidence, claim: Claim) -> str:
+    """Return the means of the two rows of a comparison as text."""
+    first, second = _names(part, claim)
+    return f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}"
 
 
 def _record(name: str, part: Evidence) -> dict[str, object]:

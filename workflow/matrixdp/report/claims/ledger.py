@@ -1,28 +1,36 @@
-"""workflow/claims.yaml: what the papers claim, and how each claim is tested.
+"""The papers' claims and their tests, from workflow/claims.yaml.
 
 A claim has an ``id``, ``paper``, ``place``, ``claim`` (in our words), ``shown_by`` (names of the
 tables, figures and theory that show it) and a ``test`` of one of three kinds:
 
-- ``compare``: sentences about rows of an experiment, such as ``mvg_binary beats laplace``,
-  ``mvg_binary beats laplace by 0.003``, ``mvg_binary beats laplace 1.5 times`` (the error of the
-  second over that of the first), ``mvg_binary within 0.004 of nonprivate``, and ``imgm within 5 %
-  of directional_gaussian``: the share of the gap between the best baseline and no privacy by which
-  the first may be worse. A row is
-  ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. With them stand
-  ``experiment``, ``metric`` (one, or a list), ``need`` (``all`` of the sentences, or ``any``) and
-  ``epsilons`` (``table``: that of the tables; ``all``, or a list of some: the mean over these;
-  ``informative``: each epsilon of an experiment at which its rows beat the baseline, alone).
-  ``otherwise`` may name another ``reading`` of the claim, and what to ``compare`` in it.
-  ``read_off: true`` is for an order that no sentence of the paper states: what the intervals that
-  it prints do not separate is left out. ``argument`` names checks as in ``exact`` that decide the
-  claim whatever the trials.
+- ``compare``: a list of sentences about rows of an experiment, with the keys below. A row is
+  ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. The sentences are:
+
+  - ``A beats B``;
+  - ``A beats B by 0.003``;
+  - ``A beats B 1.5 times``: the error of B over that of A exceeds 1.5;
+  - ``A within 0.004 of B``;
+  - ``A within 5 % of B``: A may be worse than B by this share of the gap between the best baseline
+    and no privacy.
+
 - ``exact``: names of checks in results/theory/exact.csv, all of whose numbers must hold;
   ``otherwise`` may name checks that hold under another ``reading`` of the claim.
-- ``not_run``: why there is nothing to test.
+- ``not_run``: the reason why there is no test.
 
-It may have a ``note`` for readers, and an exact claim an ``identity``: why it is a definition or an
-identity, which no altered statement could fail. ``same_as`` names a claim that the same fact
-decides: it has a verdict of its own, and is not counted again.
+The keys beside ``compare`` are:
+
+- ``experiment`` and ``metric`` (one, or a list);
+- ``need``: ``all`` of the sentences, or ``any``;
+- ``epsilons``: ``table`` (that of the tables), ``all`` or a list (the mean over these), or
+  ``informative`` (separately, each epsilon of an experiment at which its rows beat the baseline);
+- ``otherwise``: another ``reading`` of the claim, and the sentences to ``compare`` in it;
+- ``read_off: true``: no sentence of the paper states the order. Rows that the paper's printed
+  intervals do not separate are omitted;
+- ``argument``: names of checks as in ``exact`` that decide the claim without trials.
+
+A claim may have a ``note`` for readers. An exact claim may have an ``identity``: the reason why it
+is a definition or an identity, which no altered statement could fail. ``same_as`` names a claim
+that the same fact decides: the claim has a separate verdict, and is not counted again.
 """
 
 from __future__ import annotations
@@ -63,7 +71,7 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True)
 class Row:
-    """A row of an experiment; without a direction, the row that tables show."""
+    """A row of an experiment; without a direction it is the row that tables show."""
 
     experiment: str
     mechanism: str
@@ -74,11 +82,10 @@ class Row:
 class Comparison:
     """One sentence: ``first`` beats ``second`` (by an amount or a factor), or is within an amount.
 
-    The sentence is judged at ``epsilon``, or at the epsilons of the claim where that is empty.
-
     Attributes:
         kind: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
         amount: 0 for ``beats``, a percentage for ``share``.
+        epsilon: epsilon of the rows as text; empty for the epsilons of the claim.
     """
 
     first: Row
@@ -89,8 +96,8 @@ class Comparison:
 
     @property
     def margin(self) -> float:
-        """What the difference, or for ``times`` the ratio, must be above."""
-        # Not the negative, which of 0 would be shown as -0.
+        """Number that the difference, or for ``times`` the ratio, must exceed."""
+        # Subtract from 0: the negative of 0.0 would print as -0.
         return 0 - self.amount if self.kind == "within" else self.amount
 
     @property
@@ -110,13 +117,13 @@ def rows(comparisons: Iterable[Comparison]) -> list[Row]:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper (see the module's text).
+    """One claim of a paper (see the docstring of this module).
 
     Attributes:
-        kind: which of ``KINDS`` the test is.
-        test: the test as it stands in the file.
-        comparisons: the sentences of ``compare``.
-        otherwise: those of another reading.
+        kind: kind of the test, one of ``KINDS``.
+        test: the test as in the file.
+        comparisons: sentences of ``compare``.
+        otherwise: sentences of another reading.
     """
 
     id: str
@@ -134,7 +141,7 @@ class Claim:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of a comparison, one per experiment at most."""
+        """The metrics of the compared rows, at most one per experiment."""
         names = self.test["metric"]
         return (names,) if isinstance(names, str) else tuple(names)
 
@@ -145,7 +152,7 @@ class Claim:
 
     @property
     def epsilons(self) -> str | tuple[str, ...]:
-        """One of ``GRIDS``, or canonical tokens: where its rows are compared."""
+        """Epsilons at which the rows are compared: one of ``GRIDS``, or a tuple of texts."""
         scope = self.test.get("epsilons", "table")
         return scope if isinstance(scope, str) else tuple(scope)
 
@@ -164,7 +171,7 @@ class Claim:
 class Vocabulary:
     """The names that claims may use; schemes count as mechanisms.
 
-    ``exhibits`` are the paths of what may show a claim: ``tables/table3``, ``theory/exact``.
+    ``exhibits`` are names that ``shown_by`` may have: ``tables/table3``, ``theory/exact``.
     """
 
     mechanisms: Collection[str]
@@ -176,8 +183,9 @@ class Vocabulary:
 def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
     """Return the claims of a file, in its order.
 
-    InputError: the file cannot be read, a claim names something unknown, or its form is wrong. The
-    message gives the claim's id.
+    Raises:
+        InputError: the file cannot be read, a claim names something unknown, or has a wrong form.
+            The message has the claim's id.
     """
     with inputs.whole(path, inputs.FROM_GIT):
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))

@@ -16,17 +16,24 @@ from matrixdp.trials import CONTROL
 
 
 class NotRun(Exception):
-    """There are no trials of a row; the text says why."""
+    """A row without trials; the message has the reason."""
 
 
 class Trialbook:
-    """The summaries and trials of a run's experiments; any other experiment counts as not run."""
+    """The summaries and trials of a run, read on demand.
+
+    Methods raise NotRun for experiments and rows that were not run.
+
+    Args:
+        results: folder of the run.
+        experiments: names of its experiments; files of others are ignored.
+    """
 
     def __init__(self, results: str | os.PathLike, experiments: Collection[str]) -> None:
         self._root = Path(results)
         self._experiments = experiments
         self._phases: tuple[str, ...] = ("report", summary.CLAIMS)
-        #: The book of the trials on data, if this is of a control.
+        #: The trials on data: this book, or for a control the book that it belongs to.
         self.of_data = self
         self._summary = functools.cache(self._read_summary)
         self._trials = functools.cache(self._read_trials)
@@ -37,9 +44,10 @@ class Trialbook:
         return str(self._summary(experiment)["data_status"].iloc[0])
 
     def split_source(self, experiment: str) -> str:
-        """Return the name that seeds its splits: trials of one name and number share a split.
+        """Return the name that seeds the splits of an experiment.
 
-        It is the data set, or the experiment itself for private training.
+        Trial k of all experiments with this name has the same split. The name is that of the data
+        set, or of the experiment itself for private training.
         """
         trained = catalogue.experiment(experiment).kind
         return experiment if trained else str(self._summary(experiment)["dataset"].iloc[0])
@@ -53,12 +61,12 @@ class Trialbook:
         return summary.trivial(self._summary(experiment))
 
     def has(self, row: Row) -> bool:
-        """Return whether a row of an experiment that was run has trials."""
+        """Return whether a row has trials. NotRun: its experiment was not run."""
         table = self._summary(row.experiment)
         return bool((table["mechanism"].eq(row.mechanism) & table["n_trials"].gt(0)).any())
 
     def epsilons(self, row: Row) -> list[str]:
-        """Return the epsilons at which a row has trials; ``[""]`` for a reference."""
+        """Return the epsilons at which a row has trials; ``[""]`` for a baseline."""
         rows = self._rows(row)
         return rows["epsilon"][rows["n_trials"] > 0].tolist()
 
@@ -69,11 +77,10 @@ class Trialbook:
         return book
 
     def values(self, row: Row, epsilons: Sequence[str], metrics: Collection[str]) -> pd.Series:
-        """Return the mean over ``epsilons`` of each trial of a row, by trial.
+        """Return the mean over ``epsilons`` of each trial of a row, indexed by trial.
 
-        Of several variants, the one chosen on the select trials counts at each epsilon. At the
-        tables' epsilon alone a row may have more trials than its reported ones. NotRun: a value is
-        missing; the text says which.
+        At each epsilon the variant is the one chosen on the select trials. At the tables' epsilon
+        alone a row may have more trials than its reported ones. NotRun: a value is missing.
         """
         rows = self._rows(row)
         if not rows["metric"].isin([*metrics, ""]).all():
@@ -90,11 +97,11 @@ class Trialbook:
         if trials.empty:
             raise NotRun(f"{row.mechanism} has no such trials")
         by_trial = trials.groupby("trial")["value"].agg(["mean", "size"])
-        # A trial counts where it was drawn at every epsilon.
+        # Keep only trials that were run at every epsilon.
         return by_trial["mean"][by_trial["size"].eq(by_trial["size"].max())]
 
     def same_law(self, row: Row, other: Row) -> bool:
-        """Return whether two mechanisms add the same noise: no number of trials can order them."""
+        """Return whether two mechanisms have the same noise distribution."""
         pair = frozenset((row.mechanism, other.mechanism))
         return row.experiment == other.experiment and pair in self._laws(row.experiment)
 

@@ -1,6 +1,6 @@
 """Figure 3 of the MVG paper from samples: directional noise in two dimensions.
 
-Below each scatter is the noise's standard deviation along every direction.
+A second row has the noise's standard deviation along every direction.
 """
 
 from __future__ import annotations

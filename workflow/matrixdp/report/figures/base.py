@@ -1,7 +1,7 @@
-"""The shape of a figure: tables in, one tidy frame, and a drawing of nothing but that frame.
+"""The interface of figures: named inputs, one tidy frame, and a drawing made from that frame alone.
 
-A file of this package offers its figures in a dictionary with literal keys and literal inputs,
-which the workflow reads without importing anything::
+A file of this package has its figures in a dictionary with literal keys and literal inputs, which
+the workflow reads without importing anything::
 
     FIGURES = {
         "sampler_times": Figure(
@@ -35,7 +35,7 @@ from matrixdp.report.figures import style
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Figure(Entry):
-    """How a figure is made (see :class:`matrixdp.report.entries.Entry`).
+    """The recipe of a figure (see :class:`matrixdp.report.entries.Entry`).
 
     Its caption also serves as alternative text.
 
@@ -95,12 +95,7 @@ def save(
     svg, png = (Path(out) / f"{name}.{suffix}" for suffix in ("svg", "png"))
     with style.context(name):
         drawing = figure.render(frame)
-        # One layout for both files, settled once.
-        drawing.draw_without_rendering()
-        drawing.set_layout_engine("none")
-        # The layout's solver is not exact to the last digits, which would change the files.
-        for axes in drawing.get_axes():
-            axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
+        settle(drawing)
         with files.replacing(svg) as temporary:
             metadata = {"Date": None, "Creator": None, "Title": figure.title}
             drawing.savefig(temporary, format="svg", metadata=metadata)
@@ -111,3 +106,12 @@ def save(
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
         palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
     return frame
+
+
+def settle(drawing: style.Drawing) -> None:
+    """Settle a drawing's layout once for all files; the same drawing then gives the same bytes."""
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
+    # The layout's solver is not exact to the last digits, which would change the files.
+    for axes in drawing.get_axes():
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())

@@ -36,7 +36,8 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
         return rows.iloc[:0]
     about = catalogue.experiment(experiment)
     theirs = frames.published(tables[f"published/{about.results}"], experiment)
-    rows = frames.add_verdicts(rows, tables[f"comparisons/{experiment}"])
+    compared, chance = tables[f"comparisons/{experiment}"], summary.trivial(rows)
+    rows = rows.assign(against_chance=comparisons.verdicts(rows, compared, chance))
     rows = comparisons.once(rows, tables[f"summary/{experiment}"])
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
     further = joined["mechanism"].map(catalogue.family).isin([BEYOND, catalogue.OTHER])

@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from matrixdp import catalogue
-from matrixdp.experiments import readings
 from matrixdp.report import comparisons, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 
-EXACT, NOMINAL = "directional_gaussian", 1.0
-
-#: Columns of readings where an experiment has none.
-READ = ("mechanism", "private", "reading")
-
-RANGE: dict[str, Any] = {"facecolor": "#BBBBBB", "linewidth": 0, "zorder": 1}
+EXACT = "directional_gaussian"
 
 
 def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
@@ -31,9 +24,10 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
-    rows = frames.cells(tables[f"summary/{experiment}"], ["n_trials"])
+    rows = frames.cells(tables[f"summary/{experiment}"])
     mechanism = _paper(rows)
-    labels = frames.directions(frames.setup(tables["tables/table2"], "directions", experiment))
+    config = tables["settings"]["experiments"].get(experiment, {})
+    labels = frames.directions(config.get("directions", {}))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
@@ -42,21 +36,10 @@ def tidy(experiment: str, tables: Tables) -> pd.DataFrame:
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
-    worse = frames.verdicts(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
-    ours = ours.merge(worse, how="left")
-    # Not every experiment is swept over readings.
-    read = tables.get(f"readings/{experiment}", pd.DataFrame(columns=READ))
-    read = read[read["mechanism"].eq(mechanism) & read["private"].eq(True)]
-    read = read[read["reading"].map(_scaled_as_usual).astype(bool)]
-    read = read.reindex(columns=["experiment", "mechanism", "mean", "ci95", "n_trials"])
-    read = read[read["mean"].isin(read["mean"].agg(["min", "max"]))].assign(kind="reading")
-    return frames.join([ours, levels, theirs, read.assign(epsilon=1.0)])
-
-
-def _scaled_as_usual(name: str) -> bool:
-    """Return whether a reading has the data of the others: else its baselines are others too."""
-    knobs = (readings.knobs()[knob] for knob in readings.find(name).choices)
-    return not any(knob.acts_on.startswith(readings.DATA) for knob in knobs)
+    compared = comparisons.oriented(tables[f"comparisons/{experiment}"], comparisons.DIRECTION)
+    against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
+    ours = ours.merge(against_a, how="left")
+    return frames.join([ours, levels, theirs])
 
 
 def _paper(rows: pd.DataFrame) -> str:
@@ -116,8 +99,6 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
             axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
     upper.autoscale(enable=False, axis="y")
     inside = style.published_values(upper, theirs)
-    if span := _range(frame):
-        upper.add_patch(Rectangle((0.93 * NOMINAL, span[0]), 0.15, span[1] - span[0], **RANGE))
     style.log_axis(last, "x", "claimed ε")
     handles = _handles(frame, mechanism, chance)
     if inside:
@@ -147,8 +128,6 @@ def _handles(frame: pd.DataFrame, mechanism: str, chance: str) -> list[Any]:
     for name in (chance, "nonprivate"):
         zero = ": 0" if abs(frames.level(frame, name)) < frames.NOTHING else ""
         handles.append(style.key(catalogue.label(name) + zero, catalogue.look(name), marker=""))
-    if _range(frame):
-        handles.append(Patch(label="MVG by all private readings, ε = 1", **RANGE))
     return handles
 
 
@@ -174,29 +153,21 @@ def finding(frame: pd.DataFrame) -> str:
     ) + "{} and {} of {} calibrated exactly".format(*exact)
 
 
-def _range(frame: pd.DataFrame) -> tuple[float, float] | None:
-    """Return the smallest and the largest mean of all private readings at epsilon 1."""
-    means = frame.loc[frame["kind"].eq("reading"), "mean"]
-    return (float(means.min()), float(means.max())) if len(means) else None
-
-
 FIGURES = {
     "{figure}": base.Figure(
         title="Noise directions: {title}",
         caption=(
             "Mean error by noise direction with 95 % intervals, for the mechanism as the paper "
             "defines it and for the same directions calibrated exactly. The paper prints one "
-            "value. Grey: all private readings of the paper at ε = 1 on data of the same scaling. "
-            "Comparisons are with every other direction, corrected."
+            "value. Comparisons are with every other direction, corrected."
         ),
         finding=finding,
         inputs=(
             "summary/{experiment}",
             "comparisons/{experiment}",
-            "tables/table2",
+            "settings",
             "published/{results}",
         ),
-        optional=("readings/{experiment}",),
         each="releases",
         data=tidy,
         draw=draw,

@@ -1,4 +1,4 @@
-"""One record beside the noise that its privacy needs, and beside MVG's noise, to scale."""
+"""A record, the noise that its privacy needs, and MVG's noise, to scale."""
 
 from __future__ import annotations
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report import comparisons, markup, summary
+from matrixdp.report import markup, summary
 
 #: A metric below this is an exact 0, which cannot be drawn on a logarithmic axis.
 NOTHING = 1e-12
 
 COLUMNS = (
     *("kind", "experiment", "metric", "mechanism", "direction", "variant", "chosen"),
-    *("epsilon", "mu_actual", "mu_exact", "noise_std", "mean", "ci95", "note"),
+    *("epsilon", "epsilon_actual", "mu_actual", "mu_exact", "noise_std", "mean", "ci95"),
+    *("n_trials", "note"),
 )
 
 
-def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
-    """Return a summary's rows of the default reading, ``epsilon`` a number, ``COLUMNS`` and more.
+def cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary's rows of the default reading (``COLUMNS``), ``epsilon`` a number.
 
     ``kind`` is ``level`` for reference rows, else ``mechanism``. Pairs of task and mechanism that
-    make no sense are left out. ``further`` are columns to keep as well.
+    make no sense are left out.
     """
     rows = table[table["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
@@ -34,12 +35,12 @@ def cells(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
         metric=rows["metric"].max(),
     )
     order = ["mechanism", "direction", "epsilon", "variant"]
-    return rows[[*COLUMNS, *further]].sort_values(order, kind="stable", ignore_index=True)
+    return rows[[*COLUMNS]].sort_values(order, kind="stable", ignore_index=True)
 
 
-def table_rows(table: pd.DataFrame, further: Iterable[str] = ()) -> pd.DataFrame:
+def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that a table shows (see :func:`matrixdp.report.summary.table_rows`)."""
-    return summary.table_rows(cells(table, further)).reset_index(drop=True)
+    return summary.table_rows(cells(table)).reset_index(drop=True)
 
 
 def mechanism_label(rows: pd.DataFrame, label: Callable[[str], str] = catalogue.label) -> str:
@@ -107,64 +108,22 @@ def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return joined
 
 
-def setup(table2: pd.DataFrame, item: str, experiment: str) -> str:
-    """Return a cell of Table 2 for an experiment as run here; empty if there is none."""
-    cells = table2.loc[table2["item"].eq(item)].get(experiment, pd.Series(dtype=str)).dropna()
-    return "" if cells.empty else str(cells.iloc[0])
-
-
 def bounds(table2: pd.DataFrame, experiment: str) -> tuple[float, float]:
-    """Return the public range of an entry; NaN where it differs between features."""
-    match = re.fullmatch(r"\[(\S+), (\S+)\]", setup(table2, "bounds", experiment))
+    """Return the public range of an entry, from Table 2; NaN where it differs between features."""
+    cells = table2.loc[table2["item"].eq("bounds")].get(experiment, pd.Series(dtype=str)).dropna()
+    match = re.fullmatch(r"\[(\S+), (\S+)\]", str(cells.iloc[0]) if len(cells) else "")
     lower, upper = map(float, match.groups() if match else ("nan", "nan"))
     return lower, upper
 
 
-def directions(text: str) -> dict[str, str]:
-    """Return what each direction favours, from the cell of Table 2: ``(a) sgpt, drinks; ...``."""
-    labelsnism_label = {}
-    for name, features in re.findall(r"\((\w+)\) ([^;]+)", text):
-        members = [catalogue.column(feature) for feature in features.split(", ")]
-        if members[0] == "none":
-            labelsnism_label[name] = "i.i.d. noise"
-        else:
-            some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
-            labelsnism_label[name] = f"({name}) {some}"
-    return labelsnism_label
-
-
-def add_verdicts(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Add verdicts to the rows of one experiment that a table shows.
-
-    ``against_chance`` is the verdict against the best baseline, empty where there is none.
-    ``_tied`` are the mechanisms that a row does not beat at its epsilon.
-    """
-    chance = summary.trivial(rows)
-    pairs = comparisons.oriented(compared)
-    keys = ["mechanism", "epsilon"]
-    verdicts = pairs[pairs["against"].eq(chance)].set_index(keys)["verdict"]
-    even = pairs["verdict"].ne(comparisons.BETTER)
-    others = pairs[even & ~pairs["against"].isin(catalogue.REFERENCES)]
-    tied = others.groupby(keys)["against"].agg(" ".join)
-    columns = pd.DataFrame({"against_chance": verdicts, "_tied": tied}).reset_index()
-    rows = rows.merge(columns, on=keys, how="left")
-    return rows.assign(against_chance=rows["against_chance"].fillna(""))
-
-
-def verdicts(compared: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the verdicts of rows against their base, of the kind ``direction`` or ``variant``.
-
-    The columns are the keys of the rows, and ``verdict``.
-    """
-    rows = comparisons.oriented(compared, kind)
-    return rows.loc[: len(rows) // 2 - 1, ["experiment", *comparisons.ROW, "verdict"]]
-
-
-def tied(row: pd.Series, among: Container[str] | None = None) -> str:
-    """Return a clause on how many others, among some or all, the best row does not clearly beat."""
-    names = [] if pd.isna(row["_tied"]) else row["_tied"].split()
-    count = sum(among is None or name in among for name in names)
-    return f", not clearly better than {count} other{'s' * (count > 1)}" if count else ""
+def directions(features: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what each direction favours, from the settings of an experiment."""
+    labels = {}
+    for name, favoured in features.items():
+        members = [catalogue.column(feature) for feature in favoured]
+        some = ", ".join(members) if len(members) < 5 else f"the {len(members)} others"
+        labels[name] = f"({name}) {some}" if members else "i.i.d. noise"
+    return labels
 
 
 def level(frame: pd.DataFrame, mechanism: str) -> float:

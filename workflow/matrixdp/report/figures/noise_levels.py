@@ -1,8 +1,6 @@
-"""How much noise each mechanism adds at the same budget."""
+"""The noise of each mechanism at the same budget."""
 
 from __future__ import annotations
-
-import textwrap
 
 import numpy as np
 import pandas as pd
@@ -93,12 +91,12 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         rows["_elsewhere"].astype(bool), "noise on second moments, in another unit"
     )
     silent = rows["noise_std"].isna()
-    notes = [
-        textwrap.fill(f"{why.capitalize()}: {'; '.join(map(catalogue.label, mechanisms))}", 135)
+    named = {
+        why.capitalize(): map(catalogue.label, mechanisms)
         for why, mechanisms in rows[silent].groupby(reasons, sort=False)["mechanism"]
-    ]
+    }
     # The last panel has ticks and a label below, and so needs more room.
-    style.note(axes, "\n".join(notes), below=40 if axes.get_xlabel() else 5)
+    style.notes(axes, named, below=40 if axes.get_xlabel() else 5)
     if silent.all():
         axes.set_yticks([])
         style.say(axes, f"nothing ran with a guarantee at ε = {NOMINAL:g}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ def tidy(tables: Tables) -> pd.DataFrame:
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            rows = frames.table_rows(table, ("epsilon_actual",)).assign(kind="")
+            rows = frames.table_rows(table).assign(kind="")
             rows["kind"] = rows["experiment"].map(lambda name: catalogue.experiment(name).kind)
         rows = rows[rows["epsilon"].eq(NOMINAL) & rows["epsilon_actual"].notna()]
         parts.append(rows.reindex(columns=["experiment", "mechanism", "kind", "batch", *EPSILONS]))
@@ -105,8 +104,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     axes.grid(axis="y", visible=True)
     axes.set_xlim(low, high)
     if as_promised:
-        note = textwrap.fill(f"As promised wherever it was run: {'; '.join(as_promised)}.", 135)
-        style.note(axes, note, below=40)
+        style.notes(axes, {"As promised wherever it was run": as_promised}, below=40)
     some = {*frame.loc[frame["scheme"].isin(wrong), "experiment"]}
     looks = [
         (catalogue.experiment(name).name, "#777777", marker[name]) for name in data if name in some

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from matrixdp import catalogue
-from matrixdp.checks import Array
 from matrixdp.report.entries import Tables
 from matrixdp.report.figures import base, frames, style
 from matrixdp.report.tables import price
@@ -28,40 +27,37 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw one panel per experiment, its mechanisms by ascending price."""
+    within = frame["price"].gt(0) & np.isfinite(frame["price"])
     panels = dict(list(frame.groupby("experiment", sort=False)))
-    heights = [len(rows) + 1 for rows in panels.values()]
-    figure, grid = style.canvas(
-        1.2 + 0.21 * sum(heights), len(heights), sharex=True, height_ratios=heights
-    )
+    heights = [max(2, within[rows.index].sum()) for rows in panels.values()]
+    height = 1.0 + 0.75 * len(heights) + 0.21 * sum(heights)
+    figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "ε at half recovery")
-    ends = np.concatenate([_ends(row) for row in frame.itertuples()])
-    grid[0, 0].set_xlim(ends.min() / 3, ends.max() * 5)
+    grid[0, 0].set_xlim(frame["smallest"].min() / 3, frame["largest"].max() * 5)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         axes.set_title(catalogue.experiment(str(experiment)).title)
-        _panel(axes, rows)
+        _panel(axes, rows[within[rows.index]])
+        labels: dict[str, list[str]] = {}
+        for i, row in rows[~within[rows.index]].iterrows():
+            head = "Below" if row["price"] == 0 else "Above"
+            text = f"{head} {price.format_price(row['price'], row)[2:]}"
+            labels.setdefault(text, []).append(frames.mechanism_label(rows.loc[[i]]))
+        style.notes(axes, labels, below=40 if axes.get_xlabel() else 20)
     return figure
-
-
-def _ends(row: Any) -> Array:
-    """Return interval start, price and interval end, clipped to the epsilons that were run."""
-    ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
-    return np.clip([ends[0], row.price, ends[1]], row.smallest, row.largest)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.axvline(1, color=style.INK, linewidth=1)
     names = []
     for place, row in enumerate(rows.itertuples()):
-        look = catalogue.look(str(row.mechanism))
+        look: dict[str, Any] = {"color": catalogue.look(str(row.mechanism)).colour}
         names.append(frames.mechanism_label(rows.loc[[row.Index]]))
-        at = _ends(row)
-        axes.hlines(place, at[0], at[2], color=look.colour, linewidth=1.6)
-        beyond = row.price == 0 or np.isinf(row.price)
-        # A price beyond the grid is an open arrow at its end.
-        marker = look.marker if not beyond else "<" if row.price == 0 else ">"
-        face = "white" if beyond else look.colour
-        axes.plot(at[1], place, marker, color=look.colour, mfc=face, markersize=6.5)
-        style.beside(axes, price.format_price(row.price, row._asdict()), (at[2], place))
+        # Without an interval the price stands alone; the epsilons that were run limit it.
+        ends = [row.price if np.isnan(end) else end for end in (row.low, row.high)]
+        low, high = np.clip(ends, row.smallest, row.largest)
+        axes.hlines(place, low, high, linewidth=1.6, **look)
+        axes.plot(row.price, place, catalogue.look(str(row.mechanism)).marker, ms=6.5, **look)
+        style.beside(axes, price.format_price(row.price, row._asdict()), (high, place))
     style.name_rows(axes, names)
     # With so many panels the lowest axis is too far away to read.
     axes.tick_params(labelbottom=True)
@@ -73,8 +69,8 @@ FIGURES = {
         caption=(
             "The ε from which on a mechanism recovers half of the gap between the best baseline "
             "and the result without privacy. Bars are 95 % intervals by the bootstrap over "
-            "trials; open arrows lie beyond what was run. The line is ε = 1. Trainings stand in "
-            "the table."
+            "trials. Prices beyond the ε that were run are named below. The line is ε = 1. "
+            "Trainings stand in the table."
         ),
         # The table has trainings too.
         finding=functools.partial(price.finding, kind="releases"),

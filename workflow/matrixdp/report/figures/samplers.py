@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from matrixdp.report.figures import base, style
 
@@ -14,41 +10,26 @@ from matrixdp.report.figures import base, style
 SAMPLERS = style.legends("samplers")
 
 
-#: Letters of a fitted power in points, and the share of a panel's height that a line of them takes.
-POINTS, LINE = 9.5, 0.075
-
-
 def draw(frame: pd.DataFrame) -> style.Drawing:
-    """Draw time against size, square and wide, with fitted slopes at the ends of lines."""
+    """Draw time against size, square and wide; the legend has the fitted powers."""
     figure, grid = style.canvas(4.8, 1, 2, sharey=True)
-    panels = [*zip(grid[0], frame.groupby("case", sort=False), strict=True)]
-    for axes, (case, part) in panels:
-        for name, rows in part.groupby("method"):
+    titles = {case: "n × n" if case == "m = n" else "6 × n" for case in frame["case"].unique()}
+    for axes, (case, title) in zip(grid[0], titles.items(), strict=True):
+        for name, rows in frame[frame["case"].eq(case)].groupby("method"):
             style.curve(axes, rows["n"], rows["seconds"], as_=SAMPLERS[str(name)].look)
         style.log_axis(axes, "x", "number of columns n")
         style.log_axis(axes, "y", "seconds per draw" if axes is grid[0, 0] else "")
-        axes.set_title(f"Noise of {'n × n' if case == 'm = n' else '6 × n'}")
-        axes.margins(x=0.22)
-    # Both panels share their limits, which follow from the curves of both.
-    for axes, (_, part) in panels:
-        last = part.loc[part.groupby("method")["n"].idxmax()].sort_values("seconds")
-        for n, ends in last.groupby("n"):
-            _write_powers(axes, float(n), ends)
-    keys = [SAMPLERS[name] for name in ("affine", "unimodal", "kronecker", "scipy")]
-    style.legend(figure, [style.key(sampler.label, sampler.look) for sampler in keys], 2)
+        axes.set_title(f"Noise of {title}")
+    keys = []
+    for name, sampler in SAMPLERS.items():
+        rows = frame[frame["method"].eq(name)].drop_duplicates("case")
+        powers = ", ".join(
+            f"n$^{{{slope:.1f}}}$ ({titles[case]})"
+            for case, slope in zip(rows["case"], rows["slope"], strict=True)
+        )
+        keys.append(style.key(f"{sampler.label}: {powers}", sampler.look))
+    style.legend(figure, keys, 2)
     return figure
-
-
-def _write_powers(axes: Axes, n: float, ends: pd.DataFrame) -> None:
-    """Write the fitted powers of curves that end at n, in ascending order, inside the axes."""
-    low, high = np.log10(axes.get_ylim())
-    shares = (np.log10(ends["seconds"]) - low) / (high - low)
-    heights = style.spread(np.maximum(shares, LINE / 2), [LINE] * len(ends))
-    for row, height in zip(ends.itertuples(), heights, strict=True):
-        colour = style.mix(SAMPLERS[str(row.method)].look.colour, -0.2)
-        options: dict[str, Any] = {"color": colour, "va": "center", "fontsize": POINTS}
-        options["transform"] = axes.get_xaxis_transform()
-        axes.text(1.2 * n, height, f"n$^{{{row.slope:.1f}}}$", **options)
 
 
 def finding(frame: pd.DataFrame) -> str:
@@ -63,7 +44,7 @@ FIGURES = {
         title="Section 6.4: what a draw costs",
         caption=(
             "Median seconds per draw on this machine, one thread, with all factorisations. "
-            "Numbers at the ends of lines are fitted powers. For n × n noise section 6.4 has n³ "
+            "The legend has fitted powers. For n × n noise section 6.4 has n³ "
             "for the affine map and n⁴ for the Kronecker covariance, without its factorisation; "
             "for 6 × n it has n² for Algorithm 1."
         ),

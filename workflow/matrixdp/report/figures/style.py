@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import matplotlib
@@ -312,11 +312,18 @@ def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) ->
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
 
-def note(axes: Axes, text: str, below: float) -> None:
-    """Write a text ``below`` points under a panel, from the left edge of the figure."""
+def edge(axes: Axes, at: tuple[float, float], text: str, side: str) -> None:
+    """Write a small text in a row, at a share of the width of its panel."""
+    style: dict[str, Any] = {"va": "center", "ha": side, "fontsize": 8, "color": "#555555"}
+    axes.text(*at, text, transform=axes.get_yaxis_transform(), **style)
+
+
+def notes(axes: Axes, members: Mapping[str, Iterable[str]], below: float) -> None:
+    """Write names by their heading ``below`` points under a panel, from the figure's left edge."""
+    lines = [textwrap.fill(f"{head}: {'; '.join(names)}", 135) for head, names in members.items()]
     style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
     style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
-    axes.annotate(text, (0.01, 0), (0, -below), annotation_clip=False, **style)
+    axes.annotate("\n".join(lines), (0.01, 0), (0, -below), annotation_clip=False, **style)
 
 
 def message(text: str) -> Drawing:

@@ -26,10 +26,9 @@ ROWS = {"epsilon": "claimed ε", "epsilon_actual": "tight ε"}
 def tidy(tables: Tables) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_actual``."""
     parts = []
-    for name, table in by_experiment(tables, "summary").items():
-        rows = frames.cells(table, ("epsilon_actual", "n_trials"))
+    for table in by_experiment(tables, "summary").values():
+        rows = frames.cells(table)
         if rows["kind"].eq("mechanism").any():
-            rows = frames.add_verdicts(rows, tables[f"comparisons/{name}"])
             parts.append(comparisons.twins(rows, table))
     return frames.join(parts)
 
@@ -118,12 +117,7 @@ FIGURES = {
         ),
         finding=finding,
         inputs=(),
-        optional=(
-            "summary/imdb",
-            "comparisons/imdb",
-            "summary/mnist_features",
-            "comparisons/mnist_features",
-        ),
+        optional=("summary/imdb", "summary/mnist_features"),
         data=tidy,
         draw=draw,
     ),
@@ -137,7 +131,7 @@ FIGURES = {
         ),
         finding=finding,
         inputs=(),
-        optional=("summary/adult", "comparisons/adult", "summary/cora", "comparisons/cora"),
+        optional=("summary/adult", "summary/cora"),
         data=tidy,
         draw=draw,
     ),

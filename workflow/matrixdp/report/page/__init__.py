@@ -7,10 +7,11 @@ for the same results.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +42,12 @@ from matrixdp.report.tables import audit
 
 FOLDER = Path(__file__).parent
 
-#: Kinds of items that are never folded, and those that an open section does not fold.
+#: Kinds of items that are never folded.
 FIRST = ("cards", "glossary", "html")
-FIGURES = (*FIRST, "figure")
 
 #: On the page of a user's matrix: patterns of its results, in order, and ids of its sections.
 MATRIX_RESULTS = ("tables/my_*", "figures/curves_my_*")
-MATRIX_SECTIONS = ("recommend", "price_of_privacy", "audit", "gaps", "provenance")
-
-#: The section of results that no other section shows.
-REST = layout.Section("everything-else", "Everything else", "How it was done")
+MATRIX_SECTIONS = ("recommend", "price_of_privacy", "audit", "further", "gaps", "provenance")
 
 
 def write(results: str | os.PathLike, out: str | os.PathLike, **options: Any) -> None:
@@ -84,96 +81,48 @@ def build(
     """
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
-    sections, commands, aside = layout.read(FOLDER / "layout.yaml")
-    outputs, experiments, environment = (
-        answers.Run(root, config),
-        exhibits.kinds(config),
-        _environment(),
-    )
-    if matrix := config["matrix"] if isinstance(config.get("matrix"), dict) else None:
-        commands = {"*": "snakemake my_matrix"}
-        file = os.path.basename(matrix["file"])
-        titles = [(name, f"{file}: {catalogue.experiment(name).topic}") for name in experiments]
-        mine = [
-            layout.Section(*pair, part="Answers", show=MATRIX_RESULTS, open=True) for pair in titles
-        ]
-        sections = mine + [
-            section for section in sections if section.id in (*MATRIX_SECTIONS, "glossary")
-        ]
-    command = functools.partial(layout.command, commands=commands, arguments=arguments)
+    outputs, environment = answers.Run(root, config), _environment()
+    matrix = config["matrix"] if isinstance(config.get("matrix"), dict) else None
+    experiments = exhibits.kinds(config)
     entries: dict[str, Entry] = {
         f"{kind}/{name}": entry
         for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
         for name, entry in registry(experiments).items()
     }
+    sections, aside = layout.read(FOLDER / "layout.yaml")
+    if matrix:
+        sections = _of_matrix(sections, matrix, [*experiments])
     # Files of another configuration, and a user's files, are not shown.
     names = [name for name in layout.present(root) if name in entries and name not in aside]
-    placed, rest = layout.place(sections, names, _homes(entries, experiments))
-    if rest:
-        placed.append(layout.Placed(REST, tuple(rest), ()))
-    compared = {
-        about.id: table
-        for about in catalogue.experiments().values()
-        if about.table and len(table := outputs.table(f"tables/{about.results}"))
-    }
-    judged_claims = None if inputs.missing(["claims"], root) else inputs.read("claims", root)
-    data, provenance = appendix.provenance(root / "data", exhibits.datasets(config))
-    # The template leaves Markdown unescaped; it is escaped on conversion to HTML.
-    plain = environment.overlay(autoescape=False)
-    facts = dict(machine.facts() if run is None else run)
+    placed = layout.place(sections, names)
     visible = [name for chapter in placed for name in chapter.results]
     places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
+    data, provenance = appendix.provenance(root / "data", exhibits.datasets(config))
+    facts = dict(machine.facts() if run is None else run)
+    claims = outputs.table("claims")
     with inputs.whole(root / "tables"):
-        builtins = _builtins(outputs, data, facts)
-    if len(claims := outputs.table("tables/claims")):
-        with inputs.whole(root / "tables/claims.csv"):
-            view = views.dashboard(claims)
-        html = environment.get_template("dashboard.html.j2").render(view | {"places": places})
-        builtins["dashboard"] = [{"kind": "html", "html": Markup(html)}]
-    filled = []
+        added = _added(outputs, data, facts)
+    if len(claims):
+        with inputs.whole(root / "claims.csv"):
+            view = views.dashboard(claims) | {"places": places}
+        html = environment.get_template("dashboard.html.j2").render(view)
+        added["dashboard"] = [{"kind": "html", "html": Markup(html)}]
+    words = {"config": config, "arguments": arguments, "matrix": matrix}
+    chapters = []
     for chapter in placed:
-        about, text = chapter.section, f"texts/{chapter.section.id}.md"
-        if has_text := (FOLDER / text).is_file():
-            text = plain.get_template(text).render(
-                config=config, arguments=arguments, matrix=matrix
-            )
-        differences = catalogue.experiment(about.id).differences
-        text = "\n\n".join(filter(None, [text if has_text else "", differences]))
-        first = next((name for name in about.claims if name in compared), "")
-        source = f"tables/{catalogue.experiment(first).results}" if first else "claims"
-        with inputs.whole(root / f"{source}.csv"):
-            outcome = findings.outcome(about.claims, compared.get(first), judged_claims)
-        items = [
-            _item(root, name, entries.get(name)) | {"command": command(name)}
-            for name in chapter.results
-        ]
-        items += builtins.get(about.builtin, ())
-        folded = [item for item in items if item["kind"] not in (FIGURES if about.open else FIRST)]
-        filled.append(
-            {
-                "about": about,
-                "text": prose.html(text),
-                "outcome": outcome,
-                "first": [item for item in items if item["kind"] in FIRST],
-                "shown": [item for item in items if item["kind"] == "figure" and about.open],
-                "folded": [{"topic": item["title"]} | item for item in folded],
-                # Headlines of the folded items, for readers who do not unfold them.
-                "found": [
-                    item for item in folded if item.get("topic", item["title"]) != item["title"]
-                ],
-                # A name must have a result; a pattern may match nothing.
-                "missing": [name for name in chapter.missing if not (matrix or "*" in name)],
-                "bare": bool(chapter.missing) and not chapter.results,
-            }
-        )
+        items = [_item(root, name, entries[name]) for name in chapter.results]
+        for item in items:
+            target = "my_matrix" if matrix else f"results/{item['file']}"
+            item["command"] = f"snakemake {target} {arguments}".strip()
+        items += added.get(chapter.section.builtin, ())
+        chapters.append(_chapter(chapter, items, claims, outputs, words))
     statuses: dict[str, list[str]] = {}
-    for source_facts in provenance:
-        name = source_facts["title"] if matrix else source_facts["name"]
-        statuses.setdefault(str(source_facts.get("status")), []).append(name)
+    for source in provenance:
+        name = source["title"] if matrix else source["name"]
+        statuses.setdefault(str(source.get("status")), []).append(name)
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
     return environment.get_template("page.html.j2").render(
-        sections=filled,
-        places=places,
+        sections=chapters,
         at={name: section.id for section in sections for name in section.claims},
         parts=list(dict.fromkeys(chapter.section.part for chapter in placed)),
         answers=answers.answers(outputs),
@@ -186,11 +135,72 @@ def build(
         timing=_timing(root) if facts else {},
         commit=facts.get("Git commit", ""),
         health=_health(outputs),
-        style=_together("style.css", "interaction.css"),
-        script=_together("page.js", "claims.js"),
+        style=_source("style.css"),
+        script=_source("page.js"),
     )
 
 
+def _of_matrix(
+    sections: list[layout.Section], matrix: Mapping[str, Any], experiments: list[str]
+) -> list[layout.Section]:
+    """Return the sections of the page on a user's matrix."""
+    file = os.path.basename(matrix["file"])
+    own = [
+        layout.Section(
+            name,
+            f"{file}: {catalogue.experiment(name).topic}",
+            part="Answers",
+            show=MATRIX_RESULTS,
+            open=(f"tables/{name}", f"figures/curves_{name}"),
+        )
+        for name in experiments
+    ]
+    return own + [entry for entry in sections if entry.id in (*MATRIX_SECTIONS, "glossary")]
+
+
+def _chapter(
+    chapter: layout.Placed,
+    items: list[dict[str, Any]],
+    claims: pd.DataFrame,
+    outputs: answers.Run,
+    words: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what the template shows of a section: text, what became of its claims, evidence."""
+    about = chapter.section
+    experiment = catalogue.experiment(next(iter(about.claims), ""))
+    table = outputs.table(f"tables/{experiment.results}") if experiment.table else pd.DataFrame()
+    with inputs.whole(outputs.root / "tables"):
+        judged = findings.relevant(claims, about.claims)
+        outcome = findings.headline(judged, table if len(table) else None)
+    verdicts = [(row["id"], findings.word(row["verdict"])) for row in judged.to_dict("records")]
+    evidence = [{"topic": item["title"]} | item for item in items if item["kind"] not in FIRST]
+    folded = [item for item in evidence if item.get("name") not in about.open]
+    # A name must have a result; a pattern may match nothing.
+    missing = [name for name in chapter.missing if not (words["matrix"] or "*" in name)]
+    return {
+        "about": about,
+        "text": prose.html(_text(about.id, words)),
+        "outcome": outcome,
+        "verdicts": verdicts,
+        "first": [item for item in items if item["kind"] in FIRST],
+        "shown": [item for item in evidence if item.get("name") in about.open],
+        "folded": folded,
+        # Headlines of the folded items, for readers who do not unfold them.
+        "found": [item for item in folded if item.get("headline")],
+        "missing": missing,
+        "bare": bool(chapter.missing) and not chapter.results,
+    }
+
+
+def _text(name: str, words: Mapping[str, Any]) -> str:
+    """Return the text of a section as Markdown, with what differs from the paper."""
+    # Markdown is escaped on conversion to HTML.
+    plain, file = _environment().overlay(autoescape=False), f"texts/{name}.md"
+    text = plain.get_template(file).render(words) if (FOLDER / file).is_file() else ""
+    return "\n\n".join(filter(None, [text, catalogue.experiment(name).differences]))
+
+
+@functools.cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -202,60 +212,50 @@ def _environment() -> jinja2.Environment:
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
     environment.filters |= {"number": markup.number, "numeric": markup.numeric}
+    environment.tests["verdict"] = _is_verdict
     return environment
 
 
-def _item(root: Path, name: str, entry: Entry | None) -> dict[str, Any]:
+def _item(root: Path, name: str, entry: Entry) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
     stem = name.rpartition("/")[2]
-    title = stem.replace("_", " ").capitalize()
-    if name.startswith("figures/"):
-        data, content = f"figures/data/{stem}.csv", _figure(root, stem, entry, title)
-    else:
-        data, table = f"{name}.csv", _table(root / f"{name}.csv")
-        content = {"kind": "table", "title": table.name or title, "table": table}
-    download = Markup(pictures.download(root / data))
-    return {"id": _slug(name), "data": data, "download": download} | content
-
-
-def _table(path: Path) -> Grid:
-    """Return the grid of a table; without a formatted one, the cells of its CSV file."""
-    readable = path.with_suffix(".json")
-    with inputs.whole(readable if readable.is_file() else path):
-        if readable.is_file():
-            return markup.read(readable)
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        return Grid(header=[*frame.columns], groups=[("", frame.to_numpy().tolist())])
-
-
-def _homes(entries: Mapping[str, Entry], experiments: Collection[str]) -> dict[str, str]:
-    """Return the experiment of each table or figure, by name, where it uses a single one."""
-    origins = {
-        name: {source.rpartition("/")[2] for source in entry.inputs} & {*experiments}
-        for name, entry in entries.items()
-    }
-    return {name: origin.pop() for name, origin in origins.items() if len(origin) == 1}
-
-
-def _figure(root: Path, name: str, entry: Entry | None, title: str) -> dict[str, Any]:
-    picture = pictures.read(root / "figures" / f"{name}.svg")
-    words = {"title": title, "caption": f"{title}."}
     if isinstance(entry, Figure):
-        frame = entry.frame(root)
-        words = {"title": entry.headline(frame), "caption": entry.describe(frame)}
-        words["topic"] = entry.title
-        if catalogue.mark(frame["data_status"].iloc[0]).text:
-            # A figure on marked (simulated) data must not be cited.
-            words["cite"] = ""
+        data, content = f"figures/data/{stem}.csv", _figure(root, stem, entry)
+        file = f"{name}.svg"
+    else:
+        with inputs.whole(path := root / f"{name}.json"):
+            table = markup.read(path)
+        data = file = f"{name}.csv"
+        content = {"kind": "table", "title": table.name or stem, "table": _verdicts_first(table)}
+        content["headline"] = table.headline
+    download = Markup(pictures.download(root / data))
+    words = {"id": _slug(name), "name": name, "file": file, "data": data, "download": download}
+    return words | content
+
+
+def _verdicts_first(grid: Grid) -> Grid:
+    """Return a table with its verdicts second, where a narrow screen shows them."""
+    order = sorted(range(len(grid.header)), key=lambda i: i > 0 and not _is_verdict(grid.header[i]))
+    groups = [(title, [[row[i] for i in order] for row in rows]) for title, rows in grid.groups]
+    return dataclasses.replace(grid, header=[grid.header[i] for i in order], groups=groups)
+
+
+def _is_verdict(header: str) -> bool:
+    return header in ("Verdict", "Privacy") or header.startswith("Against ")
+
+
+def _figure(root: Path, name: str, entry: Figure) -> dict[str, Any]:
+    picture = pictures.read(root / "figures" / f"{name}.svg")
+    frame = entry.frame(root)
+    headline = entry.headline(frame)
+    words = {"title": headline, "caption": entry.describe(frame), "topic": entry.title}
+    words["headline"] = headline if headline != entry.title else ""
     # `pictures` has escaped the source already; escaping it again would double its size.
-    picture_fields = vars(picture) | {"source": Markup(picture.source)}
-    return {"kind": "figure", "cite": machine.citation(f"figures/{name}")} | picture_fields | words
+    return {"kind": "figure"} | vars(picture) | {"source": Markup(picture.source)} | words
 
 
-def _builtins(
-    outputs: answers.Run,
-    data: Grid,
-    facts: Mapping[str, str],
+def _added(
+    outputs: answers.Run, data: Grid, facts: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the items that the page itself adds, by their names in the layout."""
     paths = [
@@ -265,47 +265,38 @@ def _builtins(
     mirror = {**outputs.settings.get("data", {}), "mirror": "(not shown)"}
     settings = {**outputs.settings, "data": mirror}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
-    versions = appendix.listing("Packages", "The versions that made this page.", machine.versions())
-    where = appendix.listing("Machine", "Where this page was made.", facts)
-    # Without facts on the run the page is the same on every machine.
-    of_run = (
-        [_table_item(where) | {"run": True}, _table_item(versions) | {"run": True}] if facts else []
+    of_run = "\n".join(
+        f"{name}: {value}" for name, value in {**facts, **machine.versions()}.items()
     )
-    card_item = {"kind": "cards", "cards": cards.cards(outputs), "scale": cards.scale(outputs)}
-    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at}
+    texts = [_text_item("Configuration", text)]
+    # Without facts on the run the page is the same on every machine.
+    texts += [_text_item("Machine and packages", of_run) | {"run": True}] if facts else []
+    deck = cards.cards(outputs)
+    ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "scale": cards.scale(outputs)}
+    gaps = appendix.gaps(summaries, isinstance(settings.get("matrix"), dict))
     return {
-        "cards": [card_item | ends] if card_item["cards"] else [],
-        "gaps": [_table_item(appendix.gaps(summaries, isinstance(settings.get("matrix"), dict)))],
+        "cards": [{"kind": "cards", "cards": deck} | ends] if deck else [],
+        "gaps": [_table_item(gaps)],
         "glossary": [{"kind": "glossary", "words": catalogue.section("glossary")}],
-        "provenance": [
-            _table_item(data),
-            {"kind": "text", "id": "configuration", "title": "Configuration", "text": text},
-            *of_run,
-        ],
+        "provenance": [_table_item(data), *texts],
     }
 
 
 def _health(outputs: answers.Run) -> dict[str, Any]:
-    """Return whether the run passes its privacy tests, and one line of text on each.
-
-    The tests are the audit, the known-bug tests and the sensitivities. Those that were not run are
-    left out.
-    """
-    tests = (
-        ("audit", audit.failures),
-        ("known_bugs", audit.missed),
-        ("sensitivities", audit.broken),
-    )
-    failures = {}
-    for name, count in tests:
-        if len(table := outputs.table(f"tables/{name}")):
-            failures[name.replace("_", " ")] = (count(table), len(table))
-    words = [f"{name}: {failed} of {total} failed" for name, (failed, total) in failures.items()]
-    return {"passed": not any(failed for failed, _ in failures.values()), "words": words}
+    """Return whether the run passes its privacy tests, and one line of text on each kind."""
+    if (table := outputs.table("tables/audit")).empty:
+        return {"passed": True, "words": []}
+    totals, failed = table["kind"].value_counts(), audit.failures(table)
+    words = [f"{kind}: {failed[kind]} of {n} failed" for kind, n in totals.items()]
+    return {"passed": not any(failed.values()), "words": words}
 
 
-def _together(*names: str) -> Markup:
-    return Markup("\n").join(Markup((FOLDER / name).read_text(encoding="utf-8")) for name in names)
+def _source(name: str) -> Markup:
+    return Markup((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def _text_item(title: str, text: str) -> dict[str, Any]:
+    return {"kind": "text", "id": _slug(title), "title": title, "text": text}
 
 
 def _table_item(table: Grid) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.report import comparisons, inputs, summary
 from matrixdp.report.claims import findings
-from matrixdp.report.claims.judge import EXPERIMENT, REPRODUCED, THEOREM
+from matrixdp.report.claims.verdicts import EXPERIMENT, REPRODUCED, THEOREM
 from matrixdp.report.entries import is_empty
 from matrixdp.report.markup import short, span
 from matrixdp.report.statistics import ENOUGH
@@ -76,12 +76,11 @@ class Run:
         compared = self.table(f"comparisons/{experiment}")
         if compared.empty:
             return {}
-        # Pairs of table rows alone: a parameter that is fixed in public has verdicts of its own.
-        pairs = comparisons.oriented(compared)
-        baseline = summary.trivial(self.experiments()[experiment])
-        rows = pairs[pairs["against"].eq(baseline) & pairs["epsilon"].eq(self.nominal)]
-        rows = rows[rows["mechanism"].isin(names)]
-        return dict(zip(rows["mechanism"], rows["verdict"], strict=True))
+        rows = self.experiments()[experiment]
+        baseline, at = summary.trivial(rows), pd.to_numeric(rows["epsilon"], errors="coerce")
+        rows = rows[at.eq(self.nominal) & rows["mechanism"].isin(names) & rows["mean"].notna()]
+        outcomes = comparisons.verdicts(rows, compared, baseline)
+        return dict(zip(rows["mechanism"], outcomes, strict=True))
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of experiments, grouped by their smallest number of trials."""

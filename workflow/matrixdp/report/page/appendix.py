@@ -73,11 +73,6 @@ def provenance(
     return grouped({"": rows}, name="Data", caption=PROVENANCE), facts
 
 
-def listing(name: str, caption: str, items: Mapping[str, str]) -> Grid:
-    """Return names and values as a table of two columns."""
-    return Grid(("Item", "Value"), [("", list(items.items()))], name=name, caption=caption)
-
-
 def _files(facts: Mapping[str, Any]) -> str:
     return "; ".join(f"{file['file']} {file['sha256']}" for file in facts.get("files", ()))
 

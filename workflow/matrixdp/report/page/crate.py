@@ -1,7 +1,6 @@
-"""A run's origin in one file that programs read: RO-Crate 1.1, https://w3id.org/ro/crate/1.1.
+"""The provenance of a run as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1), for archives.
 
-With it the folder of results can be archived: it lists each file with its checksum, and the data,
-the code and the time of the run.
+It lists each file with its checksum, and the data, the code and the time of the run.
 """
 
 from __future__ import annotations

@@ -11,15 +11,14 @@ from typing import Any
 
 import yaml
 
-from matrixdp import catalogue
 from matrixdp.checks import InputError
 from matrixdp.report import inputs
 
 #: A result is named by its path below the results' folder without the suffix.
-KINDS = {"tables": ".csv", "figures": ".svg"}
+KINDS = {"tables": ".json", "figures": ".svg"}
 
-#: The part after which sections of a part without a place in the layout are inserted.
-IMGM = "IMGM paper"
+#: The section of results that no other section shows; it is left out where it has none.
+FURTHER = "further"
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,8 @@ class Section:
         show: results in their order, such as ``tables/table3``; ``*`` stands for any characters.
         builtin: items that the page itself adds, such as ``provenance``; or empty.
         claims: experiments whose claims belong here; the first one's table is judged.
-        open: whether its evidence is unfolded.
+        open: names of the results that are unfolded.
+        fold: what text and added items are folded under; empty for none.
     """
 
     id: str
@@ -42,7 +42,8 @@ class Section:
     show: tuple[str, ...] = ()
     builtin: str = ""
     claims: tuple[str, ...] = ()
-    open: bool = False
+    open: tuple[str, ...] = ()
+    fold: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Placed:
     missing: tuple[str, ...]
 
 
-def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[str]]:
-    """Return the sections in order, commands by pattern of results, and names to leave out.
+def read(path: str | os.PathLike) -> tuple[list[Section], list[str]]:
+    """Return the sections in order, and the names of results to leave out.
 
     Results to leave out exist as files only; the page does not show them.
 
@@ -64,7 +65,7 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[s
     """
     with inputs.whole(path, inputs.FROM_GIT):
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        commands, aside = dict(content["commands"]), list(content["aside"])
+        aside = list(content["aside"])
         sections = [
             Section(part=part["title"], **{**entry, **_lists(entry)})
             for part in content["parts"]
@@ -73,11 +74,11 @@ def read(path: str | os.PathLike) -> tuple[list[Section], dict[str, str], list[s
     ids = [section.id for section in sections]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"{path} has the section {twice!r} twice; give each an id of its own")
-    return sections, commands, aside
+    return sections, aside
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(entry.get(name, ())) for name in ("show", "claims")}
+    return {name: tuple(entry.get(name, ())) for name in ("show", "claims", "open")}
 
 
 def present(results: str | os.PathLike) -> list[str]:
@@ -89,12 +90,8 @@ def present(results: str | os.PathLike) -> list[str]:
     )
 
 
-def place(
-    sections: Iterable[Section],
-    names: Iterable[str],
-    homes: Mapping[str, str],
-) -> tuple[list[Placed], list[str]]:
-    """Return the sections with their results, and the results without a section.
+def place(sections: Iterable[Section], names: Iterable[str]) -> list[Placed]:
+    """Return the sections with their results; what none of them names goes to ``FURTHER``.
 
     The first section that names a result shows it; results of one pattern are in alphabetical
     order. Names and patterns that match no result are missing.
@@ -102,8 +99,6 @@ def place(
     Args:
         sections: in their order.
         names: of the existing results.
-        homes: from a result to its experiment. A result that no section names goes to the section
-            of its experiment, which is added if there is none.
     """
     left = every = sorted(names)
     placed = []
@@ -117,28 +112,8 @@ def place(
             if not any(fnmatchcase(name, pattern) for name in every):
                 missing.append(pattern)
         placed.append(Placed(section, tuple(results), tuple(missing)))
-    for name in (name for name in left if name in homes):
-        at = _section(placed, homes[name])
-        placed[at] = replace(placed[at], results=(*placed[at].results, name))
-    return placed, [name for name in left if name not in homes]
-
-
-def _section(placed: list[Placed], experiment: str) -> int:
-    """Return the index of an experiment's section; add it to its part if it is missing."""
-    ids = [chapter.section.id for chapter in placed]
-    if experiment not in ids:
-        about = catalogue.experiment(experiment)
-        part = f"{about.paper} paper" if about.paper else "Further"
-        parts = [chapter.section.part for chapter in placed]
-        after = part if part in parts else IMGM
-        last = [i for i, name in enumerate(parts) if name == after] or [len(parts) - 1]
-        placed.insert(last[-1] + 1, Placed(Section(experiment, about.title, part), (), ()))
-        return last[-1] + 1
-    return ids.index(experiment)
-
-
-def command(name: str, commands: Mapping[str, str], arguments: str = "") -> str:
-    """Return the command that rebuilds a result: the first one whose pattern matches its name."""
-    matches = (text for pattern, text in commands.items() if fnmatchcase(name, pattern))
-    text = next(matches, "snakemake results/{name}.csv")
-    return f"{text.format(name=name, stem=name.rpartition('/')[2])} {arguments}".strip()
+    placed = [
+        replace(entry, results=tuple(left)) if entry.section.id == FURTHER else entry
+        for entry in placed
+    ]
+    return [entry for entry in placed if entry.section.id != FURTHER or entry.results]

@@ -1,4 +1,4 @@
-"""Facts on a run that depend on the machine and the time; results do not contain them."""
+"""Facts on a run's machine and time, which results do not contain."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).parents[4]
 UNKNOWN = "unknown"
 
 
 def facts(root: Path = ROOT) -> dict[str, str]:
-    """Return commit, processor, cores, memory, system and Python, in the order to show them."""
+    """Return commit, processor, cores, system and Python, in the order to show them."""
     return {
         "Git commit": commit(root),
         "Processor": _processor(),
-        "Cores": str(_cores()),
-        "Memory": _memory(),
+        "Cores": str(
+            len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
+        ),
         "System": f"{platform.system()} {platform.release()} ({platform.machine()})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
     }
@@ -58,19 +57,6 @@ def commit(root: Path = ROOT) -> str:
     return done.stdout.strip().replace("-dirty", ", with changes that are not committed")
 
 
-def citation(name: str, root: Path = ROOT) -> str:
-    """Return the citation of a figure of this project; empty if CITATION.cff is missing or bad."""
-    try:
-        metadata = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
-        authors = ", ".join(
-            author.get("name") or f"{author['given-names']} {author['family-names']}"
-            for author in metadata["authors"]
-        )
-        return f"{authors}: {metadata['title']}, version {metadata['version']}, {name}."
-    except (OSError, yaml.YAMLError, KeyError, TypeError):
-        return ""
-
-
 def _version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
@@ -84,17 +70,3 @@ def _processor() -> str:
         if match := re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE):
             return match[1]
     return platform.processor() or UNKNOWN
-
-
-def _cores() -> int:
-    # The cores that this process may use, where the system reports them: containers limit these.
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
-
-
-def _memory() -> str:
-    try:
-        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return UNKNOWN
-    return f"{size / 2**30:.1f} GiB"

@@ -1,4 +1,4 @@
-"""The page's dashboard: one line per claim, and counts of their verdicts."""
+"""The page's dashboard: counts of verdicts by paper and kind of claim, and the claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from matrixdp import catalogue
-from matrixdp.report.claims.findings import KINDS, facts, word
+from matrixdp.report.claims.findings import KINDS, facts, tally, word
 from matrixdp.report.tables import claims
 
 #: The end of a sentence; a number after the stop belongs to an equation.
@@ -17,34 +17,30 @@ _SENTENCE = re.compile(r"\. (?=[A-Z])")
 
 
 def dashboard(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the variables of ``dashboard.html.j2``: counts by verdict, and the claims.
+    """Return the variables of ``dashboard.html.j2``: by paper the counts and the claims.
 
-    ``table`` is ``tables/claims.csv``. Theorems, identities and experiments are counted apart;
-    claims that one fact decides count once.
+    ``table`` is ``claims.csv``. Theorems, identities and experiments are counted apart; claims that
+    one fact decides count once.
     """
-    rows = [_claim(row) for row in claims.data({"claims": table}).to_dict("records")]
-    order = [name for name in catalogue.section("verdicts") if any(r["word"] == name for r in rows)]
-    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
-    papers = dict.fromkeys(row["paper"] for row in rows)
-    verdicts = table["verdict"].map(word)
-    counts = {
-        (paper, kind): verdicts[facts(group).index].value_counts()
-        for (paper, kind), group in table.groupby(["paper", "kind"])
-    }
-    bars = [
-        {"paper": paper, "kind": kind, "total": int(tally.sum())}
-        | {"parts": [(verdict, int(tally[verdict])) for verdict in order if verdict in tally]}
-        for paper in papers
-        for kind in kinds
-        if (tally := counts.get((paper, kind))) is not None
-    ]
-    return {
-        "claims": rows,
-        "bars": bars,
-        "longest": max((bar["total"] for bar in bars), default=1),
-        "filters": {"paper": [*papers], "kind": kinds, "word": order},
-        "papers": {paper: claims.PAPERS.get(paper, paper) for paper in papers},
-    }
+    rows = claims.data({"claims": table}).assign(word=table["verdict"].map(word))
+    meanings: dict[str, str] = catalogue.section("verdicts")
+    order = [name for name in meanings if rows["word"].eq(name).any()]
+    papers, totals = [], [1]
+    for paper, group in rows.groupby("paper", sort=False):
+        counts = facts(group).groupby("kind")["word"].value_counts()
+        bars: list[dict[str, Any]] = [
+            {"kind": kind, "total": int(counts[kind].sum())}
+            | {"parts": [(name, int(counts[kind][name])) for name in order if name in counts[kind]]}
+            for kind in KINDS
+            if kind in counts
+        ]
+        claimed = [_claim(row) for row in group.to_dict("records")]
+        title = claims.PAPERS.get(str(paper), str(paper))
+        counted = tally(group).partition(": ")[2]
+        papers.append({"title": title, "tally": counted, "bars": bars, "claims": claimed})
+        totals += [bar["total"] for bar in bars]
+    words = {name: meanings[name] for name in order}
+    return {"papers": papers, "longest": max(totals), "verdicts": words}
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,8 +48,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     why, *more = _SENTENCE.split(row["reason"], maxsplit=1)
     headers = ("Effect", "Asks", "Shows", "p", "Readings", "Evidence")
     return {
-        **{name: row[name] for name in ("id", "paper", "kind", "claim", "place", "verdict")},
-        "word": word(row["verdict"]),
+        **{name: row[name] for name in ("id", "kind", "claim", "place", "verdict", "word")},
         "why": why,
         "more": "".join(more),
         "numbers": [(name, cells[name]) for name in headers if cells[name]],

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from matrixdp import checks, places
+from matrixdp import checks
 from matrixdp.discovery import collect
 from matrixdp.report import entries, markup
 from matrixdp.report.tables.base import Table
@@ -23,12 +23,11 @@ def write(
     *,
     results: str | os.PathLike,
     out: str | os.PathLike | None = None,
-    reading: str = "default",
 ) -> None:
-    """Write ``<out>/<name>.csv``, ``.md`` and ``.json`` of each table.
+    """Write ``<out>/<name>.csv``, ``.md``, ``.tex`` and ``.json`` of each table.
 
     The settings of the run name its experiments. ``out`` is by default the place of the run's
-    tables in this reading.
+    tables.
 
     Raises:
         InputError: there is no such table, or an input is damaged. Missing inputs are no error:
@@ -37,9 +36,8 @@ def write(
     by_name = registry(entries.experiments(results))
     for name in names:
         table = by_name[checks.choice(by_name, table=name)]
-        place = places.place(f"tables/{name}", Path(results), reading)
-        frame, status = table.collect(results, reading)
+        frame, status = table.collect(results)
         with table.complete():
             grid = table.show(frame, status)
         columns = [column for column in frame.columns if not str(column).startswith("_")]
-        markup.write(Path(out or place.parent) / name, frame[columns], grid)
+        markup.write(Path(out or Path(results, "tables"), name), frame[columns], grid)

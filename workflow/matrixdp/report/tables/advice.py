@@ -24,8 +24,8 @@ from matrixdp.report.tables.base import Table
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "advice", "best", "error"),
     *("ci95", "runner_up", "runner_up_error", "difference", "low", "high", "p", "clear", "tied"),
-    *("tied_with", "baseline", "chance", "over_chance", "beats_chance", "nonprivate", "metric"),
-    *("noise_std", "epsilon_actual", "how", "n_trials", "held_out"),
+    *("tied_with", "baseline", "chance", "beats_chance", "nonprivate"),
+    *("noise_std", "epsilon_actual", "n_trials", "held_out"),
     *("data_status", "experiment", "best_mechanism", "runner_up_mechanism"),
 )
 
@@ -49,10 +49,10 @@ def data(tables: Tables) -> pd.DataFrame:
     ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
     ``advice`` is the row in a sentence. ``difference`` is the runner-up's mean minus the best mean,
     with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
-    does not beat; ``clear`` says that there are none. ``over_chance`` is the best mean over that of
-    ``baseline``, ``beats_chance`` whether it is better. Both verdicts are those of
-    :mod:`matrixdp.report.comparisons`. ``held_out`` is the result on other data of a mechanism
-    that was designed on the papers' data. Without such evidence the mechanism is not advised.
+    does not beat; ``clear`` says that there are none. ``beats_chance`` says whether the best
+    mechanism is better than ``baseline``. Both verdicts are those of the comparisons.
+    ``held_out`` is the result on other data of a mechanism that was designed on the papers' data.
+    Without such evidence the mechanism is not advised.
     """
     frame = pd.DataFrame(
         [row for name in entries.by_experiment(tables, "summary") for row in _rows(name, tables)],
@@ -115,15 +115,13 @@ def _rows(experiment: str, tables: Tables) -> Iterator[dict[str, Any]]:
             some = candidates[candidates["delta"].eq(0)] if guarantee == PURE else candidates
             for epsilon, rows in some.groupby("nominal"):
                 at = pairs[pairs["epsilon"].eq(epsilon)]
-                if row := _best(rows, at, about, baseline):
+                if row := _best(rows, at, baseline):
                     what = {"task": task, "released": words, "guarantee": guarantee}
                     what["held_out"] = notes[row["best_mechanism"]]
                     yield row | ends | what | {"experiment": experiment}
 
 
-def _best(
-    rows: pd.DataFrame, pairs: pd.DataFrame, about: catalogue.Experiment, baseline: str
-) -> dict[str, Any] | None:
+def _best(rows: pd.DataFrame, pairs: pd.DataFrame, baseline: str) -> dict[str, Any] | None:
     """Return the row of one task, guarantee and epsilon; None for fewer than two mechanisms."""
     names = sorted(rows["mechanism"], key=catalogue.rank)
     twins = pairs[pairs["same_law"] & pairs["mechanism"].isin(names)]
@@ -138,15 +136,13 @@ def _best(
     first, second = ranked[:2]
     contests = pairs[pairs["mechanism"].eq(first)].set_index("against")
     best = rows[rows["mechanism"].eq(first)].iloc[0]
-    scheme = catalogue.schemes(about.kind).get(first)
-    columns = ["epsilon", "delta", "metric", "ci95", "noise_std", "epsilon_actual", "n_trials"]
+    columns = ["epsilon", "delta", "ci95", "noise_std", "epsilon_actual", "n_trials"]
     verdicts = contests["verdict"].reindex(ranked[1:])
     tied = [_join_names(name, alike) for name in verdicts.index[verdicts.ne(comparisons.BETTER)]]
     row = {
         **best[[*columns, "data_status"]],
         "best": _join_names(first, alike),
         "error": means[first],
-        "how": ": ".join(filter(None, (scheme.calibration, scheme.note))) if scheme else "",
         "runner_up": _join_names(second, alike),
         "runner_up_error": means[second],
         "best_mechanism": first,
@@ -164,7 +160,6 @@ def _best(
     if baseline in contests.index:
         against = contests.loc[baseline]
         row["beats_chance"] = against["verdict"] == comparisons.BETTER
-        row["over_chance"] = against["mean"] / against["mean_against"]
     return row
 
 

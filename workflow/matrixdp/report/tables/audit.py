@@ -30,6 +30,10 @@ EXCESS = "Noise inflation (times)"
 FAILED, UNDECIDED = "violated", "undecided"
 DOUBTFUL = (FAILED, UNDECIDED, "not certifiable")
 
+#: What is audited, and the title of the known bugs.
+RELEASE, SENSITIVITY, BUG = "releases", "sensitivities", "known-bug tests"
+BUGS = "Known bugs, which the tool named must catch"
+
 #: Standing of the epsilon that a mechanism declares, after the audit.
 CERTIFIED, DECLARED = "certified", "declared"
 
@@ -61,68 +65,81 @@ def mark(text: str, row: Mapping[str, Any]) -> str:
 
 
 def data(tables: Tables) -> pd.DataFrame:
-    """Return the rows of all experiments."""
-    full = [table for table in tables.values() if len(table)]
-    return pd.concat(full or [*tables.values()], ignore_index=True)
+    """Return releases, declared sensitivities and known bugs, told apart by ``kind``.
+
+    A sensitivity has its measure as ``variant``, and a known bug its mistake in its name.
+    """
+    parts = [_releases(tables).assign(kind=RELEASE)]
+    for name, found in tables.items():
+        if name.endswith("_sensitivities"):
+            words = {"mechanism": "sensitivity of " + found["query"].replace(RELEASED)}
+            words |= {"variant": found["measure"], "tool": "search", "kind": SENSITIVITY}
+            parts.append(found.drop(columns="measure").assign(**words))
+    if (bugs := tables.get("audit/known_bugs")) is not None:
+        passes = bugs[["caught", "control"]].astype(str).eq("True")
+        verdict = passes["caught"].map({True: "caught", False: "MISSED"})
+        verdict = verdict.where(passes["control"], "CONTROL FAILS")
+        names = bugs["known_bug"] + ": " + bugs["mistake"]
+        columns = {"experiment": "", "mechanism": names, "tool": bugs["tool"], "kind": BUG}
+        parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": bugs["evidence"]}))
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _releases(tables: Tables) -> pd.DataFrame:
+    """Return the audited releases of all experiments."""
+    of_bugs = ("_sensitivities", "/known_bugs")
+    audits = [table for name, table in tables.items() if not name.endswith(of_bugs)]
+    return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
 
 
 def finding(table: pd.DataFrame) -> str:
     """Return how many releases failed, and what shortfall of noise the audit would detect."""
-    failed, power = failures(table) or "None", table["shortfall"].max()
+    releases = table[table["kind"].eq(RELEASE)]
+    failed, power = failures(table)[RELEASE] or "None", releases["shortfall"].max()
     words = "" if pd.isna(power) else f" an audit that finds noise {power:.1%} too small"
-    if untested := int(table["shortfall"].isna().sum()):
+    if untested := int(releases["shortfall"].isna().sum()):
         words += f" ({untested} untested)"
-    return f"{failed} of {len(table)} releases failed{words}"
+    return f"{failed} of {len(releases)} releases failed{words}"
 
 
-def audit_grid(table: pd.DataFrame) -> Grid:
-    """Return the audit with one row per mechanism and experiment; the CSV has all variants."""
+def failures(table: pd.DataFrame) -> dict[str, int]:
+    """Return by kind how many releases failed, sensitivities are refuted, and bugs got through."""
+    verdict = table["verdict"].astype(str)
+    wrong = {RELEASE: verdict.str.startswith(FAILED), BUG: verdict.ne("caught")}
+    wrong[SENSITIVITY] = ~verdict.str.startswith("holds")
+    of_kind = {kind: table["kind"].eq(kind) for kind in wrong}
+    return {kind: int((rows & of_kind[kind]).sum()) for kind, rows in wrong.items()}
+
+
+def grid(table: pd.DataFrame) -> Grid:
+    """Return one row per mechanism and experiment, and the known bugs; the CSV has all variants."""
     cells: Cells = {
         "Mechanism": markup.mechanism,
-        "Releases": lambda rows: str(len(rows)),
+        "Number": lambda rows: str(len(rows)),
         "Tight epsilon": _exact,
         "Certified": "epsilon_certified",
         "Could certify": "epsilon_largest",
-        "Runs": "runs",
+        "Runs": lambda rows: span(rows["runs"].dropna().astype(int)),
         EXCESS: _excess,
         "Decided by": "tool",
         "Noise too small by": _power,
         "Verdict": _words,
     }
-    failed, undecided = failures(table), int(table["verdict"].str.startswith(UNDECIDED).sum())
-    grid = markup.grid(table, "experiment", cells, each=["mechanism"])
-    sentences = [f"{plural(failed, 'release')} failed the audit."] * bool(failed)
+    undecided = int(table["verdict"].str.startswith(UNDECIDED).sum())
+    sentences = [f"Failed {kind}: {count}." for kind, count in failures(table).items() if count]
     sentences += [f"The audit is undecided on {plural(undecided, 'release')}."] * bool(undecided)
+    titles = table["experiment"].map(
+        lambda name: catalogue.experiment(name).title if name else BUGS
+    )
+    grid = markup.grid(table, titles, cells, title=str, each=["mechanism"])
     return replace(grid, warning=" ".join(sentences))
-
-
-def known_bug_grid(table: pd.DataFrame) -> Grid:
-    """Return the known-bug tests by the tool that must catch them."""
-    cells: Cells = {
-        "Known bug": "canary",
-        "Mistake": "mistake",
-        "Caught": lambda row: _yes(row["caught"]),
-        "What the tool saw": "evidence",
-        "Control passes": lambda row: _yes(row["control"]),
-    }
-    grid = markup.grid(table, "tool", cells, title="Must be caught by: {}".format)
-    count = missed(table)
-    warning = f"{plural(count, 'known-bug test')} failed." if count else ""
-    return replace(grid, warning=warning)
-
-
-def sensitivity_grid(table: pd.DataFrame) -> Grid:
-    """Return declared sensitivities beside the largest that an attack attains."""
-    cells: Cells = {"Query": _released, "Sensitivity": "measure"}
-    cells |= {name.capitalize(): name for name in ("declared", "found", "replayed", "verdict")}
-    return markup.grid(table, "experiment", cells)
 
 
 def effective_noise(tables: Tables) -> pd.DataFrame:
     """Return, per release whose noise inflation is known, its noise and the noise that suffices."""
     columns = ["experiment", "mechanism", "query", "direction", "variant", "epsilon"]
     columns += ["delta", "noise_std", "kappa", "rescaled_std"]
-    table = data(tables)
+    table = _releases(tables)
     return table.loc[table["kappa"].notna(), columns].reset_index(drop=True)
 
 
@@ -173,8 +190,9 @@ def _excess(rows: pd.DataFrame) -> str:
 
 def _power(rows: pd.DataFrame) -> str:
     """Return the least share of missing noise that the audit would detect."""
-    worst = _judged(rows)["shortfall"].max(skipna=False)
-    return "untested" if pd.isna(worst) else f"{worst:.1%}"
+    released = rows[rows["kind"].eq(RELEASE)]
+    worst = _judged(released)["shortfall"].max(skipna=False)
+    return "" if released.empty else "untested" if pd.isna(worst) else f"{worst:.1%}"
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -189,66 +207,21 @@ def _words(rows: pd.DataFrame) -> str:
     return "; ".join(counted) if len(counted) > 1 else str(counts.index[0])
 
 
-def broken(table: pd.DataFrame) -> int:
-    """Return how many declared sensitivities the search refutes."""
-    return int((~table["verdict"].str.startswith("holds")).sum())
-
-
-def _sensitivity_finding(table: pd.DataFrame) -> str:
-    holds = f"{len(table) - broken(table)} of {len(table)}"
-    return f"{holds} declared sensitivities withstand a search for larger changes"
-
-
-def failures(table: pd.DataFrame) -> int:
-    """Return how many releases of the audit's table failed."""
-    return int(table["verdict"].str.startswith(FAILED).sum())
-
-
-def missed(table: pd.DataFrame) -> int:
-    """Return how many known bugs were missed, or have a control that fails."""
-    return int((table[["caught", "control"]].astype(str) != "True").any(axis=1).sum())
-
-
-def _yes(answer: object) -> str:
-    return "yes" if str(answer) == "True" else "NO"
-
-
 TABLES = {
     "audit": Table(
         title="Audit",
         caption=(
             "Tight epsilon: what the worst neighbours attain, up to the proved bound. Certified: "
-            "lower bound from runs alone at 95 % confidence. Noise inflation: by how much it could "
-            "shrink at the same guarantee. Noise too small by: the least share found with "
-            "probability .95. No private data are used."
+            "lower bound from runs alone at 95 % confidence. Noise too small by: the least share "
+            "found with probability .95. Sensitivities are searched for larger changes. Known bugs "
+            "are tried anew: the tool must catch each, and let the right thing pass. No private "
+            "data are used."
         ),
         finding=finding,
-        inputs=("audit/{experiment}",),
+        inputs=("audit/{experiment}", "audit/{experiment}_sensitivities"),
+        optional=("audit/known_bugs",),
         data=data,
-        grid=audit_grid,
-    ),
-    "known_bugs": Table(
-        title="Known-bug tests",
-        caption=(
-            "Known ways to get privacy wrong, tried anew in each run. Each must be caught by the "
-            "tool named, and that tool must let the same thing done right pass."
-        ),
-        finding=lambda table: f"{len(table) - missed(table)} of {len(table)} mistakes are caught",
-        inputs=("audit/known_bugs",),
-        data=data,
-        grid=known_bug_grid,
-    ),
-    "sensitivities": Table(
-        title="Sensitivities",
-        caption=(
-            "Declared sensitivities, and the largest change that a search over pairs of records "
-            "found; the query is replayed on full data sets with these neighbours. No private "
-            "data are used: only public bounds and the number of records."
-        ),
-        finding=_sensitivity_finding,
-        inputs=("audit/{experiment}_sensitivities",),
-        data=data,
-        grid=sensitivity_grid,
+        grid=grid,
     ),
     "effective_noise": Table(
         title="Noise inflation",

@@ -1,4 +1,4 @@
-"""The shape of a table: named inputs, one tidy frame, and a grid of nothing but that frame.
+"""The interface of tables: named inputs, one tidy frame, and a grid made from that frame alone.
 
 ::
 
@@ -27,11 +27,11 @@ from matrixdp.report.entries import Entry
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Table(Entry):
-    """How a table is made (see :class:`matrixdp.report.entries.Entry`).
+    """The recipe of a table (see :class:`matrixdp.report.entries.Entry`).
 
     Attributes:
-        grid: from the frame, which has at least one row, to header and groups. Title, headline
-            and caption are this entry's; it may warn.
+        grid: function from the frame, which has at least one row, to header, groups and any
+            warning. Title, headline and caption come from this entry.
     """
 
     grid: Callable[[pd.DataFrame], markup.Grid]

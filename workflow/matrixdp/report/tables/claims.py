@@ -1,4 +1,4 @@
-"""The ledger of the papers' claims as a person reads it."""
+"""The ledger of the papers' claims, as a table for readers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ def data(tables: Tables) -> pd.DataFrame:
 
 def grid(table: pd.DataFrame) -> Grid:
     """Return the claims by paper."""
-    over = bool(table["readings_total"].notna().any())
-
-    def visible_cells(row: Mapping[str, Any]) -> dict[str, str]:
-        return {name: cell for name, cell in cells(row).items() if over or name != "Readings"}
-
-    return markup.grid(table, "paper", visible_cells, title=PAPERS.__getitem__)
+    return markup.grid(table, "paper", cells, title=PAPERS.__getitem__)
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:

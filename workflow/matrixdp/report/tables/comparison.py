@@ -18,7 +18,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.experiments import readings
 from matrixdp.report import comparisons, markup, statistics, summary
-from matrixdp.report.comparisons import BETTER, ROW
+from matrixdp.report.comparisons import BETTER
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, interval, result, short, span
 from matrixdp.report.summary import NO_GUARANTEE, SKIPPED
@@ -33,7 +33,7 @@ COLUMNS = (
     *("epsilon", "delta", "epsilon_actual", "standing", "mu_actual", "noise_std"),
     *("n_trials", "data_status"),
     *("reading", "verdict", "against_paper", "against_chance"),
-    *("implied_epsilon", "implied_noise_std", "note"),
+    "note",
 )
 
 NOT_RUN = "not run"
@@ -92,13 +92,11 @@ def comparison(
 ) -> pd.DataFrame:
     """Return the rows of a table, the paper's first, at one epsilon and in one reading.
 
-    ``ratio`` is mean / published value; ``verdict`` compares the two in the printed unit.
-    ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no trials.
-    ``against_paper`` compares these ratios where we suspect another unit, else the values.
+    ``ratio`` is mean / published value; ``verdict`` says why one of the paper's rows has no result
+    that counts. ``over_base`` is the ratio to ``level``, with a half-width as if the two shared no
+    trials. ``against_paper`` compares these ratios where we suspect another unit, else the values.
     ``against_chance`` is the verdict of :mod:`matrixdp.report.comparisons` against the best
-    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials. ``implied_epsilon`` and
-    ``implied_noise_std`` are where our curve meets the published number (see
-    :func:`matrixdp.report.statistics.implied`).
+    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials.
 
     ``about`` is the experiment, or the one whose unit it shares. The settings give the epsilon
     (``table_epsilon``) and the reading (``reading``). The share ``taus.public``, which is fixed
@@ -109,12 +107,10 @@ def comparison(
     simulated = status == summary.SIMULATED
     results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
-    scale = level.mean / level.published if about.conjecture else 1.0
     rows = []
     for cell in published.to_dict("records"):
         row = _find(results, cell["mechanism"], epsilon)
         value, margin = _published(cell)
-        meets = statistics.implied(_curve(results, cell["mechanism"]), value * scale)
         ours = {
             "method": cell["method"],
             "published": cell["value"],
@@ -123,14 +119,13 @@ def comparison(
             "published_value": value,
             "published_over_base": value / level.published,
             "published_over_base_ci": margin / level.published,
-            "verdict": "" if simulated else _verdict(row, value, margin),
-            "implied_epsilon": meets[0],
-            "implied_noise_std": meets[1],
+            "verdict": _verdict(row),
+            "_margin": margin,
             "_qualifier": cell["qualifier"],
         }
         rows.append(row | ours)
     rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier"])
+    table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier", "_margin"])
     table["data_status"] = status
     table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")
     table["reading"], table["base"] = reading, level.mechanism
@@ -142,27 +137,19 @@ def comparison(
     ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
     enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False) & (not simulated)
-    verdicts = table["verdict"]
+    names = ["published_value", "_margin", "mean", "ci95"]
     if about.conjecture:
-        names = ("published_over_base", "published_over_base_ci", "over_base", "over_base_ci")
-        ratios = table[[*names]].astype(float).to_numpy()
-        verdicts = pd.Series([statistics.verdict(*row) for row in ratios])
-    comparable = enough & table["published_over_base"].notna()
-    table["against_paper"] = verdicts.replace(_DIRECTIONS).where(comparable, "")
+        names = ["published_over_base", "published_over_base_ci", "over_base", "over_base_ci"]
+    verdicts = [statistics.verdict(*row) for row in table[names].astype(float).to_numpy()]
+    comparable = enough & table[names[0]].notna() & table["verdict"].eq("")
+    table["against_paper"] = pd.Series(verdicts).replace(_DIRECTIONS).where(comparable, "")
     trivial = summary.trivial(results)
-    table["against_chance"] = "" if simulated else against(trivial, table, compared)
+    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_CHANCE)
+    table["against_chance"] = "" if simulated else outcomes
     metric = next((name for name in results["metric"] if name), "")
     return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
         _experiment=about.id, _metric=metric, _at=epsilon, _baseline=trivial
     )
-
-
-def against(baseline: str, table: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
-    """Return each row's verdict against a baseline; empty for rows that were not compared."""
-    rows = table[ROW].assign(epsilon=pd.to_numeric(table["epsilon"]))
-    verdicts = comparisons.against(compared, baseline)
-    outcomes = rows.merge(verdicts, how="left", on=ROW)["verdict"].fillna("")
-    return outcomes.replace(comparisons.EVEN, AT_CHANCE)
 
 
 def finding(table: pd.DataFrame) -> str:
@@ -233,25 +220,18 @@ def _find(
     return {"mechanism": mechanism, "epsilon": epsilon, "note": NOT_RUN + why}
 
 
-def _curve(results: pd.DataFrame, mechanism: str) -> pd.DataFrame:
-    """Return a mechanism's rows over the grid, at every epsilon with the chosen variant."""
-    selected = results["mechanism"].eq(mechanism) & results["epsilon"].ne("") & results["chosen"]
-    return results[selected].astype({"epsilon": float})
-
-
 def _published(cell: Mapping[str, str]) -> tuple[float, float]:
     """Return the published value of a cell in plain units, and half its interval."""
     unit = Decimal(cell["unit_factor"])
     return float(Decimal(cell["value"]) * unit), float(Decimal(cell["interval"] or 0) * unit)
 
 
-def _verdict(row: Mapping, value: float, margin: float) -> str:
+def _verdict(row: Mapping) -> str:
+    """Return why a row has no result that counts; empty for one that has."""
     if "mean" not in row or np.isnan(row["mean"]):
         return NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
     above = statistics.exceeds(row["epsilon_actual"], float(row["epsilon"] or "nan"))
-    if above or row["note"].startswith(NOT_PRIVATE):
-        return NOT_PRIVATE
-    return statistics.verdict(value, margin, row["mean"], row["ci95"])
+    return NOT_PRIVATE if above or row["note"].startswith(NOT_PRIVATE) else ""
 
 
 def _further_rows(

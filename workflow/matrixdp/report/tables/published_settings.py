@@ -18,7 +18,7 @@ TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
     "features": "Type II: features of all records, released once",
 }
-MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: "†"}
+MARKS = {training.PRIVATE: "", training.NOT_PRIVATE: training.DAGGER}
 
 
 def data(tables: Tables) -> pd.DataFrame:

@@ -92,8 +92,7 @@ def grid2(table: pd.DataFrame) -> Grid:
     names = [f"{name}, {who}" for name in short for who in ("paper", "ours")]
     rows = catalogue.setups("table2")
     cells = [[rows[row[0]], *row[1:]] for row in table.to_numpy().tolist()]
-    columns = r"p{0.1\linewidth}" + r"p{0.13\linewidth}" * len(names)
-    return Grid(["", *names], [("", cells)], columns)
+    return Grid(["", *names], [("", cells)])
 
 
 def _released(
@@ -143,7 +142,7 @@ def grid1(table: pd.DataFrame) -> Grid:
             for item, theirs, ours in cells
             if theirs or ours not in ("", NOT_RUN)
         ]
-    return markup.grouped(groups, columns=r"p{0.2\linewidth}p{0.2\linewidth}p{0.5\linewidth}")
+    return markup.grouped(groups)
 
 
 def _trained(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from matrixdp import catalogue
 from matrixdp.catalogue import SchemeWords
 from matrixdp.experiments.readings import DEFAULT
-from matrixdp.report import markup, statistics, summary
+from matrixdp.report import comparisons, markup, statistics, summary
 from matrixdp.report.entries import Tables
 from matrixdp.report.markup import Cells, Grid, result, short, span
 from matrixdp.report.tables import comparison
@@ -31,75 +31,58 @@ READINGS = {
 COLUMNS = (
     *("experiment", "scheme", "label", "group", "calibration", "remark", "status"),
     *("epsilon", "delta", "noise_std", "epsilon_actual", "verdict"),
-    *("mean", "ci95", "n_trials", "data_status", "note"),
+    *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_chance"),
 )
 
 PRIVATE, NOT_PRIVATE = "private", comparison.NOT_PRIVATE
+#: Mark of a number whose tight epsilon exceeds the claimed one.
+DAGGER = "†"
 
 
-def grouped(experiment: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the schemes under each title, in the order of tables and panels.
+def data(experiment: str, tables: Tables) -> pd.DataFrame:
+    """Return one row per scheme, claimed epsilon and reading (``COLUMNS``).
 
-    Reference rows come first, without a title; names without an entry come last.
+    The default reading comes first. Of its rows the baselines come first, without a title, then the
+    schemes in the order of the catalogue, and those without an entry. ``epsilon_actual`` is the
+    tight epsilon of the noise at ``delta``. ``verdict`` is ``not private`` where it exceeds the
+    claimed one. Elsewhere it is the scheme's ``status``, or ``private`` where a wrong calibration
+    happens to add enough noise. ``against_chance`` is of the default reading. ``_at`` is the
+    tables' epsilon, or the largest one where that was not run.
     """
-    names = {*names}
+    results, settings = tables[f"summary/{experiment}"], tables["settings"]
+    words = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles = dict.fromkeys(catalogue.REFERENCES, REFERENCES)
-    words = catalogue.schemes(catalogue.experiment(experiment).kind)
     titles |= {name: scheme.group for name, scheme in words.items()}
-    titles |= dict.fromkeys(sorted(names - titles.keys()), FURTHER if words else REFERENCES)
-    members: dict[str, list[str]] = {}
-    for name, title in titles.items():
-        if name in names:
-            members.setdefault(title, []).append(name)
-    return members
-
-
-def table(results: pd.DataFrame, reading: str = DEFAULT) -> pd.DataFrame:
-    """Return one row per scheme and claimed epsilon (``COLUMNS``), in the order of :func:`grouped`.
-
-    ``epsilon_actual`` is the tight epsilon of the noise at ``delta``. ``verdict`` is ``not
-    private`` where it exceeds the claimed one. Elsewhere it is the scheme's ``status``, or
-    ``private`` where a wrong calibration happens to add enough noise. ``results`` is a summary.
-    """
-    results = results[results["reading"] == reading]
-    (experiment,) = results["experiment"].unique()
-    words = catalogue.schemes(catalogue.experiment(experiment).kind)
-    titles = grouped(experiment, results["mechanism"])
-    title_of = {name: title for title, members in titles.items() for name in members}
+    further = sorted({*results["mechanism"]} - titles.keys())
+    titles |= dict.fromkeys(further, FURTHER if words else REFERENCES)
     rows = results.rename(columns={"mechanism": "scheme"})
     names = rows["scheme"]
-    rows = rows.assign(group=names.map(title_of), _place=names.map([*title_of].index))
+    rows = rows.assign(group=names.map(titles), _place=names.map([*titles].index))
     rows["_epsilon"] = pd.to_numeric(rows["epsilon"], errors="coerce")
+    rows["_other"] = rows["reading"].where(rows["reading"].ne(DEFAULT), "")
     descriptions = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], rows.index)
     descriptions = descriptions.drop(columns="group").rename(columns={"note": "remark"})
     rows = rows.join(descriptions)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
-    rows = rows.sort_values(["_place", "_epsilon"], na_position="first", ignore_index=True)
-    return rows[[*COLUMNS]]
-
-
-def data(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return :func:`table` with ``against_chance``; the grid shows the rows at ``_at``.
-
-    ``_at`` is the tables' epsilon, or the largest one where that was not run.
-    """
-    schemes = table(tables[f"summary/{experiment}"])
-    epsilons = _epsilons(schemes)
-    settings = tables["settings"]
-    table_epsilon = settings["table_epsilon"]
-    rows = schemes.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
-    trivial = summary.trivial(rows.assign(metric="accuracy"))
-    return schemes.assign(
-        against_chance=comparison.against(trivial, rows, tables[f"comparisons/{experiment}"]),
+    order = ["_other", "_place", "_epsilon"]
+    rows = rows.sort_values(order, na_position="first", ignore_index=True)
+    usual = rows["reading"].eq(DEFAULT)
+    keys = rows.rename(columns={"scheme": "mechanism"}).assign(direction="", variant="")
+    trivial = summary.trivial(keys[usual].assign(metric="accuracy"))
+    outcomes = comparisons.verdicts(keys, tables[f"comparisons/{experiment}"], trivial)
+    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_CHANCE)
+    rows["against_chance"] = outcomes.where(usual, "")
+    nominal, epsilons = settings["table_epsilon"], _epsilons(rows)
+    return rows[[*COLUMNS]].assign(
         _baseline=trivial,
-        _at=table_epsilon if table_epsilon in epsilons else epsilons[-1] if epsilons else "",
+        _at=nominal if nominal in epsilons else epsilons[-1] if epsilons else "",
         _batch=settings["training"][experiment].get("batch"),
     )
 
 
 def finding(frame: pd.DataFrame) -> str:
     """Return how many schemes are not private, and the largest of their tight epsilons."""
-    schemes = frame[frame["epsilon"].eq(frame["_at"])]
+    schemes = _shown(frame[frame["reading"].eq(DEFAULT) & frame["epsilon"].ne("")])
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
     epsilon = f"epsilon {frame['_at'].iloc[0]}"
     if wrong.empty:
@@ -111,63 +94,48 @@ def finding(frame: pd.DataFrame) -> str:
 
 def caption(frame: pd.DataFrame) -> str:
     """Return the setting, and the meaning of the columns."""
+    usual = frame[frame["reading"].eq(DEFAULT)]
+    trials = span(usual["n_trials"][usual["n_trials"] > 0]) or "no"
     batch = frame["_batch"].iloc[0]
-    code = f" Formulas of the authors' public code are for batches of {batch}." if batch else ""
+    code = f" Formulas of the authors' code are for batches of {batch}." if batch else ""
     return (
-        f"{_setting(frame)} Rows are at claimed epsilon = {frame['_at'].iloc[0]}; noise is the "
-        f"standard deviation on one entry. Not private: the tight epsilon "
-        f"exceeds the claimed one. Distorted: noise that is not what the paper defines.{code}"
+        f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the "
+        f"95 % confidence interval; delta = {short(usual['delta'].max())}; "
+        f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (tight epsilon above the "
+        f"claimed one). Other columns: at epsilon = {frame['_at'].iloc[0]}. Noise: standard "
+        f"deviation on one entry. Distorted: not what the paper defines.{code}"
     )
 
 
 def grid(frame: pd.DataFrame) -> Grid:
-    """Return the schemes at one epsilon."""
-    chance = catalogue.label(frame["_baseline"].iloc[0]).lower()
-    cells: Cells = {
-        "Scheme": "label",
-        "Tight epsilon": "epsilon_actual",
-        "Accuracy (%)": _accuracy,
-        f"Against {chance}": "against_chance",
-        "Privacy": "verdict",
-        "Noise (std)": "noise_std",
-        "How the noise is calibrated": lambda row: ": ".join(
-            filter(None, [row["calibration"], row["remark"]])
-        ),
-    }
-    return markup.grid(frame[frame["epsilon"].isin(["", frame["_at"].iloc[0]])], "group", cells)
-
-
-def data_over_epsilon(experiment: str, tables: Tables) -> pd.DataFrame:
-    """Return :func:`table` of every reading, the default one first."""
-    results = tables[f"summary/{experiment}"]
-    readings = [DEFAULT, *sorted({*results["reading"]} - {DEFAULT})]
-    parts = [table(results, reading).assign(reading=reading) for reading in readings]
-    return pd.concat(parts, ignore_index=True)
-
-
-def finding_over_epsilon(frame: pd.DataFrame) -> str:
-    """Return by how many times tight epsilons exceed claimed ones; empty if none does."""
-    times = frame["epsilon_actual"] / pd.to_numeric(frame["epsilon"])
-    above = statistics.exceeds(times.max(), 1)
-    return f"Tight epsilons are {span(times)} times the claimed ones" if above else ""
-
-
-def caption_over_epsilon(frame: pd.DataFrame) -> str:
-    """Return the setting, and the meaning of the cells."""
-    setting = _setting(frame[frame["reading"].eq(DEFAULT)])
-    return f"{setting} Columns: claimed epsilon; in brackets the tight one."
-
-
-def grid_over_epsilon(frame: pd.DataFrame) -> Grid:
-    """Return a column per epsilon; titles name the reading where it is not the default."""
+    """Return a line per scheme; titles name the reading where it is not the default."""
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
         for reading, title in zip(frame["reading"], frame["group"], strict=True)
     ]
-    cells: Cells = {"Scheme": "label"} | {
-        epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(frame)
+    chance = catalogue.label(frame["_baseline"].iloc[0]).lower()
+    cells: Cells = {
+        "Scheme": "label",
+        "Tight epsilon": _at_table("epsilon_actual"),
+        "Privacy": _at_table("verdict"),
+        f"Against {chance}": _at_table("against_chance"),
+        **{epsilon: functools.partial(_at, epsilon) for epsilon in _epsilons(frame)},
+        "Noise (std)": _at_table("noise_std"),
+        "How the noise is calibrated": lambda rows: ": ".join(
+            filter(None, rows[["calibration", "remark"]].iloc[0])
+        ),
     }
     return markup.grid(frame, pd.Series(titles, frame.index), cells, each=["label"])
+
+
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows at the epsilon of the table, and those without one."""
+    return rows[rows["epsilon"].isin(["", rows["_at"].iloc[0]])]
+
+
+def _at_table(column: str) -> Callable[[pd.DataFrame], str]:
+    """Return the function from a scheme's rows to a cell at the epsilon of the table."""
+    return lambda rows: markup.format_value(_shown(rows)[column])
 
 
 def _words(name: str) -> SchemeWords:
@@ -190,23 +158,11 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
 
 
-def _setting(frame: pd.DataFrame) -> str:
-    trials = span(frame["n_trials"][frame["n_trials"] > 0]) or "no"
-    return (
-        f"Test accuracy in percent, mean over {trials} trials ± half of the 95 % confidence "
-        f"interval, at delta = {short(frame['delta'].max())}; {frame['data_status'].iloc[0]} data."
-    )
-
-
-def _accuracy(row: Any) -> str:
-    return result(row, "accuracy")
-
-
 def _at(epsilon: str, rows: pd.DataFrame) -> str:
-    """Return accuracy and tight epsilon; a reference row has the same accuracy at every epsilon."""
-    for _, row in rows[rows["epsilon"].isin(["", epsilon])].iterrows():
-        delivered = short(row["epsilon_actual"])
-        return (_accuracy(row) or row["verdict"]) + (f" [{delivered}]" if delivered else "")
+    """Return the accuracy, or why there is none; a reference row has one at every epsilon."""
+    for row in rows[rows["epsilon"].isin(["", epsilon])].to_dict("records"):
+        mark = DAGGER if row["verdict"] == NOT_PRIVATE else ""
+        return (result(row, "accuracy") or row["verdict"]) + mark
     return ""
 
 
@@ -219,14 +175,5 @@ TABLES = {
         each="training",
         data=data,
         grid=grid,
-    ),
-    "imgm_{experiment}_grid": Table(
-        title="{title}: over epsilon",
-        caption=caption_over_epsilon,
-        finding=finding_over_epsilon,
-        inputs=("summary/{experiment}",),
-        each="training",
-        data=data_over_epsilon,
-        grid=grid_over_epsilon,
     ),
 }

@@ -1,0 +1,139 @@
+"""Real releases in several parts: the noise of each part, and replays of all parts.
+
+Records may enter such a release through the answers of its parts alone. So a program that receives
+the same noisy answers on other records must give the same release. A program that reads the data
+once more, or adds less noise than it declares, does not. The change of the answers on neighbours,
+over their noise, gives mu.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from matrixdp.audit import composition, real, sensitivities
+from matrixdp.audit.base import Finding, Scale
+from matrixdp.audit.neighbours import random_records, worst
+from matrixdp.checks import Array
+from matrixdp.mechanisms.base import GaussianRelease
+from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
+from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
+from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.sensitivity import MeanQuery
+
+#: Measures of :mod:`sensitivities` for the parts of a regression, by the parts' queries.
+_MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x times y"}
+
+#: Number of replayed pairs of data sets that are far apart, and of replayed pairs of neighbours.
+#: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
+PAIRS, NEIGHBOURS = 16, 12
+SIZES = 1.0, 0.1, 0.01
+
+
+class Answers:
+    """Noisy answers of parts, with noise from a seed or repeated from an earlier run."""
+
+    def __init__(self, release: Composed, seed: int, noisy: list[Array] | None = None) -> None:
+        self._parts = iter(release.parts)
+        self._stream = np.random.default_rng(seed)
+        self._repeated = None if noisy is None else iter(noisy)
+        #: Noisy answers, and whitened exact answers, in the order of the parts.
+        self.noisy: list[Array] = []
+        self.white: list[Array] = []
+
+    def __call__(self, part: GaussianRelease, value: Array) -> Array:
+        """Return the noisy answer of a part; raise Undeclared for a part out of order."""
+        declared = next(self._parts, None)
+        if declared is None or not any(release is part for release in declared.releases):
+            raise composition.Undeclared
+        self.white.append(part.noise.whiten(value))
+        if self._repeated is None:
+            noise = self._stream.standard_normal(self.white[-1].shape)
+            self.noisy.append(value + part.noise.colour(noise))
+        else:
+            self.noisy.append(next(self._repeated))
+        return self.noisy[-1]
+
+
+def executed(release: Composed, stream: np.random.Generator) -> Finding:
+    """Return the finding of replays: the share of other releases, and mu over the declared mu.
+
+    mu is the larger of two: of the worst neighbours of each part, and of replayed neighbours. A
+    null record can be replayed as one of zeros, where these lie within the bounds; one that is
+    removed is left out.
+    """
+    query = release.query
+    other = []
+    for _ in range(PAIRS):
+        first, second = (random_records(query, stream) for _ in range(2))
+        other.append(_apart(release, first, second, int(stream.integers(2**32))) is None)
+    mus = [float(np.linalg.norm([_worst(release, part, stream) for part in release.parts]))]
+    mean = MeanQuery(query.domain, query.records, query.adjacency, per_person=query.per_person)
+    pairs = [
+        worst(target, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream)[:2]
+        for target in (mean, query)
+    ]
+    # A part that reads norms alone changes most between a full record and a record of zeros.
+    pairs.append((pairs[1][0], np.zeros_like(pairs[1][0])))
+    within = isinstance(query.domain, Ball) or query.domain.contains_zero
+    for number in range(NEIGHBOURS if within or query.adjacency != "zero_out" else 0):
+        first = SIZES[number % len(SIZES)] * random_records(query, stream)
+        second = first.copy()
+        sides = zip((first, second), pairs[number // len(SIZES) % len(pairs)], strict=True)
+        for data, record in sides:
+            data[:, : query.group] = np.reshape(record, (-1, query.features)).T
+        if query.private_count:
+            second = second[:, query.group :]
+        apart = _apart(release, first, second, int(stream.integers(2**32)))
+        mus.append(np.inf if apart is None else apart)
+    return Finding(float(np.mean(other)), max(mus) / release.mu, composition.SHORTFALL)
+
+
+def scale(release: Composed, stream: np.random.Generator) -> Scale:
+    """Return the test of the first part whose real noise fails it, or of the last part."""
+    for part in release.parts:
+        for part_release in part.releases:
+            result = real.scale(part_release, stream)
+            if result.verdict != "right":
+                return result
+    return result
+
+
+def _apart(release: Composed, first: Array, second: Array, seed: int) -> float | None:
+    """Return the distance of the parts' answers over their noise; None if releases differ."""
+    try:
+        answers = Answers(release, seed)
+        released = release.run(lambda: [first.T], answers)
+        repeated = Answers(release, seed, answers.noisy)
+        again = release.run(lambda: [second.T], repeated)
+    except (composition.Undeclared, StopIteration):
+        return None
+    if len(answers.white) != len(release.parts) or not _same(released, again):
+        return None
+    pairs = zip(answers.white, repeated.white, strict=True)
+    return float(np.linalg.norm([np.linalg.norm(before - after) for before, after in pairs]))
+
+
+def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    flat, other = (np.concatenate([np.ravel(x) for x in outcome]) for outcome in (first, second))
+    return bool(np.array_equal(flat, other))
+
+
+def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float:
+    """Return the largest change of a part's answer on neighbours, over its noise."""
+
+    def white(release: GaussianRelease) -> float:
+        query, whiten = release.query, release.noise.whiten
+        if measure := _MEASURES.get(type(query)):
+            _, norm = sensitivities.measures(composed.query)[measure]
+            unit = whiten(np.eye(query.features)[:, :1])
+            return worst(composed.query, norm, stream).size * float(np.linalg.norm(unit))
+        if isinstance(query, ShellQuery):
+            # All records of a person move from one shell to another, or are added to one.
+            moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
+            change = query.group * np.eye(query.features)[:, :2] @ moves / query.records
+            return float(np.linalg.norm(whiten(change)))
+        return worst(query, lambda d: np.linalg.norm(whiten(d), axis=-1), stream).size
+
+    return max(white(release) for release in part.releases)

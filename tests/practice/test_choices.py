@@ -1,0 +1,178 @@
+"""What is recommended for a file, what would fit, and several releases that share a total."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from samplefile import release, written
+
+from matrixdp import cli
+from matrixdp.practice import ledger, specification
+from matrixdp.practice.choices import options
+from matrixdp.privacy import gaussian
+
+TOTAL = "total = {epsilon = 4, delta = 1e-5}"
+
+
+def test_recommendations_for_what_is_planned_fit_together(folder):
+    queries = ["mean", "second_moments", "first_component"]
+    for query in queries:
+        given = {"query": query, "epsilon": "1.0", "more": TOTAL}
+        assert release(folder, out=query, **given) == 0
+    books = ledger.read(folder / "people.csv.privacy.json")
+    assert 1.4 < ledger.total_epsilon(books) < 1.8
+
+
+@pytest.mark.parametrize(("planned", "name"), [(1, "Laplace"), (2, "Laplace"), (5, "Gaussian")])
+def test_the_plan_decides_between_a_pure_mechanism_and_others(folder, capsys, planned, name):
+    path = written(folder, epsilon="1.0", more=f"planned = {planned}\n{TOTAL}")
+    assert cli.main(["recommend", str(path)]) == 0
+    assert capsys.readouterr().out.startswith(name)
+
+
+@pytest.mark.parametrize("query", ["records", "mean", "second_moments"])
+@pytest.mark.parametrize("error", ["0.2", "0.001"])
+def test_what_an_error_takes_suffices_and_less_does_not(folder, capsys, query, error):
+    path = written(folder, query=query, delta="1e-4")
+    assert cli.main(["recommend", str(path), "--error", error]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith(f"noise of {error} ")]
+    epsilon, records = re.search(r"epsilon ([\d.e+]+)", line), re.search(r"(\d+) record", line)
+    assert bool(records) == (query != "records")
+    assert epsilon or "cannot be had" in line or error == "0.001"
+    spec = specification.read(path)
+    for factor, enough in ((1.02, True), (0.97, False)):
+        count = round(int(records[1]) * factor) - (not enough) if records else 0
+        if epsilon:
+            scaled = replace(spec, epsilon=float(epsilon[1]) * factor)
+            assert (options(scaled)[0].error <= float(error)) == enough
+        if records:
+            query = replace(spec.query, records=count)
+            assert (options(replace(spec, query=query))[0].error <= float(error)) == enough
+
+
+@pytest.mark.parametrize("error", ["much", "-1", "nan"])
+def test_an_error_is_a_number_above_0(folder, capsys, error):
+    path = written(folder)
+    assert cli.main(["recommend", str(path), "--error", error]) == 2
+    assert "error is" in capsys.readouterr().err
+
+
+def test_a_refusal_names_what_would_fit(folder, capsys):
+    assert release(folder, epsilon="3.0", more=TOTAL) == 0
+    given = {"query": "second_moments", "out": "second", "more": TOTAL}
+    assert release(folder, **given, epsilon="3.9") == 2
+    told = capsys.readouterr().err
+    # What the cheapest mechanism would spend, and not the one of the least noise.
+    (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", told)
+    assert 4 < float(spent) < 3 + 3.9
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", told)
+    assert 2 < float(epsilon) < 3.9
+    pure = f'mechanism = "laplace"\n{TOTAL}'
+    assert release(folder, **{**given, "more": pure}, epsilon="2.0") == 2
+    assert 'mechanism = "recommend" would fit' in capsys.readouterr().err
+    assert release(folder, **given, epsilon=epsilon) == 0
+
+
+def test_a_refusal_of_a_regression_in_parts_names_one_that_would_fit(folder, capsys):
+    more = f'target = "income"\nmechanism = "adassp"\n{TOTAL}'
+    assert release(folder, epsilon="3.0", more=TOTAL) == 0
+    given = {"query": "regression", "out": "second", "epsilon": "3.9", "more": more}
+    assert release(folder, **given) == 2
+    (epsilon,) = re.findall("epsilon = (.*?) would fit", capsys.readouterr().err)
+    assert release(folder, **{**given, "epsilon": epsilon}) == 0
+
+
+def test_of_pure_releases_beyond_what_is_reserved_the_message_says_so(folder, capsys):
+    more = 'total = {epsilon = 4, delta = 1e-5, pure = 1}\nmechanism = "laplace"'
+    assert release(folder, epsilon="0.9", more=more) == 0
+    assert release(folder, epsilon="0.5", more=f'label = "b"\n{more}', out="second") == 0
+    more = more.replace("laplace", "gaussian")
+    assert release(folder, epsilon="0.5", more=more, out="third") == 2
+    told = capsys.readouterr().err
+    assert "pure releases would spend epsilon 1.4 of the 1 reserved" in told
+    assert "inf" not in told
+
+
+SEVERAL = """
+file = "people.csv"
+records = 400
+TOTAL
+[bounds]
+age = [0, 120]
+income = [0, 200000]
+[[release]]
+query = "mean"
+[[release]]
+query = "covariance"
+weight = 3
+MORE
+"""
+
+
+def several(folder, total="total = {epsilon = 4, delta = 1e-5}", more="", verb="release"):
+    (folder / "spec.toml").write_text(SEVERAL.replace("TOTAL", total).replace("MORE", more))
+    words = () if verb == "recommend" else ("--out", str(folder / "out"), "--even-if-useless")
+    return cli.main([verb, str(folder / "spec.toml"), *words])
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "0"])
+def test_several_releases_share_one_total_by_their_weights(folder, capsys, delta):
+    more = '[[release]]\nquery = "mean"\nlabel = "again"\nweight = 0.5'
+    total = f"total = {{epsilon = 4, delta = {delta}}}"
+    assert several(folder, total, more, "recommend") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if re.match(r"\w+: epsilon", line)]
+    assert several(folder, total, more) == 0
+    books = ledger.read(folder / "people.csv.privacy.json")
+    if delta == "0":
+        shares = np.array([charge["pure_epsilon"] for charge in books["releases"]]) / 4
+    else:
+        shares = np.array([charge["mu"] for charge in books["releases"]]) ** 2
+        shares /= gaussian.mu(4.0, ledger.usable_delta(books["total"])) ** 2
+    assert shares == pytest.approx(np.array([1, 3, 0.5]) / 4.5, rel=1e-3)
+    assert 0.999 * 4 < ledger.total_epsilon(books) <= 4
+    for name in ("mean/mean", "covariance/covariance", "again/mean"):
+        assert (folder / f"out/{name}.csv").exists()
+    # Again all have their answers, at no cost, and a further one does not fit.
+    assert several(folder, total, more) == 0
+    assert ledger.read(folder / "people.csv.privacy.json") == books
+    assert several(folder, total, more + '\n[[release]]\nquery = "components"') == 2
+    assert "in all, and with" in capsys.readouterr().err
+    assert ledger.read(folder / "people.csv.privacy.json") == books
+
+
+@pytest.mark.parametrize(
+    ("total", "more", "message"),
+    [
+        ("", "", "total is missing; add it, as all [[release]] share it"),
+        ("total = {epsilon = 4, delta = 1e-5}\nepsilon = 1", "", "epsilon has no meaning beside"),
+        (None, "epsilon = 1", "epsilon has no meaning beside"),
+        (None, "weight = 0", "TOML"),
+        (None, '[[release]]\nquery = "mean"\nweight = 0', "weight of a release is 0"),
+        (None, '[[release]]\nquery = "mean"', "two releases have the name mean"),
+        (None, '[[release]]\nquery = "mean"\nlabel = "../a"', "fit for the name of a folder"),
+        (None, '[[release]]\nquery = "mean"\nrecords = 3', "records is unknown in [[release]]"),
+        (None, '[[release]]\nquery = "median"', "query is 'median'"),
+        (
+            None,
+            '[[release]]\nquery = "records"\nmechanism = "laplace"',
+            "laplace spends more than the share of records in the total",
+        ),
+        (
+            None,
+            '[[release]]\nquery = "records"\n[release.bounds]\nheight = [0, 3]',
+            "has no 'height' among 2 column names",
+        ),
+    ],
+)
+def test_of_several_releases_none_is_made_where_one_is_refused(
+    folder, capsys, total, more, message
+):
+    given = {} if total is None else {"total": total}
+    assert several(folder, more=more, **given) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+    assert not [*folder.glob("*.privacy.*json")]

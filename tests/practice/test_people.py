@@ -1,0 +1,544 @@
+"""Whole people: which of their rows count, what neighbours may change, and what is said of it."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+
+import matrixdp as mdp
+from matrixdp import cli, my_matrix, safe
+from matrixdp.audit import evidence
+from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.composed import Composed
+from matrixdp.practice import choices, people, release, specification, tables
+from matrixdp.privacy import exact
+
+SPECIFICATION = """
+file = "visits.csv"
+query = "QUERY"
+records = RECORDS
+epsilon = 3.0
+delta = 1e-6
+person = "patient"
+per_person = 3
+adjacency = "RELATION"
+total = {epsilon = 6.0, delta = 1e-5}
+MORE
+[bounds]
+age = [20, 120]
+income = [0, 200000]
+"""
+RELATIONS = ["replace", "zero_out", "add_or_remove"]
+LOWER, UPPER = np.array([20.0, 0.0]), np.array([120.0, 2e5])
+CLIPPED = 'mechanism = "clipped"'
+
+
+def visits(rows, names):
+    frame = pd.DataFrame(np.reshape(rows, (-1, 2)), columns=["age", "income"])
+    frame.insert(1, "patient", names)
+    return frame
+
+
+def specified(folder, query="mean", relation="add_or_remove", records=40, more="", **replaced):
+    if query == "regression":
+        more = f'target = "income"\n{more}'
+    text = SPECIFICATION.replace("QUERY", query).replace("MORE", more)
+    text = text.replace("RELATION", relation).replace("RECORDS", str(records))
+    for old, new in replaced.items():
+        lines = text.splitlines()
+        text = "\n".join(
+            (f"{old} = {new}" if new else "") if line.startswith(f"{old} =") else line
+            for line in lines
+        )
+    (folder / "s.toml").write_text(text)
+    return folder / "s.toml"
+
+
+def run(folder, out="out", verb="release", **given):
+    words = ["--out", str(folder / out), "--even-if-useless"] if verb == "release" else []
+    return cli.main([verb, str(specified(folder, **given)), *words])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(1)
+    names = [f"p{k}" for k in rng.integers(0, 12, 60)]
+    visits(rng.uniform(LOWER, UPPER, (60, 2)), names).to_csv(tmp_path / "visits.csv", index=False)
+    return tmp_path
+
+
+def kept(folder, most=3):
+    frame = pd.read_csv(folder / "visits.csv")
+    return frame[frame.groupby("patient").cumcount() < most]
+
+
+# --- Which rows count -------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 5)), st.integers(1, 4), st.integers(1, 5))
+def test_the_first_records_of_each_person_count_whatever_the_blocks(names, most, size):
+    expected = pd.Series(names, dtype=int).groupby(names).cumcount() < most if names else []
+    assert people.first_records(names, most).tolist() == list(expected)
+    counts = people.FirstRecords(most)
+    blocks = [counts.keep(names[k : k + size]) for k in range(0, len(names), size)]
+    assert [one for block in blocks for one in block.tolist()] == list(expected)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet"])
+@pytest.mark.parametrize("text", [True, False])
+def test_the_same_records_of_every_kind_of_file_count(tmp_path, monkeypatch, suffix, text):
+    monkeypatch.setattr(tables, "_ROWS", 7)
+    rng, path = np.random.default_rng(2), tmp_path / f"rows{suffix}"
+    numbers, rows = rng.integers(0, 9, 50), rng.uniform(LOWER, UPPER, (50, 2))
+    columns, person = ("age", "income"), "patient"
+    names = [f"Øre, {k}" for k in numbers] if text else numbers
+    if suffix == ".csv":
+        visits(rows, names).to_csv(path, index=False)
+    elif suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+        frame = visits(rows, names)
+        frame["patient"] = frame["patient"].astype("category" if text else int)
+        frame.to_parquet(path)
+    elif text:
+        pytest.skip("arrays hold numbers")
+    else:
+        columns, person = ("0", "2"), "1"
+        table = np.column_stack([rows[:, 0], numbers, rows[:, 1]])
+        (np.save if suffix == ".npy" else np.savez)(path, table)
+    blocks = list(tables.blocks(path, columns, None, people.People(person, 2)))
+    assert len(blocks) > 3
+    first = pd.Series(numbers).groupby(numbers).cumcount() < 2
+    assert np.concatenate(blocks) == pytest.approx(rows[first])
+
+
+def test_people_are_told_apart_by_whole_numbers_that_float64_does_not_tell_apart(tmp_path):
+    names = np.array([2**53, 2**53 + 1] * 3)
+    np.save(tmp_path / "rows.npy", np.column_stack([np.arange(6), names]))
+    limit = people.People("1", 2)
+    (block,) = tables.blocks(tmp_path / "rows.npy", ("0",), None, limit)
+    assert block.ravel().tolist() == [0, 1, 2, 3]
+    pd.DataFrame({"0": range(6), "1": names}).to_csv(tmp_path / "rows.csv", index=False)
+    (block,) = tables.blocks(tmp_path / "rows.csv", ("0",), None, limit)
+    assert block.ravel().tolist() == [0, 1, 2, 3]
+
+
+def test_texts_are_people_without_their_blanks():
+    names = ["Ann", " Ann ", "ann", "7", "7.0"]
+    assert people.first_records(names, 1).tolist() == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "nan", " None ", None, np.nan, pd.NA, pd.NaT])
+def test_a_missing_identifier_is_no_person(missing):
+    with pytest.raises(mdp.InputError, match="no identifier in record 2; give every record"):
+        people.first_records(np.array(["Ann", missing], dtype=object), 2)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".parquet"])
+def test_a_missing_identifier_of_a_file_is_refused_with_its_record(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(tables, "_ROWS", 2)
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".csv":
+        path.write_text("patient,age\nAnn,1\nAnn,2\nBob,3\n,4\n")
+    elif suffix == ".npy":
+        np.save(path, [[1, 1], [1, 2], [2, 3], [np.nan, 4]])
+    else:
+        pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
+        frame = pd.DataFrame({"patient": ["Ann", "Ann", "Bob", None], "age": [1, 2, 3, 4]})
+        frame.to_parquet(path)
+    names = ("1", "0") if suffix == ".npy" else ("age", "patient")
+    with pytest.raises(mdp.InputError, match=f"no identifier in record 4, column '{names[1]}'"):
+        list(tables.blocks(path, names[:1], None, people.People(names[1], 1)))
+
+
+def test_a_missing_identifier_spends_nothing_and_shows_no_name(folder, capsys):
+    text = (folder / "visits.csv").read_text().splitlines()
+    text[9] = text[9].replace(text[9].split(",")[1], " ")
+    (folder / "visits.csv").write_text("\n".join(text))
+    assert run(folder) == 2
+    message = capsys.readouterr().err
+    assert "no identifier in record 9, column 'patient'" in message
+    assert message.count("\n") == 1
+    assert not [*folder.glob("*.privacy.json")]
+
+
+# --- What a specification may say -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"person": '"age"'}, "person is 'age', which is among the bounds"),
+        ({"person": '"nobody"'}, "has no 'nobody' among 3 column names; correct the name"),
+        ({"person": '"patiemt"'}, "did you mean 'patient'?"),
+        ({"person": "3"}, "person is 3; it must be a text"),
+        ({"person": ""}, "person is missing; person names the column"),
+        ({"per_person": ""}, "per_person is missing; person names the column"),
+        ({"per_person": "0"}, "per_person is 0"),
+        ({"per_person": "1.5"}, "per_person is 1.5"),
+        ({"adjacency": ""}, "adjacency is missing beside person; add_or_remove hides who"),
+        ({"query": "second_moments"}, "adjacency is 'add_or_remove', which serves"),
+    ],
+)
+def test_bad_keys_are_one_sentence_and_spend_nothing(folder, capsys, changes, sentence):
+    assert run(folder, **changes) == 2
+    message = capsys.readouterr().err
+    assert sentence in message
+    assert message.count("\n") == 1
+    assert not [*folder.glob("*.privacy.json")]
+
+
+@pytest.mark.parametrize("relation", RELATIONS[:2])
+def test_a_public_number_is_that_of_the_records_that_count(folder, capsys, relation):
+    count = len(kept(folder))
+    assert count < 60
+    assert run(folder, relation=relation, records=60) == 2
+    message = f"has {count} records, at most 3 of each 'patient', and the specification says"
+    assert message in capsys.readouterr().err
+    assert run(folder, relation=relation, records=count) == 0
+
+
+def test_a_comparison_of_all_mechanisms_has_no_people(folder):
+    path = specified(folder, query="first_component", relation="replace")
+    experiments = {"first": {"task": "covariance", "dataset": "ctg", "mechanisms": ["goe"]}}
+    with pytest.raises(mdp.InputError, match="no person and no radius"):
+        my_matrix.configuration({"matrix": str(path), "experiments": experiments})
+
+
+# --- Neighbours -------------------------------------------------------------------------------
+
+QUERIES = ["mean", "covariance", "components", "first_component", "regression"]
+CASES = [
+    *product(QUERIES, ["", "radius = 1e5", "importance = {age = 4}"], ["add_or_remove"]),
+    *product(["second_moments", *QUERIES[::2]], [""], ["zero_out"]),
+    *product(["records", "second_moments", *QUERIES[::2]], [""], ["replace"]),
+]
+
+
+def values(spec, rows, names, adjacency=None):
+    """Return what gets noise, from a file of these rows; as another relation has it, if any."""
+    visits(rows, names).to_csv(spec.file, index=False)
+    if adjacency is None:
+        return exact.value(spec.query, release._records(spec))
+    blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
+    return exact.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
+
+
+def neighbours(spec, rng, count):
+    """Yield pairs of values: of a file, and of the same but for one person of up to seven rows.
+
+    That of a null record is of a file without it. Another person has more rows than count.
+    """
+    corners, relation = np.array([LOWER - 5, UPPER + 5]), spec.query.adjacency
+    for number in range(count):
+        mine = rng.integers(1, 8) if relation == "add_or_remove" else 5
+        names = np.array(["x"] * mine + ["y0"] * 4 + ["y1", "y2", "y3"])
+        rows = rng.uniform(LOWER - 9, UPPER + 9, (len(names), 2))
+        other = rows.copy()
+        for side, table in enumerate((rows, other)):
+            # Rows that are all alike, at a corner, are the worst ones.
+            corner = corners[[number % 2 ^ side, number // 2 % 2 ^ side], [0, 1]]
+            table[:mine] = corner if number % 3 else rng.uniform(*corners, (mine, 2))
+        order = rng.permutation(len(names))
+        whole = values(spec, rows[order], names[order])
+        if relation == "replace":
+            yield whole, values(spec, other[order], names[order])
+        else:
+            order = order[order >= mine]
+            yield whole, values(spec, rows[order], names[order], "add_or_remove")
+
+
+def widest(pairs, query_release):
+    """Return how far apart a release has pairs of values, at most, over what it says."""
+    law, unit, budget = query_release.whitened
+    order = 2 if unit is safe.NORMAL else 1
+    white = [law.whiten(one) - law.whiten(other) for one, other in pairs]
+    return max(np.linalg.norm(change.ravel(), order) for change in white) / budget
+
+
+@pytest.mark.parametrize(("query", "more", "relation"), CASES)
+def test_no_people_are_further_apart_than_the_noise_is_made_for(tmp_path, query, more, relation):
+    spec = specification.read(specified(tmp_path, query, relation, 9, more))
+    pairs = list(neighbours(spec, np.random.default_rng(0), 48))
+    for option in choices.options(spec):
+        # What has a null record is rounded to another lattice.
+        assert widest(pairs, option.release) <= 1 + 1e-6
+        if "radius" not in more:
+            least = 0.6 if relation == "replace" else 0.99
+            assert widest(pairs, option.release) > least
+
+
+def test_a_limit_that_is_not_kept_is_seen_and_so_is_noise_for_one_record(tmp_path, monkeypatch):
+    spec = specification.read(specified(tmp_path, "mean", records=9))
+    (option, *_) = choices.options(spec)
+    pairs = list(neighbours(spec, np.random.default_rng(0), 48))
+    assert widest(pairs, option.release) <= 1 + 1e-6
+    single = replace(spec, query=replace(spec.query, per_person=None))
+    assert widest(pairs, choices.options(single)[0].release) > 2.9
+    keep = people.FirstRecords.keep
+    monkeypatch.setattr(people.FirstRecords, "keep", lambda self, names: keep(self, names) | True)
+    pairs = list(neighbours(spec, np.random.default_rng(0), 48))
+    assert widest(pairs, option.release) > 2
+
+
+# --- The account ------------------------------------------------------------------------------
+
+
+def test_an_account_protects_either_people_or_records(folder, capsys):
+    assert run(folder, query="mean", epsilon="1.0") == 0
+    single = {"person": "", "per_person": "", "query": "covariance", "epsilon": "1.0"}
+    assert run(folder, "second", **single) == 2
+    assert "person = patient, not none; state the same" in capsys.readouterr().err
+    assert run(folder, "third", query="covariance", person='"income2"', epsilon="1.0") == 2
+    assert "person = patient, not income2" in capsys.readouterr().err
+    # How many rows count is a matter of each release.
+    assert run(folder, "fourth", query="covariance", per_person="2", epsilon="1.0") == 0
+    account = json.loads((folder / "visits.csv.privacy.json").read_text())
+    assert account["total"]["person"] == "patient"
+    assert len(account["releases"]) == 2
+    assert cli.main(["account", str(folder / "visits.csv")]) == 0
+    words = capsys.readouterr().out
+    assert "neighbours add_or_remove of whole people, by the column 'patient'" in words
+
+
+def test_an_account_of_records_takes_no_people(folder, capsys):
+    single = {"person": "", "per_person": "", "epsilon": "1.0"}
+    assert run(folder, **single) == 0
+    assert run(folder, "second", query="covariance", epsilon="1.0") == 2
+    assert "person = none, not patient; state the same" in capsys.readouterr().err
+    # As accounts do that know nothing of people.
+    path = folder / "visits.csv.privacy.json"
+    account = json.loads(path.read_text())
+    del account["total"]["person"]
+    path.write_text(json.dumps(account))
+    assert run(folder, "second", query="covariance", epsilon="1.0") == 2
+    assert "person = none, not patient; state the same" in capsys.readouterr().err
+    assert run(folder, "third", query="covariance", **single) == 0
+
+
+def test_an_account_in_python_protects_either_too(folder):
+    assert run(folder, epsilon="1.0") == 0
+    path = folder / "visits.csv.privacy.json"
+    with pytest.raises(mdp.InputError, match="person = patient, not none"):
+        mdp.Account(path, adjacency="add_or_remove")
+    account = mdp.Account(path, adjacency="add_or_remove", person="patient")
+    box = mdp.Box((0.0,), (1.0,))
+    whole, single = (
+        mdp.Gaussian().calibrate(
+            mdp.MeanQuery(box, 400, "add_or_remove", per_person=most), epsilon=0.5, delta=1e-6
+        )
+        for most in (4, None)
+    )
+    account.spend(whole)
+    assert whole.statement.per_person == 4
+    assert "all records of one person, 4 at most, are added or removed" in whole.explain()
+    assert whole.noise_std == pytest.approx(4 * single.noise_std)
+    with pytest.raises(mdp.InputError, match="protects single records, and the account was begun"):
+        account.spend(single)
+    with pytest.raises(mdp.InputError, match="protects whole people, and the account was begun"):
+        mdp.Account(epsilon=1, delta=1e-6, adjacency="add_or_remove").spend(whole)
+    assert mdp.Account(path, adjacency="add_or_remove", person="patient").total == account.total
+
+
+def test_how_many_count_is_part_of_a_request(folder):
+    assert run(folder, epsilon="1.0") == 0
+    first = (folder / "out/mean.csv").read_bytes()
+    assert run(folder, "again", epsilon="1.0") == 0
+    assert (folder / "again/mean.csv").read_bytes() == first
+    assert run(folder, "other", epsilon="1.0", per_person="2") == 0
+    account = json.loads((folder / "visits.csv.privacy.json").read_text())
+    assert len(account["releases"]) == 2
+
+
+# --- What is said -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("more", ["", CLIPPED])
+def test_a_receipt_states_the_unit(folder, relation, more, capsys):
+    count = 40 if relation == "add_or_remove" else len(kept(folder))
+    given = {"query": "covariance", "relation": relation, "records": count, "more": more}
+    assert run(folder, verb="recommend", **given) == 0
+    words = "the first 3 of each person, by the column 'patient' and in the order of the file"
+    assert f"records that count: {words}" in capsys.readouterr().out
+    assert run(folder, **given) == 0
+    receipt = json.loads((folder / "out/covariance.receipt.json").read_text())
+    assert (receipt["person"], receipt["per_person"]) == ("patient", 3)
+    assert "one person" in receipt["neighbours"]
+    assert receipt["records_that_count"].startswith(words)
+    assert words in (folder / "out/covariance.receipt.md").read_text()
+
+
+@pytest.mark.parametrize("more", ["", CLIPPED])
+def test_nothing_but_the_noisy_answer_depends_on_who_is_there(tmp_path, more, capsys):
+    receipts, told = set(), set()
+    rng = np.random.default_rng(1)
+    for count in (0, 1, 40, 300):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        frame = visits(rng.uniform(LOWER, UPPER, (count, 2)), rng.integers(0, 30, count))
+        frame.to_csv(folder / "visits.csv", index=False)
+        assert run(folder, query="covariance", more=more) == 0
+        receipts.add((folder / "out/covariance.receipt.json").read_text())
+        output = capsys.readouterr()
+        told.add((output.out + output.err).replace(str(folder), ""))
+    assert len(receipts) == len(told) == 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_file_of_people_from_question_to_answer(tmp_path, relation):
+    """Breast cancer's cells, as if one patient had several."""
+    data = load_breast_cancer(as_frame=True).data.iloc[:, :3].round(3)
+    data.columns = ["radius", "texture", "perimeter"]
+    rng = np.random.default_rng(3)
+    data["patient"] = [f"patient {k}" for k in rng.integers(0, 180, len(data))]
+    # The first records of a person are the smallest.
+    data = data.sort_values("radius", kind="stable")
+    data.to_csv(tmp_path / "cells.csv", index=False)
+    counting = data[data.groupby("patient").cumcount() < 2]
+    assert 300 < len(counting) < 400 < len(data)
+    (tmp_path / "cells.toml").write_text(
+        f'file = "cells.csv"\nquery = "covariance"\nrecords = {len(counting)}\nepsilon = 15.0\n'
+        f'delta = 1e-3\nperson = "patient"\nper_person = 2\nadjacency = "{relation}"\n'
+        "total = {epsilon = 15.0, delta = 1e-3}\n"
+        "[bounds]\nradius = [5, 30]\ntexture = [5, 40]\nperimeter = [40, 200]\n"
+    )
+    out = tmp_path / "out"
+    assert cli.main(["release", str(tmp_path / "cells.toml"), "--out", str(out)]) == 0
+    lines = (out / "covariance.csv").read_text().splitlines()[1:]
+    table = np.array([[float(cell) for cell in line.split(",")[1:]] for line in lines])
+    rows, half = counting.iloc[:, :3].to_numpy(), np.array([12.5, 17.5, 80.0])
+    everybody = data.iloc[:, :3].mean().to_numpy()
+    off = np.abs(table[:, 0] - rows.mean(axis=0)) / half
+    assert off.max() < 0.05 < (np.abs(table[:, 0] - everybody) / half).max()
+    covariance = np.cov(rows.T, bias=True)
+    assert (np.abs(table[:, 1:] - covariance) / np.outer(half, half)).max() < 0.06
+    if relation != "add_or_remove":
+        details = json.loads((out / "covariance.details.json").read_text())["interval_95"]
+        limits = np.array([details["mean"][name] for name in data.columns[:3]])
+        assert (limits[:, 0] <= rows.mean(axis=0)).all()
+        assert (rows.mean(axis=0) <= limits[:, 1]).all()
+
+
+# --- From Python ------------------------------------------------------------------------------
+
+
+def test_intervals_are_those_of_noise_for_a_whole_person():
+    query = mdp.MeanQuery(mdp.Box((0.0,), (1.0,)), 400)
+    wide, narrow = (
+        mdp.Laplace().calibrate(mdp.MeanQuery(query.domain, 400, per_person=k), epsilon=1)
+        for k in (5, None)
+    )
+    assert wide.interval(0.95) == pytest.approx(5 * narrow.interval(0.95), rel=1e-4)
+
+
+def test_rounding_is_paid_for_in_all_columns_of_a_person():
+    box = mdp.Box.cube(50, 0.0, 1.0)
+    one, several = (
+        mdp.Gaussian().calibrate(mdp.IdentityQuery(box, 100, per_person=k), epsilon=1.0, delta=1e-6)
+        for k in (None, 4)
+    )
+    moved = [release._limit - release.whitened[2] / release.stretch for release in (one, several)]
+    assert moved[1] == pytest.approx(2 * moved[0], rel=0.1)
+
+
+def fitted(kind, **given):
+    """Return an estimator without noise, after a fit to rows of people."""
+    rng = np.random.default_rng(1)
+    X, names = rng.uniform(0, 1, (300, 3)), rng.integers(0, 40, 300)
+    bounds = {"bounds": (0, 1)}
+    if hasattr(kind, "target_bounds"):
+        bounds["target_bounds"] = (0, 3)
+    first = mdp.first_records(names, 4)
+    whole = kind(**bounds, per_person=4, **given).fit(X, X.sum(axis=1), people=names)
+    alone = kind(**bounds, **given).fit(X[first], X[first].sum(axis=1))
+    return whole, alone
+
+
+ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "fit")]
+
+
+FITS = [*product(ESTIMATORS, ["recommend", "clipped"]), (mdp.PrivateRidge, "adassp")]
+
+
+@pytest.mark.parametrize(("kind", "mechanism"), FITS)
+def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Additive, "add_once", lambda _, value: (seen.append(value), value)[1])
+    sample = Composed.sample_once
+    monkeypatch.setattr(
+        Composed, "sample_once", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+    )
+    whole, alone = fitted(kind, mechanism=mechanism)
+    assert len(seen) == 2
+    assert np.array_equal(*seen)
+    assert (whole.release_.query.per_person, alone.release_.query.per_person) == (4, None)
+    assert whole.release_.noise_std == pytest.approx(4 * alone.release_.noise_std, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_estimators_refuse_what_does_not_fit_their_people(kind):
+    X = np.random.default_rng(1).uniform(0, 1, (40, 3))
+    given = {"bounds": (0, 1), "epsilon": 5}
+    if hasattr(kind, "target_bounds"):
+        given["target_bounds"] = (0, 1)
+    account = mdp.Account(epsilon=9, delta=1e-3, person="patient")
+    for per_person, names, sentence in (
+        (None, np.arange(40), "per_person is None and people are given"),
+        (2, None, "per_person is 2 and people are missing"),
+        (2, np.arange(39), "inconsistent numbers of samples"),
+        (0, np.arange(40), "per_person is 0"),
+        (2, [None, *range(39)], "no identifier in record 1"),
+    ):
+        estimator = kind(**given, per_person=per_person, account=account)
+        with pytest.raises(ValueError, match=sentence):
+            estimator.fit(X, X[:, 0], people=names)
+    assert not account.releases
+    kind(**given, per_person=2, account=account).fit(X, X[:, 0], people=np.arange(40) % 30)
+    assert len(account.releases) == 1
+    with pytest.raises(mdp.InputError, match="protects single records"):
+        kind(**given, account=account).fit(X, X[:, 0])
+
+
+# --- As a black box ---------------------------------------------------------------------------
+
+
+def proof(monkeypatch, spec, pairs, above):
+    """Return whether pairs of releases with and without a person refute, and what they prove."""
+    (option, *_) = choices.options(spec)
+    whole, sums, exact_values = safe.noise, [], []
+    for count in (7, 0):
+        names = ["x"] * count + [f"y{k}" for k in range(17)]
+        exact_values.append(values(spec, np.tile(UPPER, (len(names), 1)), names))
+    for seed, value in product(range(pairs), exact_values):
+        bits = np.random.default_rng(seed).bytes
+        monkeypatch.setattr(safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits))
+        sums.append(option.release.add_once(value).sum())
+    one, other = (np.reshape(sums, (pairs, 2)) > above).T
+    both = (one & other).sum()
+    counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)
+    wealth = evidence.log_wealth(counts, evidence.bets([np.e], 0.01))
+    return wealth[0] >= -np.log(1 - evidence.REFUTED), evidence.epsilon(counts, 0.01)
+
+
+@pytest.mark.parametrize(("honest", "short", "many"), [(True, 200, 3000), (False, 200, 600)])
+def test_a_black_box_refutes_noise_for_one_record_of_a_person(
+    tmp_path, monkeypatch, request, honest, short, many
+):
+    """A person of seven rows comes or goes, of which three count."""
+    pairs = many if request.config.getoption("--long", False) else short
+    path = specified(tmp_path, "mean", records=20, more='mechanism = "gaussian"')
+    text = path.read_text().replace("epsilon = 3.0", "epsilon = 1.0").replace("1e-6", "0.01")
+    path.write_text(text.replace("1e-5", "0.02"))
+    spec = specification.read(path)
+    if not honest:
+        monkeypatch.setattr(mdp.MeanQuery, "group", 1)
+    # The event that shows most of noise for one record.
+    refuted, epsilon = proof(monkeypatch, spec, pairs, 3.02)
+    assert refuted == (not honest)
+    assert (epsilon > 1) == (not honest)

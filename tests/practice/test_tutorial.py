@@ -1,0 +1,121 @@
+"""docs/tutorial.md: every command runs, and gives the output that is printed there.
+
+Random bits are fixed here, so that the released numbers of the page come out too.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from matrixdp import cli
+from matrixdp.mechanisms.base import Additive
+from matrixdp.practice.uncertainty import LEVEL
+from matrixdp.version import VERSION
+
+pd = pytest.importorskip("pandas", reason="the tutorial's first step needs it")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+SEED = 442
+
+#: The folder of the page's reader.
+HOME = "/home/you"
+
+
+def matches(output, printed):
+    """Return whether an output is what is printed, where a line of three dots stands for any."""
+    parts = [
+        r"(?:.*\n)*?" if line == "..." else re.escape(line + "\n") for line in printed.splitlines()
+    ]
+    return re.fullmatch("".join(parts), output) is not None
+
+
+def follow(text, capsys):
+    """Carry out a page in the current folder; AssertionError: an output is not the printed one."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$(?:\n\n((?:\|[^\n]*\n)+))?", text, re.M | re.S)
+    for language, code, table in blocks:
+        if language == "toml":
+            Path(code.partition("\n")[0].removeprefix("# ")).write_text(code)
+        elif language == "python":
+            exec(code, {})
+            assert capsys.readouterr().out == table
+        else:
+            assert language == "console"
+            for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.M):
+                output = run(command, capsys)
+                assert matches(output, printed), f"$ {command}\n{output}"
+    return len(blocks)
+
+
+def run(command, capsys):
+    """Return the output of a command in the words of the page."""
+    program, *words = shlex.split(command)
+    if program == "cat":
+        return Path(words[0]).read_text()
+    assert program == "matrixdp"
+    cli.main(words)
+    captured = capsys.readouterr()
+    return (captured.out + captured.err).replace(os.getcwd(), HOME)
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """Give a reader an empty folder, and each release fixed random bits."""
+    monkeypatch.chdir(tmp_path)
+    noisy = Additive._noisy
+
+    def with_fixed_bits(release, value, bits):
+        return noisy(release, value, np.random.default_rng([SEED, value.size]).bytes)
+
+    monkeypatch.setattr(Additive, "_noisy", with_fixed_bits)
+
+
+@pytest.mark.usefixtures("reader")
+def test_every_command_gives_the_printed_output(capsys):
+    assert follow(TEXT, capsys) == TEXT.count("\n```") // 2
+    receipt = json.loads(Path("release/mean.receipt.json").read_text())
+    widths = receipt[f"interval_{LEVEL:.0%}_plus_or_minus".replace("%", "")]
+    years, bmi, pressure = widths.values()
+    assert f"within {years:.1f} years, {bmi:.2f} kg/m² and {pressure:.1f} mmHg" in flat(TEXT)
+    assert f"matrixdp {VERSION}" in TEXT
+    # The file is public: what was released is near the exact numbers, as it says.
+    exact = pd.read_csv("patients.csv")[[*widths]].mean()
+    assert (pd.read_csv("release/mean.csv").iloc[0] - exact).abs().lt(pd.Series(widths)).all()
+    # "The signs can be published, the sizes are rough."
+    line = pd.read_csv("release/regression.csv").iloc[0]
+    errors = json.loads(Path("release/regression.details.json").read_text())["standard_errors"]
+    shares = [errors[column] / line[column] for column in ("age", "bmi")]
+    assert np.round(shares, 1).tolist() == [0.5, 0.3]
+
+
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize("old", ["1.92%", "room for 2 more", "epsilon 3 in 2", "± 0.83"])
+def test_another_output_is_noticed(old, capsys):
+    assert old in TEXT
+    with pytest.raises(AssertionError):
+        follow(TEXT.replace(old, old[:-1] + "7"), capsys)
+
+
+def test_the_page_is_short_and_its_bounds_are_those_of_both_questions():
+    assert len(TEXT.splitlines()) <= 180
+    first, second = re.findall(r"^bounds = .*$", TEXT, re.M)
+    assert first == second
+
+
+def test_the_picture_is_drawn_again_byte_for_byte(tmp_path):
+    path = ROOT / "docs/tutorial_figure.py"
+    spec = importlib.util.spec_from_file_location("tutorial_figure", path)
+    figure = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figure)
+    figure.main(tmp_path / "tutorial.svg")
+    assert (tmp_path / "tutorial.svg").read_bytes() == (ROOT / "docs/tutorial.svg").read_bytes()
+
+
+def flat(text):
+    """Return a text on one line."""
+    return " ".join(text.split())

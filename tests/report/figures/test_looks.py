@@ -1,0 +1,56 @@
+"""Looks of mechanisms: told apart by every reader, and the same whatever matplotlib's settings."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from matrixdp import catalogue
+from matrixdp.report.figures import style
+
+
+def test_looks_are_told_apart_and_a_new_mechanism_has_a_plain_one():
+    looks = [(entry.look.colour, entry.look.marker) for entry in catalogue.legends().values()]
+    assert len({*looks}) == len(looks)
+    assert (catalogue.look("of_tomorrow").colour, catalogue.look("of_tomorrow").marker) not in looks
+
+
+#: Machado, Oliveira and Fernandes (2009): full dichromacy, on linear RGB.
+VISION = {
+    "normal": np.eye(3),
+    "no green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "no red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+}
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_families_are_told_apart_by_colour_blind_readers(vision):
+    def lab(colour):
+        rgb = np.array(to_rgb(colour))
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        light = np.clip(np.asarray(VISION[vision]) @ linear, 0, 1)
+        matrix = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+        white = np.asarray(matrix) @ light / [0.9505, 1, 1.089]
+        f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
+        return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+    colours = {name: lab(entry.look.colour) for name, entry in catalogue.legends().items()}
+    for level in catalogue.REFERENCES:
+        del colours[level]
+    close = {
+        (first, second): np.linalg.norm(colours[first] - colours[second])
+        for first, second in itertools.combinations(colours, 2)
+        if catalogue.family(first) != catalogue.family(second)
+    }
+    # A difference of 2.3 is just noticeable; thin lines need several times that.
+    assert min(close.values()) > 10, min(close, key=close.get)
+
+
+def test_settings_are_ours_inside_the_context_alone():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with style.context("name"):
+        assert matplotlib.rcParams["svg.hashsalt"] == "name"
+    assert dict(matplotlib.rcParams) == before

@@ -1,0 +1,54 @@
+"""What `import matrixdp` gives: every public name has an example, all examples run, `make docs`."""
+
+import doctest
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrixdp as mdp
+
+PACKAGE = Path(mdp.__file__).parent
+MODULES = [
+    ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for file in sorted(PACKAGE.rglob("*.py"))
+    if ">>> " in file.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", mdp.__all__)
+def test_a_public_name_has_an_example(name):
+    assert ">>> " in (getattr(mdp, name).__doc__ or "")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    module = importlib.import_module(name)
+    # The package's docstring imports these names once for all examples.
+    result = doctest.testmod(module, extraglobs={"mdp": mdp, "np": np})
+    assert result.attempted
+    assert not result.failed
+
+
+def test_the_page_has_every_public_name_and_no_path_of_this_machine(tmp_path):
+    pytest.importorskip("pdoc", reason="pdoc makes the page; workflow/requirements.lock has it")
+    program = f"import api, pathlib; api.main(pathlib.Path({str(tmp_path)!r}))"
+    path = os.pathsep.join(str(folder) for folder in (PACKAGE.parent, PACKAGE.parents[1] / "docs"))
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not process.stderr
+    page = (tmp_path / "matrixdp.html").read_text(encoding="utf-8")
+    assert all(f'id="{name}"' in page for name in mdp.__all__)
+    # Arguments that private bases explain, and types by the names that readers know.
+    assert "public number of records" in page
+    assert "tuple[typing.Any" not in page
+    assert str(PACKAGE.parents[1]) not in page

@@ -1,0 +1,173 @@
+"""A person's own matrix: from its specification to an experiment on all mechanisms.
+
+The specification of `matrixdp release` has all public facts on the records. The comparison itself
+reads the records, so that none of its results is private.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matrixdp import discovery
+from matrixdp.checks import InputError, choice, plural
+from matrixdp.config import complete, resolve
+from matrixdp.data import store
+from matrixdp.data.datasets import Spec
+from matrixdp.mechanisms import registry
+from matrixdp.practice import choices, specification
+from matrixdp.practice.specification import Specification
+from matrixdp.practice.tables import blocks
+from matrixdp.trials import MEAN, MY_MATRIX, NONPRIVATE, RANDOM, ZERO
+
+#: The task that judges each kind of release, and its baseline.
+TASKS = {
+    "records": ("covariance", RANDOM),
+    "second_moments": ("moments_error", ZERO),
+    "first_component": ("captured_variance", RANDOM),
+    "regression": ("intercept_regression", MEAN),
+}
+
+#: The mechanism that predicts a private constant, of regressions alone.
+TARGET_MEAN = "target_mean"
+
+#: The status of a file that is not public, wherever its rows are shown.
+PRIVATE = "private"
+
+#: Default number of runs of the audit.
+_AUDIT_RUNS = 20_000
+
+
+def folder(file: str | os.PathLike) -> str:
+    """Return the folder name of the results on the matrix of a specification."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", Path(file).stem) or "matrix"
+
+
+def configuration(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the resolved configuration of a run on the matrix that config.yaml names.
+
+    Its data set is described under ``matrix``, its one experiment has every mechanism, and which of
+    them is ``recommended``. Epsilon, delta and neighbours are those of the specification;
+    ``experiment_defaults`` adds epsilons. A quarter of the records tests a regression.
+
+    Raises:
+        InputError: the specification cannot be used, or asks for what no task can judge.
+    """
+    config = complete(config)
+    path = Path(config["matrix"])
+    # All mechanisms are compared, whatever one a release would take.
+    spec = specification.read(path).by(specification.RECOMMENDED)
+    try:
+        choice(TASKS, query=spec.kind)
+        single = not spec.people and not spec.query.private_count
+        if "radius" in spec.terms or not single or len(spec.columns) < 2:
+            raise InputError(
+                "a comparison needs the bounds of two columns or more, a public number of records, "
+                "no person and no radius"
+            )
+    except InputError as error:
+        raise InputError(f"{path}: {error}; a release needs no comparison") from None
+    weights = np.array(spec.importance or [1.0] * len(spec.columns))
+    if len(weights) > len(spec.columns):
+        # That of a regression's constant stands before the one of its target.
+        weights = np.delete(weights, -2)
+    important = [spec.columns[i] for i in np.flatnonzero(weights > weights.mean())]
+    task, baseline = TASKS[spec.kind]
+    defaults = config["experiment_defaults"]
+    mechanisms = [name for name in discovery.mechanisms() if spec.target or name != TARGET_MEAN]
+    experiment: dict[str, Any] = {
+        "task": task,
+        "dataset": MY_MATRIX,
+        "directions": {"a": important},
+        "mechanisms": [NONPRIVATE, baseline, *mechanisms],
+        "trials": defaults["trials"],
+        "epsilons": [*defaults["epsilons"], spec.epsilon],
+    }
+    if spec.target:
+        experiment |= {"target": spec.target, "train": spec.query.records * 3 // 4}
+    name = f"my_{spec.kind}"
+    changes = {
+        "reading": "default",
+        "audit_runs": config["audit_runs"] or _AUDIT_RUNS,
+        "table_epsilon": spec.epsilon,
+        "delta": spec.delta or config["delta"],
+        "adjacency": spec.query.adjacency,
+        "matrix": _entry(spec),
+        "experiments": {name: experiment},
+        "training": {},
+    }
+    resolved = resolve({**config, **changes})
+    resolved["experiments"][name]["recommended"] = recommended(spec)
+    return resolved
+
+
+def recommended(spec: Specification) -> str:
+    """Return the mechanism that is chosen without a look at the records; empty if not run here."""
+    best = choices.options(spec)[0].mechanism
+    built = ((name, entry.build()) for name, entry in registry().items() if not entry.axes)
+    return next((name for name, mechanism in built if mechanism == best), "")
+
+
+def _entry(spec: Specification) -> dict[str, Any]:
+    """Return the data set as an entry of datasets.yaml has it, with its file and status."""
+    sides = {"lower": spec.box.lower, "upper": spec.box.upper, "middle": spec.middle}
+    return {
+        "file": os.fspath(spec.file),
+        "status": "original" if spec.public else PRIVATE,
+        "shape": [spec.query.records, len(spec.columns)],
+        "columns": [*spec.columns],
+        "fill": [None if np.isnan(value) else value for value in spec.fill.tolist()],
+        "scalings": {
+            "default": {
+                "method": "bounds",
+                **{name: [*map(float, side)] for name, side in sides.items()},
+            }
+        },
+    }
+
+
+def prepare(entry: Mapping[str, Any], out: str | os.PathLike) -> None:
+    """Write the matrix and its provenance (see :func:`matrixdp.data.store.prepare`).
+
+    Args:
+        entry: the value of ``matrix`` in the result of :func:`configuration`.
+        out: the folder of the files.
+
+    Raises:
+        InputError: the file differs from its entry.
+    """
+    file, columns = Path(entry["file"]), tuple(entry["columns"])
+    spec = Spec(
+        MY_MATRIX,
+        title=file.name,
+        publisher="a file of one's own",
+        files=(),
+        members=(),
+        shape=tuple(entry["shape"]),
+        sha256="",
+        licence="",
+        citation="",
+        columns=columns,
+        scalings=entry["scalings"],
+    )
+    fill = np.array(entry["fill"], dtype=float)
+    records = np.concatenate([np.empty((0, len(columns))), *blocks(file, columns, fill)])
+    scaling = entry["scalings"]["default"]
+    records = np.clip(records, scaling["lower"], scaling["upper"])
+    if records.shape != spec.shape:
+        raise InputError(
+            f"{file} has {plural(len(records), 'record')} where {spec.shape[0]} "
+            "are stated; correct one"
+        )
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    origin = {"file": file.name, "source": os.fspath(file), "sha256": digest}
+    store.write(
+        Path(out), spec, "original", (records, {"status": entry["status"], "files": [origin]})
+    )

@@ -1,0 +1,65 @@
+"""Verdicts on exact claims, from the numbers of results/theory/exact.csv."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from matrixdp.report.claims.ledger import Claim
+from matrixdp.report.claims.trialbook import NotRun
+from matrixdp.report.claims.verdicts import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from matrixdp.report.markup import short
+
+
+def finding(claim: Claim, results: str | os.PathLike) -> dict[str, Any]:
+    """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
+    if claim.kind == "not_run":
+        raise NotRun(" ".join(claim.test["not_run"].split()))
+    rows = numbers(claim.test["exact"], results)
+    # The first failing number, or else the first one.
+    number = rows.sort_values("holds", kind="stable").iloc[0]
+    reason = f"{number['statistic']}: {short(number['value'], 4)}"
+    if number["holds"]:
+        verdict = REPRODUCED
+        reason = reason if len(rows) == 1 else f"all {len(rows)} numbers hold; {reason}"
+    else:
+        reason += f", should be {number['relation']} {short(number['expected'], 4)}"
+        verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
+        if otherwise and numbers(otherwise["exact"], results)["holds"].all():
+            verdict = f"{ONLY_UNDER} {otherwise['reading']}"
+    return {
+        "verdict": verdict,
+        "reason": reason,
+        "statistic": number["statistic"],
+        "effect": number["value"],
+        "test": "numeric",
+        "evidence": f"{len(rows)} number{'s' * (len(rows) > 1)}",
+    }
+
+
+def argument(claim: Claim, results: str | os.PathLike) -> str:
+    """Return the argument that decides a claim without trials; empty for none."""
+    checks = claim.test.get("argument", ())
+    try:
+        rows = numbers(checks, results) if checks else None
+    except NotRun:
+        rows = None
+    if rows is None or not rows["holds"].all():
+        return ""
+    number = rows.iloc[0]
+    return f"by construction, {number['statistic']}: {short(number['value'], 2)}"
+
+
+def numbers(checks: Sequence[str], results: str | os.PathLike) -> pd.DataFrame:
+    """Return the numbers of checks. NotRun: a check has none."""
+    path = Path(results, "theory", "exact.csv")
+    if not path.is_file():
+        raise NotRun("results/theory/exact.csv is missing")
+    rows = pd.read_csv(path)
+    if {*checks} - {*rows["check"]}:
+        raise NotRun("a check is missing in results/theory/exact.csv")
+    return rows[rows["check"].isin(checks)]

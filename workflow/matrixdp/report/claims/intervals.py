@@ -1,0 +1,60 @@
+"""The intervals that a paper prints, which may not separate the rows that a claim orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from matrixdp import catalogue
+from matrixdp.report import inputs
+from matrixdp.report.claims.ledger import Claim, Comparison, Row
+from matrixdp.report.claims.trialbook import NotRun
+from matrixdp.report.statistics import covers
+
+
+def separable(claim: Claim) -> Sequence[Comparison]:
+    """Return the comparisons of a claim that are judged.
+
+    If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
+    NotRun: they separate none.
+    """
+    if not claim.test.get("read_off"):
+        return claim.comparisons
+    close = inseparable(claim.comparisons)
+    comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
+    if not comparisons:
+        raise NotRun("the paper's own intervals separate none of the rows")
+    return comparisons
+
+
+def inseparable(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons whose rows the paper's printed intervals do not separate."""
+    close = []
+    for comparison in comparisons:
+        published = inputs.read(
+            f"published/{catalogue.experiment(comparison.first.experiment).results}", ""
+        )
+        cells = [
+            published[published["mechanism"].eq(row.mechanism) & published["interval"].ne("")]
+            for row in (comparison.first, comparison.second)
+            if row.experiment == comparison.first.experiment and row.direction is None
+        ]
+        if len(cells) == 2 and all(len(cell) == 1 for cell in cells):
+            (a, b), margins = (
+                [float(cell[name].iloc[0]) for cell in cells] for name in ("value", "interval")
+            )
+            if covers(a - b, *margins):
+                close.append(comparison)
+    return close
+
+
+def remark(claim: Claim, name: Callable[[Row], str]) -> str:
+    """Return a clause on rows that the paper's own intervals do not separate; may be empty.
+
+    ``name`` returns the name of a row for readers.
+    """
+    close = " or ".join(
+        " from ".join(name(row) for row in (comparison.first, comparison.second))
+        for comparison in inseparable(claim.comparisons)
+    )
+    omitted = ", and are left out" if claim.test.get("read_off") else ""
+    return f"; the paper's own intervals do not separate {close}{omitted}" if close else ""
