@@ -50,6 +50,7 @@ faults: setup ## inject many faults: downloads, configurations, kills (a quarter
 	    tests/faults tests/practice/test_black_box.py tests/audit/test_searches.py \
 	    tests/audit/test_composed_parts.py tests/audit/test_request_searches.py \
 	    tests/practice/test_private_count.py tests/practice/test_people.py \
+	    tests/practice/test_data_sets.py tests/practice/test_experiment.py \
 	    tests/workflow/test_my_matrix.py $(ARGS)
 
 mutants: setup ## inject errors one at a time and see whether the tests notice them (an hour)

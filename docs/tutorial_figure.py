@@ -60,7 +60,8 @@ def slopes(records: NDArray, box: mdp.Box, epsilon: float) -> NDArray:
     release = mdp.recommend(query, **guarantee).calibrate(query, **guarantee)
     noisy = release.sample(second_moments(rows.T), streams())
     noisy = (noisy + np.swapaxes(noisy, 1, 2)) / 2
-    lines = [answers.answer("regression", one, release.noise_std, middle, half) for one in noisy]
+    output = answers.Output("regression", middle, half)
+    lines = [answers.answer(output, one, release.noise_std) for one in noisy]
     return np.array(lines)[:, 0, :-1]
 
 

@@ -122,8 +122,8 @@ def assert_refused(outcome, sentence):
         ("trials laplace --settings {} --data a --out b", "settings is {}, no JSON object with"),
         ("trials laplace --settings [ --data a --out b", "settings is [, no JSON object with an"),
         ("trials laplace --data a --out OUT", "the following arguments are required: --settings"),
-        ("theory bound --out OUT", "theory is 'bound'; did you mean 'bounds'?"),
-        ("theory bounds --seed x --out OUT", "'x' must be a whole number of at least 0"),
+        ("theory exac --out OUT", "theory is 'exac'; did you mean 'exact'?"),
+        ("theory exact --seed x --out OUT", "'x' must be a whole number of at least 0"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence, call, tmp_path):

@@ -22,7 +22,7 @@ def test_every_kind_of_input_has_its_form(tmp_path, saved):
     table = inputs.read("tables/table3", tmp_path)
     assert table.iloc[0].to_dict() == {"epsilon": "1", "published": "1.220"}
     assert inputs.read("data/liver", tmp_path) == {"status": "original"}
-    assert inputs.read("settings", tmp_path, "tie=low") == {"seed": 1, "reading": "tie=low"}
+    assert inputs.read("settings", tmp_path) == {"seed": 1, "reading": "default"}
     assert inputs.read("published/table3", tmp_path)["value"].iloc[0] == "1.226"
     assert {"id", "place"} <= inputs.read("errata", tmp_path)[0].keys()
 
@@ -33,13 +33,10 @@ def test_what_no_paper_prints_is_an_empty_frame(tmp_path):
     assert list(nothing.columns) == list(inputs.read("published/table3", tmp_path).columns)
 
 
-def test_other_readings_lie_apart_and_what_is_missing_is_named(tmp_path):
-    put(tmp_path / "readings/tie=low/tables/table3.csv", "a\n1\n")
+def test_what_is_missing_is_named(tmp_path):
     put(tmp_path / "theory/exact.csv", "a\n1\n")
     names = ("tables/table3", "theory/exact", "published/of_tomorrow", "errata")
     assert inputs.missing(names, tmp_path) == ["tables/table3"]
-    assert inputs.missing(names, tmp_path, "tie=low") == []
-    assert isinstance(inputs.read("tables/table3", tmp_path, "tie=low"), pd.DataFrame)
 
 
 @pytest.mark.parametrize(

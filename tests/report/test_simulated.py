@@ -34,7 +34,7 @@ CASES = {
 
 def lay(root, source, status):
     """Write an input that says where its data are from, and little else."""
-    path = places.place(source, root, "default")
+    path = places.place(source, root)
     folder = source.partition("/")[0]
     if folder == "data":
         put(path, f'{{"status": "{status}"}}')

@@ -12,7 +12,7 @@ from tinyproject import ROOT, overlay
 pytestmark = pytest.mark.slow
 
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text())["training"]
-SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": ["1"]}
+SMALL = {"trials": 2, "records": 256, "lot": 64, "epochs": 2, "epsilons": [1]}
 TINY = {
     "adult": {**SMALL, "kind": "gradients", "dataset": "adult", "schemes": ["nonprivate", "imgm"]},
     "imdb": {

@@ -100,9 +100,11 @@ def test_simulated_data_are_marked_and_no_text_covers_another(name, simulated, m
         drawing.draw_without_rendering()
     texts = [text for text in drawn if text.get_text()]
     shown = [text.get_text() for text in texts]
-    assert any(text.startswith(catalogue.mark("simulated").line) for text in shown)
-    assert "SIMULATED" in shown
-    assert figure.describe(frame).startswith("SIMULATED DATA")
+    # The explainer rests on calibration alone, whatever the data.
+    if name != "explainer":
+        assert any(text.startswith(catalogue.mark("simulated").line) for text in shown)
+        assert "SIMULATED" in shown
+        assert figure.describe(frame).startswith("SIMULATED DATA")
     # The mark across the figure is the only text that may lie on others.
     assert overlaps([text for text in texts if text.get_text() != "SIMULATED"]) == []
     assert min(text.get_fontsize() for text in texts) >= 7.5
@@ -138,7 +140,7 @@ def test_a_figure_without_its_tables_says_so_inside_the_frame(name, tmp_path):
     with style.context():
         drawing = figure.render(frame)
     texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
-    assert any("been made yet" in text for text in texts)
+    assert any("been made yet" in " ".join(text.split()) for text in texts)
     assert "been made yet" in figure.describe(frame)
 
 

@@ -102,7 +102,7 @@ def prepare(
             print(
                 f"warning: {error}; so a simulated stand-in takes the place of {name}: results "
                 "from it are marked simulated and are no evidence about the papers; to try again "
-                f"for the originals, delete {out} and run again",
+                f"for the originals, run `make ARGS='--forcerun {out}/provenance.json'`",
                 file=sys.stderr,
             )
     write(Path(out), spec, source, content or _stand_in(spec, seed))

@@ -35,7 +35,10 @@ def tidy(tables: Tables) -> pd.DataFrame:
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a column of panels per experiment: claimed epsilon above, tight epsilon below."""
-    experiments = list(dict.fromkeys(frame["experiment"]))
+    results = frame[frame["kind"].eq("mechanism") & frame["mean"].notna()]
+    experiments = list(dict.fromkeys(results["experiment"]))
+    if not experiments:
+        return style.message("no scheme has a result")
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
     for place, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         rows = frame[frame["experiment"].eq(experiment)]
