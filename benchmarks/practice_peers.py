@@ -90,7 +90,7 @@ Answer = Callable[[np.ndarray], np.ndarray]
 def our_mean(X: np.ndarray) -> np.ndarray:
     query = mdp.MeanQuery(mdp.Box.cube(X.shape[1], -1, 1), len(X))
     mechanism = mdp.recommend(query, epsilon=EPSILON, delta=0)
-    return mechanism.calibrate(query, epsilon=EPSILON).sample_once(X)[0]
+    return mechanism.calibrate(query, epsilon=EPSILON).release(X)[0]
 
 
 def our_covariance(X: np.ndarray) -> np.ndarray:
@@ -474,7 +474,7 @@ def last_bits(draw: Callable[[float], float]) -> Verdict:
 
 def our_bits() -> Verdict:
     release = mdp.Laplace().calibrate(mdp.MeanQuery(mdp.Box.cube(1, 0, 1), 1), epsilon=EPSILON)
-    return last_bits(lambda value: release.sample_once([[value]]).item())
+    return last_bits(lambda value: release.release([[value]]).item())
 
 
 def ibm_bits() -> Verdict:

@@ -126,7 +126,7 @@ def clipped_moments(trials: int, m: int, n: int, shared: bool, target: float) ->
 
     def release(mechanism: Mechanism) -> Callable[[], object]:
         found = mechanism.calibrate(query, epsilon=1, delta=1 / n)
-        return lambda: found.sample(found.query.value(records), each)
+        return lambda: found.simulate(found.query.value(records), each)
 
     return Case(
         f"clipped moments, {'one' if shared else 'any'} X, {trials} x {m} x {n}",

@@ -48,7 +48,7 @@ def means(records: NDArray, box: mdp.Box, epsilon: float) -> NDArray:
     query = mdp.MeanQuery(box, len(records))
     guarantee = {"epsilon": epsilon, "delta": 0}
     release = mdp.recommend(query, **guarantee).calibrate(query, **guarantee)
-    return release.sample(query.value(records.T), streams())[:, :, 0]
+    return release.simulate(query.value(records.T), streams())[:, :, 0]
 
 
 def slopes(records: NDArray, box: mdp.Box, epsilon: float) -> NDArray:
@@ -58,7 +58,7 @@ def slopes(records: NDArray, box: mdp.Box, epsilon: float) -> NDArray:
     query = mdp.SecondMomentQuery(mdp.Box.cube(rows.shape[1], -1, 1), len(rows))
     guarantee = {"epsilon": epsilon, "delta": 0}
     release = mdp.recommend(query, **guarantee).calibrate(query, **guarantee)
-    noisy = release.sample(second_moments(rows.T), streams())
+    noisy = release.simulate(second_moments(rows.T), streams())
     noisy = (noisy + np.swapaxes(noisy, 1, 2)) / 2
     output = answers.Output("regression", middle, half)
     lines = [answers.answer(output, one, release.noise_std) for one in noisy]

@@ -22,7 +22,7 @@ from matrixdp import cli, config, parts
 from matrixdp.audit import known_bugs
 from matrixdp.data import datasets, store
 from matrixdp.experiments.tasks.regression import Regression
-from matrixdp.mechanisms.base import Release, Separable
+from matrixdp.mechanisms.base import CalibratedMechanism, Separable
 from matrixdp.trials import CONTROL
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
@@ -85,9 +85,9 @@ def ran(request, tmp_path_factory):
     store.prepare("liver", out=results / "data" / "liver", source="simulated", seed=3)
     drawn = []
 
-    def noting(sample_all):
+    def noting(simulate_all):
         def noted(release, values, streams):
-            for value, released in zip(values, sample_all(release, values, streams), strict=True):
+            for value, released in zip(values, simulate_all(release, values, streams), strict=True):
                 if np.any(value):  # not of records of zeros
                     drawn.append((release, np.array(value), released.copy()))
                 yield released
@@ -96,8 +96,8 @@ def ran(request, tmp_path_factory):
 
     folder = results / "trials"
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (Release, Separable):
-            patch.setattr(kind, "sample_all", noting(kind.sample_all))
+        for kind in (CalibratedMechanism, Separable):
+            patch.setattr(kind, "simulate_all", noting(kind.simulate_all))
         for name in MECHANISMS:
             run_trials(results, chosen, name, folder)
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]

@@ -104,7 +104,7 @@ def test_release_has_the_noise_that_it_declares(release, monkeypatch):
     value = value.T if release.query.yields == "matrix" else value
     count = 1500
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
-    drawn = [release.sample_once(records()) - value for _ in range(count)]
+    drawn = [release.release(records()) - value for _ in range(count)]
     square = np.mean(np.square(drawn), axis=0).mean()
     # Its relative standard error is at most sqrt(5 / (3 * count)) with three equal entries.
     assert np.sqrt(square) == pytest.approx(release.noise_std, rel=0.08)
@@ -135,7 +135,7 @@ def test_simulated_and_safe_noise_have_one_law(release, monkeypatch):
     value = exact.value(release.query, [records()])
     orient = np.transpose if release.query.yields == "matrix" else np.asarray
     monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
-    drawn = [release.add_once(value) for _ in range(count)]
+    drawn = [release.release_value(value) for _ in range(count)]
     safely = np.array([law.whiten(orient(one) - value) for one in drawn]).ravel()
     streams = [np.random.default_rng([9, seed]) for seed in range(count)]
     simulated = np.array([law.whiten(one) for one in law.sample(streams)]).ravel()
@@ -152,7 +152,7 @@ def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
     other[3] = 0
     for given in (one, other):
         monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)
-        steps = release.sample_once(given) / release.noise_std / safe.STEP
+        steps = release.release(given) / release.noise_std / safe.STEP
         # The noise is stretched by a part in a million, the same for both.
         assert 1 < release.stretch < 1 + 1e-5
         assert np.abs(steps / release.stretch - np.rint(steps / release.stretch)).max() < 1e-4
@@ -160,16 +160,16 @@ def test_outputs_of_neighbours_lie_on_one_lattice(monkeypatch):
 
 def test_the_operating_systems_bits_are_the_default():
     release = calibrated(Gaussian(), IdentityQuery(BOX, 40))
-    assert not np.array_equal(release.sample_once(records()), release.sample_once(records()))
+    assert not np.array_equal(release.release(records()), release.release(records()))
 
 
 def test_what_cannot_be_added_safely_is_refused():
     query = IdentityQuery(BOX, 40)
     with pytest.raises(InputError, match="no safe noise for GeneralizedGamma"):
-        calibrated(SphericalGamma(), query).sample_once(records())
+        calibrated(SphericalGamma(), query).release(records())
     tiny = Gaussian().calibrate(query, epsilon=1e-12, delta=1e-12)
     with pytest.raises(InputError, match="cannot be added safely"):
-        tiny.sample_once(records())
+        tiny.release(records())
 
 
 def test_extra_delta_counts_numbers_and_grows_with_epsilon():

@@ -16,7 +16,7 @@ from matrixdp.audit import composition, real, sensitivities
 from matrixdp.audit.base import Finding, Scale
 from matrixdp.audit.neighbours import random_records, worst
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import GaussianRelease
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
 from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
 from matrixdp.privacy.domain import Ball
@@ -42,7 +42,7 @@ class Answers:
         self.noisy: list[Array] = []
         self.white: list[Array] = []
 
-    def __call__(self, part: GaussianRelease, value: Array) -> Array:
+    def __call__(self, part: AdditiveGaussian, value: Array) -> Array:
         """Return the noisy answer of a part; raise Undeclared for a part out of order."""
         declared = next(self._parts, None)
         if declared is None or not any(release is part for release in declared.releases):
@@ -123,7 +123,7 @@ def _same(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
 def _worst(composed: Composed, part: Part, stream: np.random.Generator) -> float:
     """Return the largest change of a part's answer on neighbours, over its noise."""
 
-    def white(release: GaussianRelease) -> float:
+    def white(release: AdditiveGaussian) -> float:
         query, whiten = release.query, release.noise.whiten
         if measure := _MEASURES.get(type(query)):
             _, norm = sensitivities.measures(composed.query)[measure]

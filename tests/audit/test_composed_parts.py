@@ -220,7 +220,7 @@ def proof(monkeypatch, pairs, above, share=1):
             safe, "noise", lambda law, count, _, bits=bits: whole(law, count, bits) // share
         )
         rows = np.array([[first]] + [[1.0]] * 10 + [[0.0]] * 9)
-        outcome = release.sample_once(rows)
+        outcome = release.release(rows)
         found.append(outcome.moments[0, 0] / outcome.radius**2)
     one, other = (np.reshape(found, (pairs, 2)) > above).T
     both = (one & other).sum()
@@ -251,7 +251,7 @@ def test_a_release_is_that_of_the_experiments(monkeypatch):
     release = built(kind="zero")
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (60, 4))
     monkeypatch.setattr(safe, "noise", lambda law, count, bits: np.zeros(count, np.int64))
-    outcome = release.sample_once(rows)
+    outcome = release.release(rows)
     chosen = release._chosen
     counts = composed.shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))
     assert (
@@ -264,5 +264,5 @@ def test_a_release_is_that_of_the_experiments(monkeypatch):
 @pytest.mark.parametrize("rows", [np.zeros((59, 4)), np.zeros((60, 3)), np.zeros(60), [["secret"]]])
 def test_bad_records_are_one_sentence_without_a_value(rows):
     with pytest.raises(InputError, match="record") as refused:
-        built().sample_once(rows)
+        built().release(rows)
     assert "secret" not in str(refused.value)

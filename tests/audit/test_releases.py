@@ -15,7 +15,7 @@ from matrixdp.checks import InputError
 from matrixdp.experiments.study import Settings
 from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary, MaxPNR
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.directions import PrivateDirections
 from matrixdp.mechanisms.exponential import PPCA, KNorm
@@ -233,7 +233,7 @@ def test_private_directions_are_judged_by_composition():
     assert weak["epsilon_bound"] > 1
 
 
-class Unknown(Release):
+class Unknown(CalibratedMechanism):
     def _draw(self, value, streams):
         return value + np.stack([s.standard_normal(value.shape) for s in streams]) * self.noise_std
 

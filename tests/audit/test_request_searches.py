@@ -15,7 +15,7 @@ import partreplays as parts
 import pytest
 
 import matrixdp as mdp
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed, ComposedMoments
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import specification
@@ -161,7 +161,9 @@ ESTIMATORS = [one for one in map(mdp.__getattr__, mdp.__all__) if hasattr(one, "
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, delta, monkeypatch):
     seen = []
-    monkeypatch.setattr(Additive, "add_once", lambda _, value: (seen.append(value), value)[1])
+    monkeypatch.setattr(
+        AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
+    )
     fitted = [fit(estimator, row[None], delta=delta) for row in GRID]
     assert len(seen) == len(GRID)
     assert_apart(fitted[0].release_, np.array(seen), constant=True)
@@ -169,9 +171,9 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, delta, monke
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, monkeypatch):
-    seen, sample = [], Composed.sample_once
+    seen, sample = [], Composed.release
     monkeypatch.setattr(
-        Composed, "sample_once", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
     )
     fitted = fit(estimator, GRID, mechanism=CLIPPED)
     assert seen[0] == pytest.approx(GRID)
@@ -182,9 +184,9 @@ def test_a_fit_in_parts_is_that_release_of_records_in_half_ranges(estimator, mon
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_an_adaptive_fit_is_that_release_of_records_in_their_units(intercept, monkeypatch):
-    seen, sample = [], Composed.sample_once
+    seen, sample = [], Composed.release
     monkeypatch.setattr(
-        Composed, "sample_once", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
     )
     fitted = fit(mdp.PrivateRidge, GRID, mechanism=ADASSP, fit_intercept=intercept)
     query = fitted.release_.query

@@ -24,7 +24,7 @@ from matrixdp.audit.neighbours import SIDES, changes, worst
 from matrixdp.audit.projection import ComposedAudit
 from matrixdp.audit.releases import audit_of
 from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.base import Additive, Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.exponential import PrincipalDirection
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.target_mean import InterceptEquations, TargetMean
@@ -70,7 +70,7 @@ SOME = [(*pair, *CASES[k % len(CASES)]) for k, pair in enumerate(SERVED)]
 
 
 #: Public classes that release nothing by themselves.
-OTHERS = {"Option", "Additive", "PrivacyStatement", "Account", "InputError"}
+OTHERS = {"Option", "AdditiveMechanism", "PrivacyStatement", "Account", "InputError"}
 #: Those that release what mechanisms do, see test_request_searches.py.
 ESTIMATORS = [one for one in PUBLIC.values() if hasattr(one, "fit")]
 
@@ -173,7 +173,7 @@ def test_no_neighbours_are_further_apart_than_public_mechanisms_say(
         other = value.copy()
         change = changes(query, pair.record[None], pair.other[None])[0]
         other[:, : change.shape[1]] -= change
-        released = [release.add_once(one) for one in (value, other)]
+        released = [release.release_value(one) for one in (value, other)]
         change = released[0] - released[1]
         change = change.T if query.yields == "matrix" else change
         white = release.noise.whiten(change) / release.stretch
@@ -247,7 +247,7 @@ def test_a_mechanism_protects_people_or_refuses_them(name, kind):
     except NoGuarantee:
         return
     # Those in parts are searched in test_composed_parts.py.
-    if isinstance(release, Additive):
+    if isinstance(release, AdditiveMechanism):
         _, widest, declared = searched(release, np.random.default_rng(0))
         assert widest <= declared * (1 + 1e-9)
 
@@ -322,7 +322,7 @@ def searched_case(name, kind, domain, adjacency, seed):
     except NoGuarantee:
         return
     stream = np.random.default_rng(seed)
-    if isinstance(release, Additive) and (release.mu or hasattr(release.noise, "norm")):
+    if isinstance(release, AdditiveMechanism) and (release.mu or hasattr(release.noise, "norm")):
         _, widest, declared = searched(release, stream)
         assert widest <= declared * (1 + 1e-9)
         return

@@ -17,7 +17,7 @@ from matrixdp.experiments.settings import Settings
 from matrixdp.experiments.tasks.components import AllComponents, FirstComponent
 from matrixdp.experiments.tasks.regression import Regression
 from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.base import GaussianRelease
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.trials import COLUMNS
 
 SETTINGS = Settings(
@@ -75,11 +75,11 @@ def test_a_release_gets_the_value_of_its_own_query(data, monkeypatch):
     """Each radius clips the records that it is given, and not the product."""
     seen = {}
 
-    def sample_all(release, values, streams):
+    def simulate_all(release, values, streams):
         seen[release.query] = values[0]  # the other one is the control's
         return (np.broadcast_to(value, (6, *release.query.shape)) for value in values)
 
-    monkeypatch.setattr(GaussianRelease, "sample_all", sample_all)
+    monkeypatch.setattr(AdditiveGaussian, "simulate_all", simulate_all)
     run(AllComponents(), "clipped_moments", data, SETTINGS)
     assert len(seen) == 2
     for query, value in seen.items():

@@ -92,7 +92,7 @@ def test_the_audit_sees_half_a_per_cent_less_noise_in_any_part(part):
 def test_the_law_of_what_is_released():
     release = calibrated()
     value = LIVER.value(np.random.default_rng(1).uniform(-1, 1, (6, 248)))
-    drawn = release.sample(value, one_stream(270_000))
+    drawn = release.simulate(value, one_stream(270_000))
     assert_standard((drawn[:, :5, 5] - value[:5, 5]) / release.target_std)
     np.testing.assert_array_equal(drawn[:, 5, :5], drawn[:, :5, 5])
     assert (drawn[:, 5, 5] == 1).all()
@@ -121,7 +121,7 @@ def test_with_a_constant_its_limit_is_least_squares_with_an_intercept():
     rows = with_constant(np.column_stack([x, y]))
     query = NormalEquations(Box.cube(5, -1, 1), 500, target=4)
     release = AdaSSP().calibrate(query, epsilon=1e8, delta=1e-6)
-    drawn = release.sample(query.value(rows.T), streams(1))
+    drawn = release.simulate(query.value(rows.T), streams(1))
     slopes, intercept = regression(centred(drawn, weighted=True), 0.0)
     exact = np.linalg.lstsq(rows[:, :4], y, rcond=None)[0]
     np.testing.assert_allclose([*slopes[0], intercept[0]], exact, atol=0.01)
@@ -130,9 +130,9 @@ def test_with_a_constant_its_limit_is_least_squares_with_an_intercept():
 def test_trials_depend_on_their_own_stream_and_value_alone():
     release = calibrated()
     values = LIVER.value(np.random.default_rng(1).uniform(-1, 1, (3, 6, 248)))
-    together = release.sample(values, streams(3))
+    together = release.simulate(values, streams(3))
     for k in range(3):
-        alone = release.sample(values[k], streams(3)[k : k + 1])
+        alone = release.simulate(values[k], streams(3)[k : k + 1])
         np.testing.assert_allclose(together[k], alone[0], rtol=1e-12)
 
 
@@ -199,7 +199,7 @@ def test_the_private_radius_shares_mu_and_adds_no_ridge_of_its_own():
     np.testing.assert_allclose(radii, np.sqrt(6 * 2.0 ** -np.arange(1, 9)))
     records = np.random.default_rng(0).uniform(-1, 1, (6, 248)) / 8
     number = release.choose(records, streams(1))[0]
-    drawn = release.sample(records, streams(1))[0]
+    drawn = release.simulate(records, streams(1))[0]
     assert number > 0
     # The target's entry with itself is its public bound: no ridge stands there.
     assert drawn[5, 5] == pytest.approx(radii[number - 1] ** 2, rel=1e-12)

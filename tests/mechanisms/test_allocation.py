@@ -152,7 +152,7 @@ class TestPrivateDirections:
         moments = private.calibrate(LIVER, **budget(LIVER))
         x = np.random.default_rng(3).uniform(-1, 1, (40, 6, 248))
         directions, spectrum = private.draw(moments, x, streams(40))
-        noisy = moments.sample(x @ x.swapaxes(1, 2) / 248, streams(40))
+        noisy = moments.simulate(x @ x.swapaxes(1, 2) / 248, streams(40))
         eigenvalues = np.einsum("tik,tij,tjk->tk", directions, 248 * noisy, directions)
         np.testing.assert_allclose(
             directions.swapaxes(1, 2) @ directions,

@@ -55,7 +55,7 @@ def test_a_release_without_a_guarantee_is_refused(mechanism):
     release = mechanism.calibrate(query, **BUDGET)
     assert release.epsilon_actual == np.inf
     with pytest.raises(NoGuarantee, match="delivers epsilon inf and not 1; .* release nothing"):
-        release.sample_once(np.zeros((50, 2)))
+        release.release(np.zeros((50, 2)))
 
 
 def test_shares_that_pass_the_limit_are_refused_too():
@@ -65,7 +65,7 @@ def test_shares_that_pass_the_limit_are_refused_too():
 
     release = MVG(allocation=Twice()).calibrate(IdentityQuery(Box.cube(2, -1, 1), 50), **BUDGET)
     with pytest.raises(NoGuarantee):
-        release.sample_once(np.zeros((50, 2)))
+        release.release(np.zeros((50, 2)))
 
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-10])
@@ -91,14 +91,12 @@ def test_delta_is_that_of_the_whole_release(mechanism, delta):
 def test_a_delta_that_the_sampler_alone_uses_up_is_refused():
     query = IdentityQuery(Box.cube(50, -1, 1), 100)
     with pytest.raises(InputError, match="5000 numbers alone needs 3.3e-11"):
-        Gaussian().calibrate(query, epsilon=1, delta=1e-11).sample_once(np.zeros((100, 50)))
+        Gaussian().calibrate(query, epsilon=1, delta=1e-11).release(np.zeros((100, 50)))
     pure = Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=1)
     assert (pure.delta, pure.statement.mu) == (0, None)
     assert 0 < pure.statement.delta == pure.statement.sampler_delta < 1e-6
     with pytest.raises(InputError, match="delta is 0; safe noise on 50 numbers"):
-        Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=20).sample_once(
-            np.zeros((100, 50))
-        )
+        Laplace().calibrate(MeanQuery(query.domain, 100), epsilon=20).release(np.zeros((100, 50)))
 
 
 def farthest(calibrated):
@@ -135,7 +133,7 @@ def test_rounding_near_the_range_limit_keeps_the_promise(silent, mechanism):
         steps = []
         for last in (np.where([1, 0], low, high), np.where([0, 1], low, high)):
             rows[-1] = last
-            released = release.add_once(exact.value(release.query, [rows]))
+            released = release.release_value(exact.value(release.query, [rows]))
             white = law.whiten(released.T) / release.stretch
             steps.append(np.rint(white / safe.STEP))
         norm = 2 if unit is safe.NORMAL else 1
@@ -152,7 +150,7 @@ def test_no_corner_of_the_bounds_passes_the_range_where_directions_rotate(silent
     for corner in itertools.product(*zip(*vars(release.query.domain).values(), strict=True)):
         white = release.noise.whiten(np.array(corner)[:, None])
         assert np.abs(white).max() <= 1 / safe.STEP
-        released = release.add_once(np.array(corner)[:, None])
+        released = release.release_value(np.array(corner)[:, None])
         assert released[0] == pytest.approx(corner, abs=1e-4)
 
 
@@ -181,10 +179,10 @@ def test_several_values_get_the_noise_that_each_of_them_gets_alone(mechanism):
         return np.random.default_rng(0).spawn(4)
 
     values = np.full(query.shape, 0.5), np.zeros(query.shape)
-    for value, released in zip(values, release.sample_all(values, streams), strict=True):
-        np.testing.assert_array_equal(released, release.sample(value, streams()))
+    for value, released in zip(values, release.simulate_all(values, streams), strict=True):
+        np.testing.assert_array_equal(released, release.simulate(value, streams()))
     with pytest.raises(InputError, match="outside its public bounds"):
-        list(release.sample_all([values[0], 2 + values[1]], streams))
+        list(release.simulate_all([values[0], 2 + values[1]], streams))
 
 
 @pytest.mark.parametrize("radius", [1e-100, 1e100])

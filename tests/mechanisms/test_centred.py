@@ -7,7 +7,7 @@ import pytest
 
 from matrixdp.audit import releases
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import GaussianRelease
+from matrixdp.mechanisms.base import AdditiveGaussian
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram
 from matrixdp.mechanisms.ridge import moments_ridge
@@ -44,7 +44,7 @@ def test_both_parts_spend_half_and_all_is_the_budget(query, widest, moved, epsil
         mean = np.sqrt(moved) / query.records / release.centre_std
         assert mean == pytest.approx(mu / np.sqrt(2), rel=1e-12)
         assert release.epsilon_actual == pytest.approx(epsilon, rel=1e-9)
-    assert isinstance(public.about, GaussianRelease)
+    assert isinstance(public.about, AdditiveGaussian)
     change = np.sqrt(2) * widest / 16 / query.records
     spent = change / public.about.noise.diagonal_std
     assert spent == pytest.approx(mu / np.sqrt(2), rel=1e-12)
@@ -89,7 +89,7 @@ def test_the_audit_knows_it_and_sees_half_a_per_cent_less_noise(kind, query, eps
     assert found.bound == pytest.approx(epsilon, rel=1e-6)
     less = [replace(release, centre_std=0.995 * release.centre_std)]
     about = release.about
-    if isinstance(about, GaussianRelease):
+    if isinstance(about, AdditiveGaussian):
         law = about.noise
         law = replace(
             law,
@@ -117,7 +117,7 @@ def test_the_mean_gets_the_noise_that_is_paid_for_and_stays_in_the_domain(monkey
         return inside(self, centre)
 
     monkeypatch.setattr(CentredMoments, "_inside", seen)
-    release.sample(found, one_stream(220_000))
+    release.simulate(found, one_stream(220_000))
     spent = gaussian.mu(1, 1 / 2) / np.sqrt(2)
     assert_standard((np.concatenate(noisy) - found.mean(axis=1)) * spent / (np.sqrt(24) / 2))
     far = np.array([[5.0, -3, 0, 0, 0.5, 1]])
@@ -133,7 +133,7 @@ def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
     silent = replace(release, centre_std=0.0, about=replace(release.about, noise=law))
     ridge = moments_ridge(release.about.noise_std, 6) * np.eye(6)
     np.testing.assert_allclose(
-        silent.sample(found, streams(1))[0], second_moments(found) + ridge, atol=1e-10
+        silent.simulate(found, streams(1))[0], second_moments(found) + ridge, atol=1e-10
     )
     assert np.isnan(release.noise_std)
 
@@ -142,10 +142,10 @@ def test_without_noise_it_is_the_second_moments_with_the_ridge_of_the_noise():
 def test_trials_depend_on_their_own_stream_and_records_alone(kind):
     release = kind.calibrate(LIVERS, epsilon=1, delta=1 / 248)
     stack = np.stack([records(LIVERS, seed=k) for k in range(40)])
-    together = release.sample(stack, streams(40))
+    together = release.simulate(stack, streams(40))
     assert together.shape == (40, 6, 6)
     for k in (0, 21, 39):
-        alone = release.sample(stack[k], streams(40)[k : k + 1])
+        alone = release.simulate(stack[k], streams(40)[k : k + 1])
         np.testing.assert_allclose(together[k], alone[0], rtol=1e-9)
 
 

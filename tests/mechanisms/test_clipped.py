@@ -91,7 +91,7 @@ def test_one_feature_cannot_turn_and_needs_less():
 def test_drawn_noise_has_its_scale():
     release = ClippedMoments().calibrate(MOMENTS, **budget(MOMENTS))
     value = release.query.value(records(MOMENTS))
-    drawn = release.sample(value, one_stream(70_000)) - value
+    drawn = release.simulate(value, one_stream(70_000)) - value
     assert_standard(release.noise.whiten(drawn))
 
 
@@ -266,10 +266,10 @@ def test_the_private_radius_follows_the_noise_and_the_records():
 def test_trials_depend_on_their_own_stream_and_records_alone(mechanism):
     release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
     stack = np.stack([records(MOMENTS, seed=k, spread=0.1 * 3**k) for k in range(4)])
-    together = release.sample(release.query.value(stack), streams(4))
+    together = release.simulate(release.query.value(stack), streams(4))
     assert together.shape == (4, 6, 6)
     for k in range(4):
-        alone = release.sample(stack[k], streams(4)[k : k + 1])
+        alone = release.simulate(stack[k], streams(4)[k : k + 1])
         np.testing.assert_allclose(together[k], alone[0], rtol=1e-12)
 
 
@@ -278,9 +278,9 @@ def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
     release = mechanism.calibrate(MOMENTS, epsilon=1, delta=1 / 248)
     found, given = records(MOMENTS), streams(20)
     numbers = release.choose(found, given)
-    for k, released in enumerate(release.sample(found, streams(20))):
+    for k, released in enumerate(release.simulate(found, streams(20))):
         noisy, part = release.part(int(numbers[k]))
-        drawn = part.sample(part.query.value(found), [given[k]])[0]
+        drawn = part.simulate(part.query.value(found), [given[k]])[0]
         # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
         ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)
         np.testing.assert_allclose(released, drawn + ridge * np.eye(6), rtol=1e-9)
@@ -294,7 +294,7 @@ def test_the_adaptive_method_keeps_eigenvalues_in_their_range_and_long_records_w
     release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=3, delta=1 / 248)
     for number in (0, 1, 4, 5):
         _, spectrum = release.part(number)
-        drawn = spectrum.sample(spectrum.query.value(records(MOMENTS)), streams(40))
+        drawn = spectrum.simulate(spectrum.query.value(records(MOMENTS)), streams(40))
         eigenvalues = np.linalg.eigvalsh(drawn)
         assert eigenvalues.min() > -1e-12
         assert eigenvalues.max() <= spectrum.query.gamma * (1 + 1e-12)
@@ -361,7 +361,7 @@ def test_eigenvalues_that_go_apart_have_noise_of_their_own():
     release = AdaptiveCovariance().calibrate(MOMENTS, epsilon=300, delta=1 / 248)
     _, spectrum = release.part(1)
     value = spectrum.query.value(records(MOMENTS))
-    drawn = np.linalg.eigvalsh(spectrum.sample(value, one_stream(4000)))
+    drawn = np.linalg.eigvalsh(spectrum.simulate(value, one_stream(4000)))
     gaps = np.diff(np.linalg.eigvalsh(value)).min()
     assert gaps > 6 * spectrum.eigenvalue_std
     white = (drawn - np.linalg.eigvalsh(value)) / spectrum.eigenvalue_std

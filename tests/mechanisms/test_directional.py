@@ -200,7 +200,7 @@ def test_the_law_along_directions():
     mechanism = DirectionalGaussian(Binary((0, 5), 0.95), directions=directions)
     release = mechanism.calibrate(LIVER, **budget(LIVER))
     value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
-    along = directions.T @ (release.sample(value, streams(1000)) - value)
+    along = directions.T @ (release.simulate(value, streams(1000)) - value)
     # The shape is set by the shares; the scale by the worst of all sign vectors.
     shape = 1 / np.array([0.475, 0.0125, 0.0125, 0.0125, 0.0125, 0.475])
     shifts = 2.0 * np.array(list(product([-1, 1], repeat=6)))
@@ -218,7 +218,7 @@ def test_the_law_of_symmetrised_noise(rotated):
     mechanism = DirectionalGaussian(Binary((0, 3), 0.75), directions=directions)
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
     value = np.diag([1e3, 2e3, 3e3, 4e3])
-    noise = release.sample(value, one_stream(140_000)) - value
+    noise = release.simulate(value, one_stream(140_000)) - value
     np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
     along = directions.T @ noise @ directions if rotated else noise
     t = variances_of(release, directions)

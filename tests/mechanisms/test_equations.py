@@ -194,7 +194,7 @@ def test_without_noise_it_is_the_simulation_of_the_experiments(monkeypatch, doma
     rows = rng.uniform(-1, 1, (60, query.features))
     if isinstance(query.domain, Box):
         rows = np.clip(5 * rows, query.domain.lower, query.domain.upper)
-    found = release.sample_once(rows)
+    found = release.release(rows)
     value = query.value(rows.T)
     block, products = value[:-1, :-1], value[:-1, -1]
     np.testing.assert_allclose(found.moments, block, atol=1e-4 * np.abs(value).max())
@@ -211,13 +211,13 @@ def test_the_ridge_follows_from_the_noisy_eigenvalue_alone():
     rng = np.random.default_rng(2)
     rows = rng.uniform(-1, 1, (400, 5))
     for _ in range(20):
-        found = release.sample_once(rows)
+        found = release.release(rows)
         assert found.ridge == float(release.simulated.ridge_for(np.array(found.smallest)))
 
 
 def test_a_constant_is_a_column_like_others():
     rows = np.random.default_rng(3).uniform(-1, 1, (60, 4))
-    found = adaptive_equations(posed(), **BUDGET).sample_once(with_constant(rows))
+    found = adaptive_equations(posed(), **BUDGET).release(with_constant(rows))
     assert found.moments.shape == (4, 4)
     assert found.products.shape == (4,)
 
@@ -225,7 +225,7 @@ def test_a_constant_is_a_column_like_others():
 @pytest.mark.parametrize("rows", [np.zeros((59, 5)), np.zeros((60, 4)), np.zeros(60), [["secret"]]])
 def test_bad_records_are_one_sentence_without_a_value(rows):
     with pytest.raises(InputError, match="record") as refused:
-        adaptive_equations(posed(), **BUDGET).sample_once(rows)
+        adaptive_equations(posed(), **BUDGET).release(rows)
     assert "secret" not in str(refused.value)
 
 

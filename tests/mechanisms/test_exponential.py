@@ -87,7 +87,7 @@ def test_noise_std_is_that_of_the_samples(norm):
     query = IdentityQuery(UNEVEN, records=3)
     release = KNorm(norm).calibrate(query, epsilon=0.5)
     value = np.array([[0.5, -1, 1], [0, 4, 3]])
-    noise = release.sample(value, repeated(60_000)) - value
+    noise = release.simulate(value, repeated(60_000)) - value
     assert np.sqrt(np.mean(noise**2)) == pytest.approx(release.noise_std, rel=0.015)
     assert abs(noise.mean()) < 0.05 * release.noise_std
 
@@ -102,8 +102,8 @@ def test_knorm_loss_is_at_most_epsilon(norm, query, factor_two):
     release = KNorm(norm, factor_two).calibrate(query, epsilon=epsilon)
     spent = epsilon / 2 if factor_two else epsilon
     first, second = neighbours(query)
-    here = release.sample(first, repeated(20_000))
-    there = release.sample(second, repeated(20_000, 1))
+    here = release.simulate(first, repeated(20_000))
+    there = release.simulate(second, repeated(20_000, 1))
 
     def loss(released):
         return spent * (size(norm, released - second, query) - size(norm, released - first, query))
@@ -181,7 +181,7 @@ def test_ppca_release():
     assert release.kappa == pytest.approx(25)
     assert np.isnan(release.noise_std)
     value = np.array([[0.5, 0.2], [0.2, 0.3]])
-    drawn = release.sample(value, repeated(20_000))
+    drawn = release.simulate(value, repeated(20_000))
     gap = np.subtract(*np.linalg.eigvalsh(25 * value)[::-1])
     top = np.linalg.eigh(value)[1][:, 1]
     squares = (drawn @ top) ** 2
@@ -193,7 +193,7 @@ def test_ppca_release():
 def test_ppca_takes_one_value_per_trial():
     release = PPCA().calibrate(SecondMomentQuery(Box.cube(3, -1, 1), records=10**6), epsilon=1)
     values = np.stack([np.diag([0.9, 0.1, 0.1]), np.diag([0.1, 0.1, 0.9])])
-    drawn = np.abs(release.sample(values, repeated(2)))
+    drawn = np.abs(release.simulate(values, repeated(2)))
     assert drawn[0, 0] > 0.99
     assert drawn[1, 2] > 0.99
 

@@ -140,7 +140,7 @@ def test_a_sensitivity_that_is_only_a_bound_makes_mu_a_bound():
 
 def test_the_law_of_iid_noise():
     value = np.full(LIVER.shape, -1.0)
-    noise = IMGM().calibrate(LIVER, **budget(LIVER)).sample(value, streams(1000)) - value
+    noise = IMGM().calibrate(LIVER, **budget(LIVER)).simulate(value, streams(1000)) - value
     assert_standard(noise / 10.602516)
 
 
@@ -154,7 +154,7 @@ def test_the_law_of_iid_noise():
 def test_the_law_of_symmetric_noise(mechanism, diagonal, off_diagonal):
     value = np.diag([1e3, 2e3, 3e3, 4e3])
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
-    noise = release.sample(value, one_stream(330_000)) - value
+    noise = release.simulate(value, one_stream(330_000)) - value
     np.testing.assert_allclose(noise, noise.swapaxes(1, 2), atol=1e-9)
     i, j = np.triu_indices(4)
     white = noise[:, i, j] / np.where(i == j, diagonal, off_diagonal)
@@ -165,8 +165,8 @@ def test_the_law_of_symmetric_noise(mechanism, diagonal, off_diagonal):
 def test_each_trial_depends_on_its_own_stream():
     release = IMGM().calibrate(LIVER, **budget(LIVER))
     value = np.zeros((3, *LIVER.shape))
-    noisy = release.sample(value, streams(3))
-    np.testing.assert_array_equal(noisy[2:], release.sample(value[2:], streams(3)[2:]))
+    noisy = release.simulate(value, streams(3))
+    np.testing.assert_array_equal(noisy[2:], release.simulate(value[2:], streams(3)[2:]))
     assert not np.array_equal(noisy[0], noisy[1])
 
 
@@ -184,7 +184,7 @@ def test_each_trial_depends_on_its_own_stream():
 def test_bad_values_and_streams(value, count, message):
     release = IMGM().calibrate(LIVER, **budget(LIVER))
     with pytest.raises(InputError, match=message):
-        release.sample(value, streams(count))
+        release.simulate(value, streams(count))
 
 
 def test_bad_calibrations():

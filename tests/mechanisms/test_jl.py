@@ -94,7 +94,7 @@ def test_the_constants_of_2012_are_refused_where_they_fail():
 def test_sketches_are_normal_with_the_lifted_second_moments():
     release = JohnsonLindenstrauss(10).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     value, trials = moments(LIVER, default_rng(1)), 2000
-    sketches = release.sample(value, noises(trials))
+    sketches = release.simulate(value, noises(trials))
     assert sketches.shape == (trials, 6, 60)
     lifted = 248 * value + release.ridge * np.eye(6)
     # The lift and the data both matter to the result: 15 % to 85 % of its trace.
@@ -121,7 +121,7 @@ def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
     query, delta, draws = SecondMomentQuery(Box.cube(2, -1.0, 1.0), 5), 0.05, 100_000
     release = JohnsonLindenstrauss(3).calibrate(query, epsilon=epsilon, delta=delta)
     first, second = (np.array([[1.0, c], [c, 1.0]]) / 5 for c in (1.0, -1.0))
-    sketches = release.sample(first, [default_rng(3)] * draws) * np.sqrt(6)
+    sketches = release.simulate(first, [default_rng(3)] * draws) * np.sqrt(6)
     inverses = [np.linalg.inv(5 * value + release.ridge * np.eye(2)) for value in (second, first)]
     form = inverses[0] - inverses[1]
     loss = np.einsum("tir,ij,tjr->t", sketches, form, sketches) / 2
@@ -135,9 +135,9 @@ def test_releases_of_worst_neighbours_have_the_nominal_delta(epsilon):
 def test_a_trial_does_not_depend_on_its_batch(stacked):
     release = JohnsonLindenstrauss(4).calibrate(CTG, epsilon=1.0, delta=1 / 2126)
     value = moments(CTG, default_rng(2), (30,) if stacked else ())
-    together = release.sample(value, noises(30))
+    together = release.simulate(value, noises(30))
     for k in (0, 17, 29):
-        alone = release.sample(value[k] if stacked else value, [noises(30)[k]])
+        alone = release.simulate(value[k] if stacked else value, [noises(30)[k]])
         np.testing.assert_allclose(alone[0], together[k], rtol=1e-12, atol=1e-12)
     assert not np.allclose(together[0], together[1])
 
@@ -145,25 +145,25 @@ def test_a_trial_does_not_depend_on_its_batch(stacked):
 def test_several_values_get_the_noise_that_each_of_them_gets_alone():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     values = [moments(LIVER, default_rng(3), ()), np.zeros(LIVER.shape)]
-    released = release.sample_all(values, lambda: noises(4))
+    released = release.simulate_all(values, lambda: noises(4))
     for value, sketches in zip(values, released, strict=True):
-        np.testing.assert_array_equal(sketches, release.sample(value, noises(4)))
+        np.testing.assert_array_equal(sketches, release.simulate(value, noises(4)))
 
 
 def test_stacked_values_have_each_its_own_sketch():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     values = moments(LIVER, default_rng(3), (3,))
-    together = release.sample(values, noises(3))
+    together = release.simulate(values, noises(3))
     for k in range(3):
-        single = release.sample(values[k], noises(3))
+        single = release.simulate(values[k], noises(3))
         np.testing.assert_allclose(together[k], single[k], rtol=1e-12)
         assert not np.allclose(together[k - 1], single[k - 1], rtol=1e-6)
 
 
 def test_moments_without_full_rank_are_sketched():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
-    assert np.isfinite(release.sample(np.zeros((6, 6)), noises(2))).all()
-    assert np.isfinite(release.sample(np.ones((6, 6)), noises(2))).all()
+    assert np.isfinite(release.simulate(np.zeros((6, 6)), noises(2))).all()
+    assert np.isfinite(release.simulate(np.ones((6, 6)), noises(2))).all()
 
 
 # --- bad input -------------------------------------------------------------------------------
@@ -189,11 +189,11 @@ def test_bad_values():
     release = JohnsonLindenstrauss(2).calibrate(LIVER, epsilon=1.0, delta=1 / 248)
     indefinite = np.diag([1.0, 1, 1, 1, 1, -0.5])
     with pytest.raises(InputError, match=r"eigenvalue -0\.5; .* must be positive semidefinite"):
-        release.sample(indefinite, noises(1))
+        release.simulate(indefinite, noises(1))
     with pytest.raises(InputError, match="outside its public bounds"):
-        release.sample(1.5 * np.eye(6), noises(1))
+        release.simulate(1.5 * np.eye(6), noises(1))
     with pytest.raises(InputError, match="must end in 6 x 6"):
-        release.sample(np.eye(5), noises(1))
+        release.simulate(np.eye(5), noises(1))
 
 
 # --- the registry, and what must never be in it ----------------------------------------------

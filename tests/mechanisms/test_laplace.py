@@ -36,14 +36,14 @@ def assert_laplace(sample, scale):
 
 def test_the_noise_on_a_matrix():
     value = np.random.default_rng(5).uniform(-1, 1, LIVER.shape)
-    noisy = Laplace().calibrate(LIVER, epsilon=1).sample(value, streams(1000))
+    noisy = Laplace().calibrate(LIVER, epsilon=1).simulate(value, streams(1000))
     assert_laplace(noisy - value, 12)
 
 
 def test_the_noise_on_second_moments_is_symmetric_and_independent_above_the_diagonal():
     m = 20
     query = SecondMomentQuery(Box.cube(m, -1, 1), 100)
-    noisy = Laplace().calibrate(query, epsilon=1).sample(np.eye(m), one_stream(7000))
+    noisy = Laplace().calibrate(query, epsilon=1).simulate(np.eye(m), one_stream(7000))
     noise = noisy - np.eye(m)
     np.testing.assert_array_equal(noise, noise.swapaxes(1, 2))
     upper = noise[:, *np.triu_indices(m)]

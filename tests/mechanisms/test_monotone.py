@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from matrixdp.mechanisms import registry
-from matrixdp.mechanisms.base import Mechanism, NoGuarantee, Release
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery
 from mechanisms.support import LIVER, QUERIES, built
@@ -33,7 +33,7 @@ def sizes(release, name=""):
         value = getattr(release, field.name)
         parts = value if isinstance(value, tuple) else (value,)
         for k, part in enumerate(parts):
-            if isinstance(part, Release):
+            if isinstance(part, CalibratedMechanism):
                 yield from sizes(part, f"{name}{field.name}{k}.")
         if field.name in FALLS and np.isfinite(value):
             yield name + field.name, value

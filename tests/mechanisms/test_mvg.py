@@ -180,7 +180,7 @@ BASIS = ortho_group.rvs(6, random_state=5)
 def test_the_law_of_unimodal_noise(directions):
     mechanism = MVG(allocation=Binary((0, 5), 0.75), directions=directions)
     value = np.random.default_rng(1).uniform(-1, 1, LIVER.shape)
-    noise = mechanism.calibrate(LIVER, **budget(LIVER)).sample(value, streams(1000)) - value
+    noise = mechanism.calibrate(LIVER, **budget(LIVER)).simulate(value, streams(1000)) - value
     along = noise if directions is None else directions.T @ noise
     deviations = np.array([15503.8, 24264.7, 24264.7, 24264.7, 24264.7, 15503.8])
     assert_standard(along / deviations[:, None])
@@ -193,7 +193,7 @@ def test_the_law_of_equimodal_noise():
     basis = ortho_group.rvs(4, random_state=6)
     mechanism = MVG(theorem=3, allocation=Binary((0, 3), 0.75), directions=basis)
     value = np.diag([1e3, 2e3, 3e3, 4e3])
-    noise = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT)).sample(value, one_stream(90_000))
+    noise = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT)).simulate(value, one_stream(90_000))
     along = basis.T @ (noise - value) @ basis
     variances = 1 / (7.8303529e-4 * np.sqrt([0.375, 0.125, 0.125, 0.375]))
     white = along / np.sqrt(np.outer(variances, variances))
@@ -208,7 +208,7 @@ class TestPrivateDirections:
 
     def replay(self, release, trials):
         """Release, and with the same streams again what the release has drawn first."""
-        released = release.sample(self.value, streams(trials))
+        released = release.simulate(self.value, streams(trials))
         again = streams(trials)
         directions, spectrum = release.private.draw(release.moments, self.value, again)
         return released, directions, spectrum, again
@@ -288,8 +288,8 @@ class TestPrivateDirections:
             LIVER, **budget(LIVER)
         )
         stack = np.stack([self.value, -self.value])
-        first = release.sample(stack, streams(2))[0]
-        np.testing.assert_array_equal(first, release.sample(self.value, streams(1))[0])
+        first = release.simulate(stack, streams(2))[0]
+        np.testing.assert_array_equal(first, release.simulate(self.value, streams(1))[0])
 
 
 @pytest.mark.parametrize(

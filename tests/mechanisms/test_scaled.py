@@ -47,4 +47,4 @@ def test_range_is_checked_at_every_corner_of_the_box(records):
     corner = np.abs(release.noise.whiten(np.array([[1.0], [-1.0]]))).max()
     assert corner <= release.noise.largest(np.ones((2, 1))).max() * (1 + 1e-12)
     with pytest.raises(mdp.InputError, match="cannot be added safely"):
-        release.add_once(np.zeros((2, 1)))
+        release.release_value(np.zeros((2, 1)))

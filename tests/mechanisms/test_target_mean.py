@@ -30,13 +30,13 @@ def test_a_regression_on_it_is_the_noisy_mean_within_its_bounds():
     release = PrivateTargetMean().calibrate(query, **GIVEN)
     rows = with_constant(np.random.default_rng(1).uniform((-1, -0.5), (1, 1), (50, 2)))
     streams = [np.random.default_rng(seed) for seed in range(4000)]
-    released = release.sample(rows.T @ rows / 50, streams)
+    released = release.simulate(rows.T @ rows / 50, streams)
     coefficients, intercept = regression(centred(released, weighted=True), 0.0)
     assert np.abs(coefficients).max() < 1e-9
     assert intercept.mean() == pytest.approx(rows[:, -1].mean(), abs=0.02)
     assert intercept.std() == pytest.approx(release.mean_std, rel=0.1)
     few = PrivateTargetMean().calibrate(query, epsilon=0.01, delta=1e-6)
-    wild = few.sample(rows.T @ rows / 50, streams)[:, 1, 2]
+    wild = few.simulate(rows.T @ rows / 50, streams)[:, 1, 2]
     assert (wild.min(), wild.max()) == (-0.5, 1.0)
 
 

@@ -283,7 +283,7 @@ def test_a_release_in_python_is_the_answer_of_the_command_line(answer, query):
     kind, box = specification.QUERIES[query], mdp.Box(tuple(LOWER), tuple(UPPER))
     found = answer(query, people(), LOWER, UPPER)
     for option in mdp.options(kind(box, len(people())), epsilon=10, delta=1e-6):
-        private = option.release.sample_once(people())
+        private = option.release.release(people())
         for i, name in enumerate(NAMES):
             column = (
                 [found[row, name] for row in NAMES] if query == "second_moments" else found[name]
@@ -367,7 +367,7 @@ def test_the_simulation_of_adassp_agrees_with_draws_of_records(intercept):
         y = y + np.sqrt((1 - answers.EXPLAINED) / 3) * rng.uniform(-np.sqrt(3), np.sqrt(3), 3000)
         rows = np.column_stack([x, y])
         # The target may be slightly beyond its bounds here, and is clipped.
-        outcome = release.sample_once(with_constant(rows) if intercept else rows)
+        outcome = release.release(with_constant(rows) if intercept else rows)
         slopes, shift = answers.adaptive_line(output, outcome)
         fits.append(1 - np.mean((y - x @ slopes - shift) ** 2) / np.var(y))
     simulated = answers.simulated_fit(release, 1.0, intercept=intercept)

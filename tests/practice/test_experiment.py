@@ -79,7 +79,7 @@ def simulated(rows, epsilon, trials):
     release = AdaSSP().calibrate(query, epsilon=epsilon, delta=DELTA)
     streams = np.random.default_rng(1).spawn(trials)
     for stream, (train, test) in zip(streams, splits(rows, trials), strict=True):
-        moments = release.sample(query.value(train.T), [stream])[0]
+        moments = release.simulate(query.value(train.T), [stream])[0]
         errors.append(error(np.linalg.solve(moments[:-1, :-1], moments[:-1, -1]), test))
     return np.array(errors)
 

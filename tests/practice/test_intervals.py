@@ -213,7 +213,7 @@ def test_standard_errors_of_adassp_are_those_of_simulated_releases(domain, line)
     value = exact.value(query, rows)[None]
     stream, off, stated = np.random.default_rng(0), [], []
     _, moments, products = (part.releases[0] for part in release.parts)
-    outcome = release.sample_once(rows[0])
+    outcome = release.release(rows[0])
     quiet = outcome._replace(moments=value[0, :-1, :-1], products=value[0, :-1, -1])
     without = np.append(*answers.adaptive_line(output, quiet, **weighted))
     for _ in range(1000):

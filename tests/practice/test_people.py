@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 import matrixdp as mdp
 from matrixdp import cli, my_matrix, safe
 from matrixdp.audit import evidence
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import choices, people, release, specification, tables
 from matrixdp.privacy import exact
@@ -469,10 +469,12 @@ FITS = [*product(ESTIMATORS, ["recommend", "clipped"]), (mdp.PrivateRidge, "adas
 @pytest.mark.parametrize(("kind", "mechanism"), FITS)
 def test_estimators_fit_the_records_that_count(kind, mechanism, monkeypatch):
     seen = []
-    monkeypatch.setattr(Additive, "add_once", lambda _, value: (seen.append(value), value)[1])
-    sample = Composed.sample_once
     monkeypatch.setattr(
-        Composed, "sample_once", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
+        AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
+    )
+    sample = Composed.release
+    monkeypatch.setattr(
+        Composed, "release", lambda self, rows: (seen.append(rows), sample(self, rows))[1]
     )
     whole, alone = fitted(kind, mechanism=mechanism)
     assert len(seen) == 2
@@ -518,7 +520,7 @@ def proof(monkeypatch, spec, pairs, above):
     for seed, value in product(range(pairs), exact_values):
         bits = np.random.default_rng(seed).bytes
         monkeypatch.setattr(safe, "noise", lambda law, size, _, bits=bits: whole(law, size, bits))
-        sums.append(option.release.add_once(value).sum())
+        sums.append(option.release.release_value(value).sum())
     one, other = (np.reshape(sums, (pairs, 2)) > above).T
     both = (one & other).sum()
     counts = evidence.Counts(both, one.sum() - both, other.sum() - both, pairs)

@@ -107,7 +107,7 @@ def test_more_records_than_float64_holds_exactly_are_as_close(monkeypatch):
     calibrated = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
     law, _, budget = calibrated.whitened
     for count in (10, 1e6, 1e8, 1e10, 1e15):
-        one, other = (calibrated.add_once(np.full((2, 2), n / 10)) for n in (count, count + 1))
+        one, other = (calibrated.release_value(np.full((2, 2), n / 10)) for n in (count, count + 1))
         assert np.linalg.norm(law.whiten(other - one)) <= budget * (1 + 1e-6)
     assert np.isfinite(other).all()
 
@@ -217,7 +217,7 @@ def test_in_python_a_sum_is_over_the_stated_number():
     assert added.statement.adjacency == "add_or_remove"
     assert "one record is added or removed" in added.explain()
     for count in (0, 100, 1000):
-        (entry,) = added.sample_once(np.ones((count, 1)))[0]
+        (entry,) = added.release(np.ones((count, 1)))[0]
         assert entry == pytest.approx(count / 400, abs=6 * added.noise_std)
     account = mdp.Account(epsilon=2, delta=1e-5, adjacency="add_or_remove")
     account.spend(added)
@@ -256,7 +256,7 @@ def proof(monkeypatch, spec, pairs, share=1):
         )
         rows = spec.scaled(np.tile(UPPER, (count, 1)))
         value = exact.value(spec.query, [rows])
-        sums.append(option.release.add_once(value).sum())
+        sums.append(option.release.release_value(value).sum())
     # The event that shows most of so much less noise.
     one, other = (np.reshape(sums, (pairs, 2)) > 3 * (20.7 if share == 2 else 19.8) / 20).T
     both = (one & other).sum()

@@ -68,7 +68,7 @@ def test_rounding_is_paid_for_in_every_entry_that_a_record_changes(monkeypatch):
         # Whitened values are as much closer together as the noise is larger.
         monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.zeros(count, np.int64))
         value = np.ones(query.shape)
-        assert release.add_once(value) == pytest.approx(
+        assert release.release_value(value) == pytest.approx(
             value if changed == 2500 else value.T, abs=2 * safe.STEP * release.noise_std
         )
 
@@ -78,7 +78,7 @@ def test_a_refusal_depends_on_bounds_and_never_on_the_value():
     told = []
     for value in (0.0, 1e9):
         with pytest.raises(mdp.InputError, match="cannot be added safely") as refused:
-            release.add_once(np.array([[value]]))
+            release.release_value(np.array([[value]]))
         told.append(str(refused.value))
     assert told[0] == told[1]
 
@@ -109,7 +109,7 @@ def test_no_number_decides_whether_there_is_a_release(domain, rows, exact_mean):
     query = mdp.MeanQuery(domain, 2)
     assert exact.value(query, [rows])[:, 0] == pytest.approx(exact_mean, abs=1e-5)
     for one in (query, mdp.IdentityQuery(domain, 2), mdp.SecondMomentQuery(domain, 2)):
-        assert np.isfinite(calibrated(one).sample_once(rows)).all()
+        assert np.isfinite(calibrated(one).release(rows)).all()
 
 
 @pytest.mark.parametrize("text", ["secret", "12secret", "0x1secret", 10**400])
@@ -120,7 +120,7 @@ def test_no_message_shows_a_value(folder, capsys, text):
         assert "secret" not in capsys.readouterr().err
     release = calibrated(mdp.IdentityQuery(mdp.Box((0.0,), (1.0,)), 1))
     with pytest.raises(mdp.InputError, match="no array of numbers") as refused:
-        release.sample_once([[text]])
+        release.release([[text]])
     assert refused.value.__cause__ is refused.value.__context__ is None
     assert "secret" not in str(refused.value)
 

@@ -106,9 +106,9 @@ def test_symmetric_noise_is_announced_for_symmetric_answers():
     (plain,) = options(query, **GIVEN, mechanisms=[mdp.Gaussian()])
     (ensemble,) = options(query, **GIVEN, mechanisms=[mdp.GOE()])
     assert plain.variances == pytest.approx(ensemble.variances)
-    released = plain.release.sample_once(np.ones((50, 2)))
+    released = plain.release.release(np.ones((50, 2)))
     assert (released == released.T).all()
-    drawn = [plain.release.sample_once(np.ones((50, 2))) for _ in range(1000)]
+    drawn = [plain.release.release(np.ones((50, 2))) for _ in range(1000)]
     assert np.var(drawn, axis=0) == pytest.approx(plain.variances, rel=0.3)
 
 
@@ -124,7 +124,7 @@ def test_sorted_and_pure_leaves_out_what_needs_a_delta():
 def test_recommended_mechanism_releases():
     mechanism = mdp.recommend(mdp.IdentityQuery(BOX, 50), **GIVEN)
     release = mechanism.calibrate(mdp.IdentityQuery(BOX, 50), **GIVEN)
-    assert release.sample_once(np.ones((50, 2))).shape == (50, 2)
+    assert release.release(np.ones((50, 2))).shape == (50, 2)
 
 
 @pytest.mark.parametrize("importance", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from matrixdp import cli
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.practice.uncertainty import LEVEL
 from matrixdp.version import VERSION
 
@@ -67,12 +67,12 @@ def run(command, capsys):
 def reader(tmp_path, monkeypatch):
     """Give a reader an empty folder, and each release fixed random bits."""
     monkeypatch.chdir(tmp_path)
-    noisy = Additive._noisy
+    noisy = AdditiveMechanism._noisy
 
     def with_fixed_bits(release, value, bits):
         return noisy(release, value, np.random.default_rng([SEED, value.size]).bytes)
 
-    monkeypatch.setattr(Additive, "_noisy", with_fixed_bits)
+    monkeypatch.setattr(AdditiveMechanism, "_noisy", with_fixed_bits)
 
 
 @pytest.mark.usefixtures("reader")

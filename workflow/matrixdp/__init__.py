@@ -6,8 +6,8 @@ For a matrix of your own, one record per row, whose number and bounds are public
 >>> records = np.random.default_rng(1).uniform((0, 0), (120, 200_000), (400, 2))
 >>> query = mdp.SecondMomentQuery(mdp.Box((0, 0), (120, 200_000)), records=400)
 >>> mechanism = mdp.recommend(query, epsilon=1, delta=1e-6)
->>> release = mechanism.calibrate(query, epsilon=1, delta=1e-6)
->>> release.sample_once(records).shape
+>>> calibrated = mechanism.calibrate(query, epsilon=1, delta=1e-6)
+>>> calibrated.release(records).shape
 (2, 2)
 
 Inside, records are columns: a data matrix is m features by n records. Whatever is out of its range
@@ -22,7 +22,7 @@ from matrixdp.version import VERSION as __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matrixdp.checks import InputError as InputError
-    from matrixdp.mechanisms.base import Additive as Release
+    from matrixdp.mechanisms.base import AdditiveMechanism as AdditiveMechanism
     from matrixdp.mechanisms.base import PrivacyStatement as PrivacyStatement
     from matrixdp.mechanisms.directional import DirectionalGaussian as DirectionalGaussian
     from matrixdp.mechanisms.gaussian import GOE as GOE
@@ -60,7 +60,7 @@ _PUBLIC = {
     "GOE": ("mechanisms.gaussian", "GOE"),
     "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
     "Scaled": ("mechanisms.scaled", "Scaled"),
-    "Release": ("mechanisms.base", "Additive"),
+    "AdditiveMechanism": ("mechanisms.base", "AdditiveMechanism"),
     "PrivacyStatement": ("mechanisms.base", "PrivacyStatement"),
     "first_records": ("practice.people", "first_records"),
     "Account": ("practice.account", "Account"),

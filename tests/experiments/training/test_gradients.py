@@ -11,7 +11,6 @@ from matrixdp.experiments.training import batches, gradients
 from matrixdp.experiments.training.models import pairs
 from matrixdp.privacy import banded
 
-
 #: Pictures take long; test_whole_trials.py has a step on them.
 small = pytest.mark.parametrize("model", ["perceptron", "graph"], indirect=True)
 

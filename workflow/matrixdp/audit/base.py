@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import CalibratedMechanism
 
 #: Scale tests: approximate number of draws, error probability, and the power that defines the
 #: smallest detectable shortfall.
@@ -88,7 +88,7 @@ class Audit(abc.ABC):
     """
 
     tool: ClassVar[str]
-    release: Release
+    release: CalibratedMechanism
     attained: float
     bound: float
     kappa: float

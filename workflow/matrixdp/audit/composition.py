@@ -25,7 +25,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import SymmetricNormal
 from matrixdp.mechanisms.adaptive import FAILURE, ChosenBySearch, Spectrum, losses
 from matrixdp.mechanisms.adassp import RidgedEquations
-from matrixdp.mechanisms.base import GaussianRelease, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
 from matrixdp.mechanisms.moments import CONSTANT
@@ -117,7 +117,7 @@ class Noise(NamedTuple):
         return Draw(kind, self.size * numbers + self.shift * direction * (part == self.part))
 
 
-def executed(release: Release, stream: np.random.Generator) -> Finding:
+def executed(release: CalibratedMechanism, stream: np.random.Generator) -> Finding:
     """Return the finding of replays on a release of one of the kinds in ``MODELS``.
 
     Where a part's noise makes a discrete choice, draws on both sides of a change are replayed.
@@ -147,7 +147,9 @@ def executed(release: Release, stream: np.random.Generator) -> Finding:
     return Finding(float(np.mean(others)), max(mus) / float(release.mu or np.nan), SHORTFALL)
 
 
-def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw], list[Array]]:
+def _scripted(
+    release: CalibratedMechanism, records: Array, noise: Noise
+) -> tuple[list[Draw], list[Array]]:
     """Return the draws of all parts, and their noisy answers."""
     draws: list[Draw] = []
     noisy: list[Array] = []
@@ -161,11 +163,11 @@ def _scripted(release: Release, records: Array, noise: Noise) -> tuple[list[Draw
     return draws, noisy
 
 
-def _run(release: Release, records: Array, draws: list[Draw]) -> Array | None:
+def _run(release: CalibratedMechanism, records: Array, draws: list[Draw]) -> Array | None:
     """Return the release under these draws; None if it consumes other draws."""
     script = Script(draws)
     try:
-        released = release.sample(release.query.value(records), [script])[0]
+        released = release.simulate(release.query.value(records), [script])[0]
         script.finish()
     except Undeclared:
         return None
@@ -178,7 +180,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
     return bool(np.abs(first - second).max() <= CLOSE * np.abs(first).max())
 
 
-def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
+def _change(release: CalibratedMechanism, records: Array, noise: Noise) -> list[Noise]:
     """Return noise just before and after a change of the release; empty without a change."""
 
     def released(shift: float) -> Array | None:
@@ -199,7 +201,9 @@ def _change(release: Release, records: Array, noise: Noise) -> list[Noise]:
     return [noise._replace(shift=low), noise._replace(shift=high)]
 
 
-def _replay(release: Release, first: Array, second: Array, noise: Noise) -> float | None:
+def _replay(
+    release: CalibratedMechanism, first: Array, second: Array, noise: Noise
+) -> float | None:
     """Return the distance between the draws of two data sets with the same noisy answers.
 
     It is None if their releases differ.
@@ -222,7 +226,7 @@ def _replay(release: Release, first: Array, second: Array, noise: Noise) -> floa
     return float(np.linalg.norm(apart))
 
 
-def _model(release: Release) -> Callable[[Any, Array, Answer], None]:
+def _model(release: CalibratedMechanism) -> Callable[[Any, Array, Answer], None]:
     return next(model for kind, model in MODELS.items() if isinstance(release, kind))
 
 
@@ -234,11 +238,11 @@ def _clipped(query: Query, records: Array) -> Array:
     return records * np.minimum(1, query.domain.radius / np.maximum(norms, 1e-300))
 
 
-def _moments(part: GaussianRelease, records: Array, answer: Answer) -> None:
+def _moments(part: AdditiveGaussian, records: Array, answer: Answer) -> None:
     _matrix(part, second_moments(_clipped(part.query, records)), answer)
 
 
-def _matrix(part: GaussianRelease, exact: Array, answer: Answer) -> Array:
+def _matrix(part: AdditiveGaussian, exact: Array, answer: Answer) -> Array:
     """Return noisy second moments, from the draws on and above the diagonal."""
     law = part.noise
     assert isinstance(law, SymmetricNormal)
@@ -255,7 +259,7 @@ def _by_histogram(release: ChosenByHistogram, records: Array, answer: Answer) ->
     if isinstance(part, RidgedEquations):
         _equations(part, _clipped(part.query, records), answer)
     else:
-        assert isinstance(part, GaussianRelease)
+        assert isinstance(part, AdditiveGaussian)
         _moments(part, records, answer)
 
 
@@ -289,7 +293,7 @@ def _centred(release: CentredMoments, records: Array, answer: Answer) -> None:
     if isinstance(release.about, ChosenByHistogram):
         _by_histogram(release.about, about, answer)
     else:
-        assert isinstance(release.about, GaussianRelease)
+        assert isinstance(release.about, AdditiveGaussian)
         _moments(release.about, about, answer)
 
 
@@ -310,7 +314,7 @@ def _target_mean(release: TargetMean, records: Array, answer: Answer) -> None:
 
 def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> None:
     noisy = _matrix(release.moments, second_moments(records), answer)
-    public: Any = SimpleNamespace(sample=lambda *_: noisy[None])
+    public: Any = SimpleNamespace(simulate=lambda *_: noisy[None])
     directions, spectrum = release.private.draw(public, records, [])
     shared = release.allocation.precisions(release.limit, len(noisy), spectrum)
     precisions = np.maximum(np.broadcast_to(shared, spectrum.shape)[0], 0)
@@ -319,7 +323,7 @@ def _along(release: AlongPrivateDirections, records: Array, answer: Answer) -> N
 
 #: Models of composed releases by class. A model takes the release, the records (m, n) and an
 #: ``Answer``, which it calls once per part, in the order of the draws.
-MODELS: dict[type[Release], Callable[[Any, Array, Answer], None]] = {
+MODELS: dict[type[CalibratedMechanism], Callable[[Any, Array, Answer], None]] = {
     ChosenByHistogram: _by_histogram,
     ChosenBySearch: _by_search,
     CentredMoments: _centred,

@@ -67,7 +67,7 @@ class DirectionAudit(Audit):
         copies = min(COPIES, self.release.query.records - 1)
         basis = np.stack([self._removed, self._copied], axis=1)
         values = (self._value(copies, last) for last in (self._removed, self._added))
-        samples = (self.release.sample(value, [stream] * count) for value in values)
+        samples = (self.release.simulate(value, [stream] * count) for value in values)
         first, second = (np.subtract(*((directions @ basis) ** 2).T) for directions in samples)
         return first, second
 
@@ -78,7 +78,7 @@ class DirectionAudit(Audit):
         """
         other, m = self._copied, self.release.query.features
         value = np.outer(other, other)
-        directions = self.release.sample(value, [stream] * DRAWS)
+        directions = self.release.simulate(value, [stream] * DRAWS)
         spread = 1 - (directions @ other) ** 2 / (other @ other)
         expected = mean_spread(self.release.kappa * float(other @ other), m)
         error = float(spread.std() / np.sqrt(DRAWS)) / expected

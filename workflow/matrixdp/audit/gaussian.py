@@ -9,7 +9,7 @@ from matrixdp.audit.base import TIGHT, Audit, Scale, gamma_scale, trials_of
 from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.laws import GaussianLaw
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import gaussian
 
 
@@ -24,8 +24,10 @@ class GaussianAudit(Audit):
 
     tool = "exact curve"
 
-    def __init__(self, release: Additive, law: GaussianLaw, stream: np.random.Generator) -> None:
-        self.release: Additive = release
+    def __init__(
+        self, release: AdditiveMechanism, law: GaussianLaw, stream: np.random.Generator
+    ) -> None:
+        self.release: AdditiveMechanism = release
         self._whiten, query, delta = law.whiten, release.query, release.delta
         self._pair = worst(query, lambda d: np.linalg.norm(law.whiten(d), axis=-1), stream)
         self.mu = self._pair.size

@@ -12,7 +12,7 @@ from matrixdp.audit.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import NormLaw, SizedLaw
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery
 
@@ -52,8 +52,10 @@ class NormAudit(Audit):
 
     tool = "maximal loss"
 
-    def __init__(self, release: Additive, law: SizedLaw, stream: np.random.Generator) -> None:
-        self.release: Additive = release
+    def __init__(
+        self, release: AdditiveMechanism, law: SizedLaw, stream: np.random.Generator
+    ) -> None:
+        self.release: AdditiveMechanism = release
         self._law = law
         self._pair = worst(release.query, law.size, stream)
         self.attained = self._pair.size
@@ -105,7 +107,7 @@ class GeneralizedGammaAudit(NormAudit):
     tool = "exact curve"
 
     def __init__(
-        self, release: Additive, law: GeneralizedGamma, stream: np.random.Generator
+        self, release: AdditiveMechanism, law: GeneralizedGamma, stream: np.random.Generator
     ) -> None:
         super().__init__(release, law, stream)
         # The size of a change is (length / scale)^power.

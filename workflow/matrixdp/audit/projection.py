@@ -13,7 +13,7 @@ from matrixdp.audit.base import COST, Audit, Finding, Scale
 from matrixdp.audit.blackbox import strength
 from matrixdp.audit.neighbours import farthest, frobenius
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 
@@ -31,7 +31,7 @@ class BlackBoxAudit(Audit):
     tool = "black box"
     attained = kappa = float("nan")
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: CalibratedMechanism) -> None:
         self.release = release
         query = release.query
         values = runs.values(query, farthest(query))
@@ -84,7 +84,7 @@ class BlackBoxAudit(Audit):
         statistics = [self._statistics[name] for name in names]
 
         def part(value: Array, count: int) -> Array:
-            released = self.release.sample(value, [stream] * count)
+            released = self.release.simulate(value, [stream] * count)
             if released.ndim == 2:
                 released = released[:, :, None] * released[:, None, :]
             return np.stack([statistic(released) for statistic in statistics])
@@ -114,7 +114,9 @@ class ComposedAudit(BlackBoxAudit):
 
     tool = "composition"
 
-    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+    def __init__(
+        self, release: CalibratedMechanism, mus: Iterable[float], noisy: Audit | None
+    ) -> None:
         super().__init__(release)
         self._noisy = noisy
         self.mu = float(np.linalg.norm([*mus]))
@@ -138,7 +140,9 @@ class ChosenAudit(ComposedAudit):
     ``_answers``.
     """
 
-    def __init__(self, release: Release, mus: Iterable[float], noisy: Audit | None) -> None:
+    def __init__(
+        self, release: CalibratedMechanism, mus: Iterable[float], noisy: Audit | None
+    ) -> None:
         super().__init__(release, mus, noisy)
         query = release.query
         moments = SecondMomentQuery(query.domain, query.records, query.adjacency)

@@ -11,21 +11,21 @@ from scipy import special
 from matrixdp import safe
 from matrixdp.audit.base import ERROR, NO_SCALE, NUMBERS, Scale, gamma_scale
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms.base import Additive, Release
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 
 #: Real releases to replay from their bits at most, the numbers that suffice, and the tolerance of
 #: their agreement, in deviations.
 RELEASES, REPLAYED, CLOSE = 8, 1000, 1e-6
 
 
-def scale(release: Release, stream: np.random.Generator) -> Scale:
+def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     """Return the test of the noise that a real release adds to its value.
 
     Releases are replayed from their bits: the noise of a release over its declared size must equal
     the sampler's output for these bits. The size and the distribution of the sampler's output are
     tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
-    if not isinstance(release, Additive):
+    if not isinstance(release, AdditiveMechanism):
         return NO_SCALE
     try:
         law, unit, _ = release.whitened

@@ -21,7 +21,7 @@ from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, NormLaw
 from matrixdp.mechanisms.adaptive import ChosenBySearch, Spectrum
 from matrixdp.mechanisms.adassp import RidgedEquations
-from matrixdp.mechanisms.base import Additive, Release
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.centred import CentredMoments
 from matrixdp.mechanisms.clipped import Chosen, ChosenByHistogram, shells
 from matrixdp.mechanisms.exponential import PrincipalDirection
@@ -52,7 +52,7 @@ REPLAYED = "violated: a replay on two neighbours shows it"
 UNDECLARED = "the noise of its parts does not enter what is released as declared"
 
 
-def audit_of(release: Release, stream: np.random.Generator) -> Audit:
+def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit:
     """Return the audit for the class of a release and its noise; by default the black box."""
     if isinstance(release, Sketch):
         return SketchAudit(release)
@@ -78,7 +78,7 @@ def audit_of(release: Release, stream: np.random.Generator) -> Audit:
         moved = farthest(release.query).size / release.query.records
         about = audit_of(release.about, stream)
         return ChosenAudit(release, [moved / release.centre_std, about.mu], about)
-    if isinstance(release, Additive):
+    if isinstance(release, AdditiveMechanism):
         noise = release.noise
         # Auditing the column that differs suffices.
         one_column = noise.columns_alike or not isinstance(release.query, IdentityQuery)

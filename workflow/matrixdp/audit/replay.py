@@ -14,7 +14,7 @@ from matrixdp.audit.neighbours import farthest
 from matrixdp.checks import Array
 from matrixdp.gamma_laws import GeneralizedGamma
 from matrixdp.laws import GaussianLaw, Law, NormLaw
-from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 
@@ -25,16 +25,16 @@ PAIRS = 8
 Run = Callable[[Array, np.random.Generator], Array]
 
 
-def ratio(release: Release, source: Query, stream: np.random.Generator) -> float:
+def ratio(release: CalibratedMechanism, source: Query, stream: np.random.Generator) -> float:
     """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
     Differences are those of :func:`largest_difference`. Noise that is not Gaussian, Laplace or
     K-norm gives NaN, as its release declares no such difference. The release may clip the records
     of ``source``, the original query.
     """
-    if not isinstance(release, Additive) or isinstance(release.noise, GeneralizedGamma):
+    if not isinstance(release, AdditiveMechanism) or isinstance(release.noise, GeneralizedGamma):
         return float("nan")
-    if isinstance(release, GaussianRelease):
+    if isinstance(release, AdditiveGaussian):
         declared = release.mu
     elif isinstance(release.noise, NormLaw):
         declared = release.epsilon_actual
@@ -42,13 +42,13 @@ def ratio(release: Release, source: Query, stream: np.random.Generator) -> float
         return float("nan")
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        return release.sample(release.query.value(records), [noise])[0]
+        return release.simulate(release.query.value(records), [noise])[0]
 
     return largest_difference(run, release, source, stream) / declared
 
 
 def largest_difference(
-    run: Run, release: Additive, source: Query, stream: np.random.Generator
+    run: Run, release: AdditiveMechanism, source: Query, stream: np.random.Generator
 ) -> float:
     """Return the largest difference of ``run`` between neighbours with the same noise.
 

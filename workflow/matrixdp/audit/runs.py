@@ -17,7 +17,7 @@ import numpy as np
 
 from matrixdp.audit.neighbours import Neighbours, changes
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, Query
 
 #: Numbers per draw, few enough for the processor's cache.
@@ -45,7 +45,7 @@ def in_parts(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
 
 
 def runs(
-    release: Additive,
+    release: AdditiveMechanism,
     pair: Neighbours,
     count: int,
     stream: np.random.Generator,
@@ -54,7 +54,7 @@ def runs(
     """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
 
     ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
-    ``Additive`` release does not depend on the value. So a shift of these releases gives releases
+    ``AdditiveMechanism`` does not depend on the value. So a shift of these releases gives releases
     on the first neighbour, and the counts of each neighbour stay binomial.
 
     Raises:
@@ -65,7 +65,7 @@ def runs(
     if not isinstance(query, IdentityQuery):
 
         def part(number: int) -> Array:
-            return statistic(release.sample(value, [stream] * number))
+            return statistic(release.simulate(value, [stream] * number))
 
         return in_parts(part, count, value.size)
     if not release.noise.columns_alike:
@@ -75,4 +75,4 @@ def runs(
         query=IdentityQuery(query.domain, count, query.adjacency),
         noise=replace(release.noise, shape=(query.features, count)),
     )
-    return statistic(few.sample(np.tile(value, count), [stream])[0].T[:, :, None])
+    return statistic(few.simulate(np.tile(value, count), [stream])[0].T[:, :, None])

@@ -61,7 +61,7 @@ class SketchAudit(Audit):
         form = release.rows / 2 * (inverses[1] - inverses[0])
 
         def ratio(value: Array, count: int) -> Array:
-            sketches = reduced.sample(value, [stream] * count)
+            sketches = reduced.simulate(value, [stream] * count)
             return ((form @ sketches) * sketches).sum(axis=(1, 2))
 
         first, second = (
@@ -75,7 +75,7 @@ class SketchAudit(Audit):
         value = runs.value_of(release.query, self._records[0])
         moments = release.query.records * value + release.ridge * np.eye(m)
         trials = trials_of(m * release.rows)
-        sketches = release.sample(value, [stream] * trials)
+        sketches = release.simulate(value, [stream] * trials)
         white = np.linalg.solve(np.linalg.cholesky(moments / release.rows), sketches)
         return gamma_scale(float((white**2).sum()) / 2, white.size / 2, root=True)
 

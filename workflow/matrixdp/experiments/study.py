@@ -26,7 +26,7 @@ from matrixdp.experiments.readings import FROM_DATA, Parameters, adjusted, cross
 from matrixdp.experiments.settings import Settings, progress
 from matrixdp.experiments.tasks.base import NoBaseline, Shared, Task
 from matrixdp.mechanisms import find
-from matrixdp.mechanisms.base import Entry, Mechanism, NoGuarantee, Release
+from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism, NoGuarantee
 from matrixdp.privacy.sensitivity import Box, IdentityQuery, Query, second_moments
 from matrixdp.seeds import streams
 from matrixdp.trials import CONTROL, MY_MATRIX, Block, Rows, assigned
@@ -263,7 +263,7 @@ class Cell:
     epsilon: str
     query: Query
     delta: float
-    release: Release | None = None
+    release: CalibratedMechanism | None = None
     note: str = ""
 
     @property
@@ -410,7 +410,7 @@ def _scores(
                     values[query] = [query.value(each) for each in matrices]
                 noise = functools.partial(cell.noise, settings, phase, trials)
                 facts = {"yields": release.yields, "noise_std": release.noise_std}
-                samples = release.sample_all(values[query], noise)
+                samples = release.simulate_all(values[query], noise)
                 for scores, released in zip(results, samples, strict=True):
                     shared: Shared = {}
                     for reading, instance in instances.items():

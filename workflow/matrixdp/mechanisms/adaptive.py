@@ -20,7 +20,7 @@ from scipy import special
 
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import Chosen, clipped, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.privacy import gaussian
@@ -37,7 +37,7 @@ RADII = 79
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spectrum(Release):
+class Spectrum(CalibratedMechanism):
     """Noisy second moments with eigenvalues in [0, R^2].
 
     Eigenvectors are those of the noisy ``moments``, and so are the eigenvalues where
@@ -45,11 +45,11 @@ class Spectrum(Release):
     standard deviation.
     """
 
-    moments: GaussianRelease
+    moments: AdditiveGaussian
     eigenvalue_std: float
 
     def _draw(self, value: Array, streams: Streams) -> Array:
-        eigenvalues, vectors = np.linalg.eigh(self.moments.sample(value, streams))
+        eigenvalues, vectors = np.linalg.eigh(self.moments.simulate(value, streams))
         if self.eigenvalue_std:
             noise = normals(streams, eigenvalues.shape[1:])
             eigenvalues = np.linalg.eigvalsh(value) + self.eigenvalue_std * noise
@@ -73,7 +73,7 @@ class ChosenBySearch(Chosen):
     search: float
     rest: float
 
-    def part(self, number: int) -> tuple[GaussianRelease, Release]:
+    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the moments and the release for a number of :meth:`choose`."""
         step, apart = divmod(number, 2)
         query = clipped(self.source, min(1.0, 4.0 ** (1 - step)))

@@ -26,7 +26,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, ChosenByHistogram, PrivatelyClipped
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.ridge import lifted
@@ -39,7 +39,7 @@ FAILURE = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class RidgedEquations(Release):
+class RidgedEquations(CalibratedMechanism):
     """The normal equations of a regression with their ridge, as second moments of z = (x, y).
 
     The entry of y with itself is not released: its public bound stands there, which leaves a
@@ -55,7 +55,7 @@ class RidgedEquations(Release):
 
     query: NormalEquations
     eigenvalue_std: float
-    explaining: GaussianRelease
+    explaining: AdditiveGaussian
     target_std: float
     margin: float
     needed: float
@@ -75,7 +75,7 @@ class RidgedEquations(Release):
         x, y = np.array(self.query.others), self.query.target
         exact = value[..., x[:, None], x]
         ridge = self.ridge_of(exact, normals(streams, (1,))[:, 0])
-        moments = lifted(self.explaining.sample(exact, streams), ridge)
+        moments = lifted(self.explaining.simulate(exact, streams), ridge)
         released = np.zeros((len(streams), *self.query.shape))
         released[:, x[:, None], x] = moments
         cross = value[..., x, y] + self.target_std * normals(streams, (len(x),))
@@ -139,11 +139,11 @@ class RidgedByHistogram(ChosenByHistogram):
 
     equations: tuple[RidgedEquations, ...]
 
-    def part(self, number: int) -> tuple[GaussianRelease, Release]:
+    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.equations[number]
 
-    def added_ridge(self, scale: GaussianRelease) -> float:
+    def added_ridge(self, scale: AdditiveGaussian) -> float:
         """Return 0: the equations already have a ridge."""
         return 0.0
 

@@ -1,8 +1,9 @@
-"""The interface of mechanisms: ``Mechanism.calibrate(query, epsilon, delta)`` returns a release.
+"""The interface of mechanisms, which ``calibrate(query, epsilon, delta)`` makes ready for use.
 
 A :class:`Mechanism` is a frozen record of parameters. Calibration to a
-:class:`~matrixdp.privacy.sensitivity.Query` and a budget gives a :class:`Release`, which holds the
-noise and the guarantee and simulates stacks of trials. Calibration never sees data.
+:class:`~matrixdp.privacy.sensitivity.Query` and a budget gives a :class:`CalibratedMechanism`. It
+holds the noise and the guarantee, simulates stacks of trials, and releases real records.
+Calibration never sees data.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _change(query: Query) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release(abc.ABC):
+class CalibratedMechanism(abc.ABC):
     """A calibrated mechanism.
 
     Attributes:
@@ -129,7 +130,7 @@ class Release(abc.ABC):
 
     @property
     def yields(self) -> str:
-        """Type of the result of ``sample``.
+        """Type of the result of ``simulate``.
 
         - ``matrix``: a noisy matrix (trials, m, n);
         - ``second_moments``: noisy second moments (trials, m, m), which already contain the ridge
@@ -154,8 +155,8 @@ class Release(abc.ABC):
             f"{self.epsilon_actual:.4g}{mu}{noise}"
         )
 
-    def sample(self, value: ArrayLike, streams: Streams) -> Array:
-        """Simulate the release once per stream. NOT for real data: use ``sample_once``.
+    def simulate(self, value: ArrayLike, streams: Streams) -> Array:
+        """Simulate the release once per stream. NOT for real data: use ``release``.
 
         Pseudo-random streams are predictable, float64 noise leaks through its last bits, and error
         messages show values.
@@ -170,17 +171,17 @@ class Release(abc.ABC):
         """
         return self._draw(self._checked(value, streams), streams)
 
-    def sample_all(
+    def simulate_all(
         self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
     ) -> Iterator[Array]:
-        """Yield simulated releases of several values under the same noise; see :meth:`sample`.
+        """Yield simulated releases of several values under the same noise; see :meth:`simulate`.
 
         Args:
-            values: as ``value`` of :meth:`sample`, each.
+            values: as ``value`` of :meth:`simulate`, each.
             streams: returns the Generators, in the same state each time.
         """
         for value in values:
-            yield self.sample(value, streams())
+            yield self.simulate(value, streams())
 
     def _checked(self, value: ArrayLike, streams: Streams) -> Array:
         exact = self.query.check(value)
@@ -198,7 +199,7 @@ class Release(abc.ABC):
         """Return one simulated release per stream; ``value`` has been checked."""
 
 
-class Separable(Release):
+class Separable(CalibratedMechanism):
     """A release that combines its value with noise of a distribution that does not depend on it."""
 
     @abc.abstractmethod
@@ -212,7 +213,7 @@ class Separable(Release):
     def _draw(self, value: Array, streams: Streams) -> Array:
         return self._combined(value, self._noise(streams))
 
-    def sample_all(
+    def simulate_all(
         self, values: Iterable[ArrayLike], streams: Callable[[], Streams]
     ) -> Iterator[Array]:
         """Yield simulated releases of several values; the noise, the same, is drawn once."""
@@ -224,7 +225,7 @@ class Separable(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Additive(Separable):
+class AdditiveMechanism(Separable):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), records=400)
@@ -252,7 +253,7 @@ class Additive(Separable):
     def _combined(self, value: Array, noise: Array) -> Array:
         return noise + value
 
-    def sample_once(self, records: ArrayLike) -> Array:
+    def release(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.
 
         Args:
@@ -262,12 +263,12 @@ class Additive(Separable):
             The released value; a noisy matrix of records has one record per row again.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`add_once`; whether it is
-                raised never depends on the values of records.
+            InputError: as :func:`matrixdp.privacy.exact.value` and :meth:`release_value`; whether
+                it is raised never depends on the values of records.
         """
-        return self.add_once(exact.value(self.query, [records]))
+        return self.release_value(exact.value(self.query, [records]))
 
-    def add_once(self, value: Array) -> Array:
+    def release_value(self, value: Array) -> Array:
         """Return a value plus noise that is safe against floating-point attacks.
 
         Both are added as integer multiples of a step (see :mod:`matrixdp.safe`). The sum is a
@@ -362,7 +363,7 @@ class Additive(Separable):
 
     @property
     def statement(self) -> PrivacyStatement:
-        """The guarantee of :meth:`sample_once`, if :attr:`stretch` exists."""
+        """The guarantee of :meth:`release`, if :attr:`stretch` exists."""
         mu = None if self.mu is None else self._limit
         spare = self.extra_delta
         return PrivacyStatement(
@@ -375,7 +376,7 @@ class Additive(Separable):
         )
 
     def interval(self, level: float = 0.95) -> Array:
-        """Return simultaneous bounds on the noise of :meth:`sample_once` in each entry.
+        """Return simultaneous bounds on the noise of :meth:`release` in each entry.
 
         All entries of the exact value on clipped records lie within these distances of the released
         ones with probability ``level``. Effects of clipping and of sampling the records are not
@@ -385,7 +386,7 @@ class Additive(Separable):
             level: probability between 0 and 1.
 
         Returns:
-            Bounds in the shape of :meth:`sample_once`: (m, m) for second moments, otherwise one row
+            Bounds in the shape of :meth:`release`: (m, m) for second moments, otherwise one row
             per record.
 
         Raises:
@@ -403,7 +404,7 @@ class Additive(Separable):
 
     @property
     def numbers(self) -> int:
-        """Upper bound on the random numbers that :meth:`add_once` draws."""
+        """Upper bound on the random numbers that :meth:`release_value` draws."""
         rows, columns = self.noise.shape
         return rows * columns
 
@@ -436,7 +437,7 @@ _ROUNDINGS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianRelease(Additive):
+class AdditiveGaussian(AdditiveMechanism):
     """Value plus Gaussian noise; it always has a ``mu``."""
 
     mu: float
@@ -473,7 +474,7 @@ class Mechanism(abc.ABC):
         return Budget(*checks.privacy(epsilon, delta))
 
     @abc.abstractmethod
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CalibratedMechanism:
         """Return the (epsilon, delta)-differentially private release of ``query``.
 
         Raises:

@@ -17,7 +17,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped, clipped, records_of
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
@@ -30,7 +30,7 @@ NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentredMoments(Release):
+class CentredMoments(CalibratedMechanism):
     """Second moments about a private mean, with the square of the mean added.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
@@ -42,7 +42,7 @@ class CentredMoments(Release):
     """
 
     centre_std: float
-    about: Release
+    about: CalibratedMechanism
     yields = "second_moments"
 
     def _draw(self, value: Array, streams: Streams) -> Array:
@@ -58,7 +58,7 @@ class CentredMoments(Release):
     def _part(self, records: Array, streams: Streams) -> Array:
         noise = normals(streams, self.query.shape[:1])
         centre = self._inside(records.mean(axis=-1) + self.centre_std * noise)[..., None]
-        moments = self.about.sample(self.about.query.value(records - centre), streams)
+        moments = self.about.simulate(self.about.query.value(records - centre), streams)
         if np.isfinite(self.about.noise_std):
             ridge = moments_ridge(self.about.noise_std, self.query.features)
             moments = lifted(moments, np.full(len(streams), ridge))
@@ -104,7 +104,7 @@ class Centred(Mechanism):
         # Given the mean, a record that is added adds its own square; a null record is not zero.
         adjacency = query.adjacency if query.private_count else "replace"
         apart = SecondMomentQuery(widest, query.records, adjacency, per_person=query.per_person)
-        about: Release
+        about: CalibratedMechanism
         if self.share is None:
             about = PrivatelyClipped().spending(apart, each, budget)
         else:

@@ -18,7 +18,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.gaussian import GOE, orthogonal_ensemble
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian
@@ -46,7 +46,7 @@ class ClippedMoments(Mechanism):
         if checks.positive(share=self.share) > 1:
             raise InputError(f"share is {self.share}; give a share of at most 1")
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release of :func:`clipped` second moments."""
         self._require(query)
         release = GOE().calibrate(clipped(query, self.share), epsilon=epsilon, delta=delta)
@@ -92,7 +92,7 @@ def attained(query: Query, radius: float) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen(Release):
+class Chosen(CalibratedMechanism):
     """Second moments of records clipped to a radius that each trial first chooses privately.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
@@ -108,7 +108,7 @@ class Chosen(Release):
         """Return the number of the radius that each trial chooses, shape (trials,)."""
 
     @abc.abstractmethod
-    def part(self, number: int) -> tuple[GaussianRelease, Release]:
+    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return two releases at a radius: of moments, for the noise's size, and of the result.
 
         They are often the same.
@@ -121,11 +121,11 @@ class Chosen(Release):
             trials = np.flatnonzero(numbers == number)
             scale, part = self.part(int(number))
             moments = part.query.value(value[trials] if value.ndim == 3 else value)
-            noisy = part.sample(moments, [streams[int(trial)] for trial in trials])
+            noisy = part.simulate(moments, [streams[int(trial)] for trial in trials])
             released[trials] = lifted(noisy, np.full(len(trials), self.added_ridge(scale)))
         return released
 
-    def added_ridge(self, scale: GaussianRelease) -> float:
+    def added_ridge(self, scale: AdditiveGaussian) -> float:
         """Return the ridge, a multiple of the identity, for the noise of the release ``scale``."""
         return moments_ridge(scale.noise_std, self.query.features)
 
@@ -138,10 +138,10 @@ class ChosenByHistogram(Chosen):
     norm.
     """
 
-    candidates: tuple[GaussianRelease, ...]
+    candidates: tuple[AdditiveGaussian, ...]
     count_std: float
 
-    def part(self, number: int) -> tuple[GaussianRelease, Release]:
+    def part(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
         """Return the release at a radius."""
         return self.candidates[number], self.candidates[number]
 

@@ -29,12 +29,12 @@ from matrixdp import safe
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.base import (
+    AdditiveGaussian,
     Budget,
-    GaussianRelease,
+    CalibratedMechanism,
     Mechanism,
     NoGuarantee,
     PrivacyStatement,
-    Release,
     delta_for_noise,
 )
 from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
@@ -49,7 +49,7 @@ from matrixdp.privacy.sensitivity import MeanQuery, SecondMomentQuery
 #: Returns the records in blocks (k, m); each call starts anew.
 Rows = Callable[[], Iterable[Array]]
 #: Maps a part and its exact value to the noisy value.
-Answer = Callable[[GaussianRelease, Array], Array]
+Answer = Callable[[AdditiveGaussian, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Part(NamedTuple):
     """A part of a release: its name, and its releases, one for each earlier choice."""
 
     name: str
-    releases: tuple[GaussianRelease, ...]
+    releases: tuple[AdditiveGaussian, ...]
 
     @property
     def mu(self) -> float:
@@ -98,7 +98,7 @@ class Composed(abc.ABC):
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    simulated: Release
+    simulated: CalibratedMechanism
 
     def __post_init__(self) -> None:
         together = float(np.linalg.norm([part.mu for part in self.parts]))
@@ -174,13 +174,13 @@ class Composed(abc.ABC):
         """Check that safe noise exists for every part.
 
         Raises:
-            InputError: as :attr:`matrixdp.mechanisms.base.Additive.stretch`.
+            InputError: as :attr:`matrixdp.mechanisms.base.AdditiveMechanism.stretch`.
         """
         for part in self.parts:
             for release in part.releases:
                 _ = release.stretch
 
-    def sample_once(self, records: ArrayLike) -> Any:
+    def release(self, records: ArrayLike) -> Any:
         """Return the outcome of one release for real use of records, one per row (n, m).
 
         Raises:
@@ -260,16 +260,16 @@ class ComposedMoments(Composed):
         return about
 
     @property
-    def radii(self) -> tuple[GaussianRelease, ...]:
+    def radii(self) -> tuple[AdditiveGaussian, ...]:
         """The second moments at each radius, the largest first."""
         return self._chosen.candidates
 
     @property
-    def widest(self) -> GaussianRelease:
+    def widest(self) -> AdditiveGaussian:
         """The second moments at the largest radius, which have the largest noise."""
         return self.radii[0]
 
-    def at(self, radius: float) -> GaussianRelease:
+    def at(self, radius: float) -> AdditiveGaussian:
         """Return the second moments at a radius, one of those of ``radii``."""
         (part,) = (part for part in self.radii if part.query.domain.radius == radius)
         return part
@@ -305,7 +305,7 @@ class ComposedMoments(Composed):
         radius = release.query.domain.radius
         return Outcome(released, release.noise_std, radius, centre, centre_std, weight)
 
-    def _centre(self, mean: GaussianRelease, rows: Rows, answer: Answer) -> tuple[Array, float]:
+    def _centre(self, mean: AdditiveGaussian, rows: Rows, answer: Answer) -> tuple[Array, float]:
         """Return the noisy mean (m,), in the public domain, and the weight of an outcome."""
         assert isinstance(self.simulated, CentredMoments)
         within: Iterable[Array] = map(self._within, rows())
@@ -343,10 +343,10 @@ def clipped_moments(
     return ComposedMoments.calibrated(mechanism, query, epsilon=epsilon, delta=delta)
 
 
-def mean_release(query: MeanQuery, std: float, budget: Budget) -> GaussianRelease:
+def mean_release(query: MeanQuery, std: float, budget: Budget) -> AdditiveGaussian:
     """Return a mean with independent noise of a standard deviation."""
     noise = MatrixNormal(query.shape, std)
-    return GaussianRelease.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
+    return AdditiveGaussian.by_mu(query.l2 / std, budget, query=query, noise=noise, noise_std=std)
 
 
 def _positive(weight: float) -> float:
@@ -354,6 +354,6 @@ def _positive(weight: float) -> float:
     return max(float(weight), LEAST)
 
 
-def safe_answer(part: GaussianRelease, value: Array) -> Array:
+def safe_answer(part: AdditiveGaussian, value: Array) -> Array:
     """Return the answer of a part, with noise from the bits of the operating system."""
     return part._noisy(value, os.urandom)

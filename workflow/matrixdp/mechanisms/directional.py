@@ -17,7 +17,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, MatrixNormal, SymmetrisedNormal
 from matrixdp.mechanisms.allocation import Binary, FixedShares, Shares
-from matrixdp.mechanisms.base import Entry, GaussianRelease, Mechanism
+from matrixdp.mechanisms.base import AdditiveGaussian, Entry, Mechanism
 from matrixdp.mechanisms.directions import checked_basis, noise_factor
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Ball
@@ -59,7 +59,7 @@ class DirectionalGaussian(Mechanism):
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
     by_sensitivity = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
         if not isinstance(self.allocation, FixedShares):
@@ -82,7 +82,7 @@ class DirectionalGaussian(Mechanism):
             noise = MatrixNormal(query.shape, factor)
             square = variances.mean()
         std = float(np.sqrt(square))
-        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""

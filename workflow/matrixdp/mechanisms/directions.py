@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.laws import Streams
-from matrixdp.mechanisms.base import GaussianRelease, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.mechanisms.gaussian import AnalyzeGauss
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
@@ -30,20 +30,22 @@ class PrivateDirections:
     share: ClassVar[float] = 0.2
     floor: ClassVar[float] = 1e-9
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the release of the second moments on this share of (epsilon, delta)."""
         moments = SecondMomentQuery(query.domain, query.records, query.adjacency)
         return AnalyzeGauss("analytic").calibrate(
             moments, epsilon=self.share * epsilon, delta=self.share * delta
         )
 
-    def draw(self, release: Release, matrix: Array, streams: Streams) -> tuple[Array, Array]:
+    def draw(
+        self, release: CalibratedMechanism, matrix: Array, streams: Streams
+    ) -> tuple[Array, Array]:
         """Return directions (trials, m, m), one per column, and eigenvalues of X X^T (trials, m).
 
         ``release`` is the result of ``calibrate``; X has shape (m, n) or (trials, m, n).
         """
         records = matrix.shape[-1]
-        noisy = release.sample(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
+        noisy = release.simulate(matrix @ np.swapaxes(matrix, -1, -2) / records, streams)
         eigenvalues, directions = np.linalg.eigh(noisy)
         spectrum = records * eigenvalues[:, ::-1]
         largest = np.abs(spectrum).max(axis=1, keepdims=True)

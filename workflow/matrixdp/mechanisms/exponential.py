@@ -15,7 +15,7 @@ from matrixdp import checks, laws
 from matrixdp.bingham import Bingham
 from matrixdp.checks import Array
 from matrixdp.laws import NormLaw, Streams
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism, Release
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism, Entry, Mechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 #: Norms of a change D of the matrix, whose columns d are records: |D|_F, the sum over records of
@@ -46,7 +46,7 @@ class KNorm(Mechanism):
     def __post_init__(self) -> None:
         checks.choice(NORMS, norm=self.norm)
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
@@ -63,7 +63,7 @@ class KNorm(Mechanism):
         else:
             std = query.l2 * np.sqrt(m * n + 1) / spent
             noise = laws.FrobeniusExponential(query.shape, query.l2 / spent)
-        return Additive(
+        return AdditiveMechanism(
             query=query, epsilon=epsilon, epsilon_actual=spent, noise_std=float(std), noise=noise
         )
 
@@ -95,7 +95,7 @@ class PPCA(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrincipalDirection(Release):
+class PrincipalDirection(CalibratedMechanism):
     """A random direction v of density proportional to exp(kappa v^T S v)."""
 
     kappa: float

@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.laws import MatrixNormal, SymmetricNormal
-from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, NoGuarantee
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, Entry, Mechanism, NoGuarantee
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
@@ -64,12 +64,12 @@ class Gaussian(Mechanism):
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
     by_sensitivity = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
         sigma = standard_deviation(query.l2, *budget, self.calibration)
         mu, noise = Mu(query.l2 / sigma, query.l2_exact), MatrixNormal(query.shape, sigma)
-        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
+        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=sigma)
 
 
 class IMGM(Gaussian):
@@ -97,7 +97,7 @@ class AnalyzeGauss(Mechanism):
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
         assert isinstance(query, SecondMomentQuery)
@@ -121,34 +121,36 @@ class GOE(Mechanism):
     queries = frozenset({SecondMomentQuery})
     by_sensitivity = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> GaussianRelease:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:
         """Return the (epsilon, delta)-DP release; raises as :func:`standard_deviation`."""
         budget = self._budget(query, epsilon, delta)
         return orthogonal_ensemble(query, query.l2 / standard_deviation(query.l2, *budget), budget)
 
 
-def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> GaussianRelease:
+def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release of second moments with noise of :class:`GOE` that spends ``mu``."""
     sigma = query.l2 / mu
     noise = SymmetricNormal(query.shape, sigma, sigma / np.sqrt(2))
     return _symmetric(query, noise, Mu(query.l2, query.l2_exact), budget)
 
 
-def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> GaussianRelease:
+def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``."""
     return _triangle(query, query.l2_upper / mu, budget)
 
 
-def _triangle(query: SecondMomentQuery, sigma: float, budget: Budget) -> GaussianRelease:
+def _triangle(query: SecondMomentQuery, sigma: float, budget: Budget) -> AdditiveGaussian:
     noise = SymmetricNormal(query.shape, sigma, sigma)
     return _symmetric(query, noise, Mu(query.l2_upper, query.l2_upper_exact), budget)
 
 
-def _symmetric(query: Query, noise: SymmetricNormal, change: Mu, budget: Budget) -> GaussianRelease:
+def _symmetric(
+    query: Query, noise: SymmetricNormal, change: Mu, budget: Budget
+) -> AdditiveGaussian:
     m, sigma = query.features, noise.diagonal_std
     std = float(np.sqrt((sigma**2 + (m - 1) * noise.off_diagonal_std**2) / m))
     mu = Mu(change.value / sigma, change.exact)
-    return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+    return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
 
 MECHANISMS = {

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from matrixdp.gamma_laws import GeneralizedGamma, SymmetricGeneralizedGamma
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
 from matrixdp.privacy import generalized_gamma
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
@@ -34,7 +34,7 @@ class SphericalGamma(Mechanism):
     power: float | None = 1.25
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveMechanism:
         """Return the (epsilon, delta)-DP release."""
         epsilon, delta = self._budget(query, epsilon, delta)
         symmetric = isinstance(query, SecondMomentQuery)
@@ -46,7 +46,7 @@ class SphericalGamma(Mechanism):
         best = int(np.argmin(deviations))
         shift = query.l2_upper if isinstance(query, SecondMomentQuery) else query.l2
         law = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
-        return Additive(
+        return AdditiveMechanism(
             query=query,
             epsilon=epsilon,
             delta=delta,

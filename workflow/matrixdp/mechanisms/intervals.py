@@ -88,7 +88,7 @@ def widths(
         law: distribution of the noise.
         level: probability between 0 and 1.
         symmetric: as in :func:`variances`.
-        stretch: factor of safe noise, see :attr:`matrixdp.mechanisms.base.Additive.stretch`.
+        stretch: factor of safe noise, see `matrixdp.mechanisms.base.AdditiveMechanism.stretch`.
 
     Returns:
         Bounds (m, m) for a symmetric release, otherwise (m, n), a view where columns are alike.

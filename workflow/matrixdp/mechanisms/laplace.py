@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrixdp import checks, laws
-from matrixdp.mechanisms.base import Additive, Entry, Mechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, Entry, Mechanism
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Query, SecondMomentQuery
 
 
@@ -26,7 +26,7 @@ class Laplace(Mechanism):
     queries = frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
     by_sensitivity = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:
         """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
         self._require(query)
         epsilon = checks.positive(epsilon=epsilon)
@@ -35,7 +35,7 @@ class Laplace(Mechanism):
         else:
             noise = laws.Laplace(query.shape, query.l1 / epsilon)
         std = float(np.sqrt(2) * noise.scale)
-        return Additive(
+        return AdditiveMechanism(
             query=query, epsilon=epsilon, epsilon_actual=epsilon, noise_std=std, noise=noise
         )
 

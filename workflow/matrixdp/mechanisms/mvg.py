@@ -18,7 +18,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import MatrixNormal, Streams
 from matrixdp.mechanisms.allocation import Allocation, Binary, MaxPNR, Shares
-from matrixdp.mechanisms.base import Budget, Entry, GaussianRelease, Mechanism, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, Budget, CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.directions import PrivateDirections, checked_basis, noise_factor
 from matrixdp.privacy.sensitivity import IdentityQuery, MeanQuery, Mu, Query, SecondMomentQuery
 
@@ -103,7 +103,7 @@ class MVG(Mechanism):
             return frozenset({IdentityQuery})
         return frozenset({IdentityQuery, MeanQuery, SecondMomentQuery})
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Release:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> CalibratedMechanism:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
         if isinstance(self.directions, PrivateDirections):
@@ -118,7 +118,7 @@ class MVG(Mechanism):
         mean_variance = variances.mean() ** 2 if equimodal else variances.mean()
         noise = MatrixNormal(query.shape, factor, factor if equimodal else None)
         std = float(np.sqrt(mean_variance))
-        return GaussianRelease.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.by_mu(mu, budget, query=query, noise=noise, noise_std=std)
 
     def precision_budget(self, query: Query, *, epsilon: float, delta: float) -> float:
         """Return phi of Eqs. (1) and (12), the root of the precision budget of Theorems 2 and 3."""
@@ -144,7 +144,7 @@ class MVG(Mechanism):
 
     def _with_private_directions(
         self, query: Query, private: PrivateDirections, budget: Budget
-    ) -> Release:
+    ) -> CalibratedMechanism:
         moments = private.calibrate(query, epsilon=budget.epsilon, delta=budget.delta)
         rest = 1 - private.share
         limit = self._limit(query, rest * budget.epsilon, rest * budget.delta)
@@ -157,14 +157,14 @@ class MVG(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlongPrivateDirections(Release):
+class AlongPrivateDirections(CalibratedMechanism):
     """Unimodal MVG noise along directions that each trial first releases.
 
     A direction without precision would get infinite noise. The release is 0 along it instead.
     """
 
     private: PrivateDirections
-    moments: GaussianRelease
+    moments: AdditiveGaussian
     allocation: Allocation
     limit: float
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from matrixdp import laws
 from matrixdp.checks import Array, InputError
 from matrixdp.laws import GaussianLaw, Law, Streams
-from matrixdp.mechanisms.base import Additive, Mechanism
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
@@ -93,14 +93,14 @@ class Scaled(Mechanism):
         """Types of the queries that the inner mechanism serves."""
         return self.mechanism.queries
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> Additive:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveMechanism:
         """Return the release in the query's own units; raises as the mechanism does.
 
         Raises:
             InputError: the mechanism does not add noise, or a ball bounds the records.
         """
         release = self.mechanism.calibrate(in_units(query), epsilon=epsilon, delta=delta)
-        if not isinstance(release, Additive):
+        if not isinstance(release, AdditiveMechanism):
             raise InputError(
                 f"mechanism is {self.mechanism}; only one that adds noise can be scaled"
             )
@@ -123,7 +123,7 @@ def in_units(query: Query) -> Query:
     return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
 
 
-def scaled_back(release: Additive, query: Query) -> Additive:
+def scaled_back(release: AdditiveMechanism, query: Query) -> AdditiveMechanism:
     """Return a release of ``in_units(query)`` as one of the query itself."""
     sizes = units(query)[:, None]
     if isinstance(query, SecondMomentQuery):

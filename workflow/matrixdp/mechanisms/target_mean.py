@@ -11,7 +11,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.laws import Streams, normals
-from matrixdp.mechanisms.base import Entry, Mechanism, Release
+from matrixdp.mechanisms.base import CalibratedMechanism, Entry, Mechanism
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.domain import Box
@@ -34,7 +34,7 @@ class InterceptEquations(NormalEquations):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetMean(Release):
+class TargetMean(CalibratedMechanism):
     """Second moments that contain the noisy mean of y, and the identity in place of x.
 
     A regression on them is a constant: the noisy mean, clipped to its public bounds. ``mean_std``

@@ -18,7 +18,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.laws import Law, Streams, normals
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.privacy.sensitivity import Query
 
 
@@ -34,11 +34,11 @@ class NonPrivateWishart(Law):
         stack[...] = self.scale * factor @ np.swapaxes(factor, 1, 2)
 
 
-def calibrated(query: Query, epsilon: float) -> Additive:
+def calibrated(query: Query, epsilon: float) -> AdditiveMechanism:
     """Return the release as its authors declare it, with a claim of pure epsilon-DP."""
     scale = 3 * query.domain.radius**2 / (2 * query.records * epsilon)
     noise = NonPrivateWishart(query.shape, scale)
-    return Additive(query=query, epsilon=epsilon, epsilon_actual=epsilon, noise=noise)
+    return AdditiveMechanism(query=query, epsilon=epsilon, epsilon_actual=epsilon, noise=noise)
 
 
 def revealed(epsilon: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import ledger
 from matrixdp.practice.recommend import Option
@@ -143,7 +143,7 @@ class Account:
         """The charges of all releases: mu, epsilon of a pure one, and how many numbers it has."""
         return [dict(release) for release in self._now["releases"]]
 
-    def room(self, release: Additive | Composed) -> int:
+    def room(self, release: AdditiveMechanism | Composed) -> int:
         """Return how many further copies of a release fit, 1000 at most."""
         return ledger.room(self._now, self._charge(release, ""))
 
@@ -156,7 +156,7 @@ class Account:
         most = max((room for room in rooms if room is not None), default=None)
         return options[rooms.index(most)]
 
-    def spend(self, release: Additive | Composed, label: str = "") -> None:
+    def spend(self, release: AdditiveMechanism | Composed, label: str = "") -> None:
         """Charge a release; sample it only then.
 
         Raises:
@@ -208,7 +208,7 @@ class Account:
             "sampler_delta": ledger.sampler_delta(account),
         }
 
-    def _charge(self, release: Additive | Composed, label: str) -> dict[str, Any]:
+    def _charge(self, release: AdditiveMechanism | Composed, label: str) -> dict[str, Any]:
         ledger.check(release)
         query, relation = release.query, ledger.terms(self._first)[1]
         if query.adjacency != relation.neighbours:

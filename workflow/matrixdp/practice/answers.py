@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import ComposedEquations, Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred, centred, regression
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
@@ -173,7 +173,7 @@ def split(output: Output, solution: Array) -> tuple[Array, Array]:
 
 
 def simulated_fit(
-    release: Additive | ComposedEquations, share: float, *, intercept: bool = True
+    release: AdditiveMechanism | ComposedEquations, share: float, *, intercept: bool = True
 ) -> float:
     """Return the median R^2 of a regression's predictions, simulated from public facts alone.
 
@@ -186,7 +186,7 @@ def simulated_fit(
         share: share of the bounds that columns fill, above 0 and at most 1.
         intercept: whether the normal equations hold the constant 1.
     """
-    constant = intercept or isinstance(release, Additive)
+    constant = intercept or isinstance(release, AdditiveMechanism)
     features, variance = release.query.features - 1 - constant, share**2 / 3
     moments = np.diag(np.full(features + 1 + constant, variance))
     moments[:features, -1] = moments[-1, :features] = np.sqrt(EXPLAINED / features) * variance
@@ -199,16 +199,16 @@ def simulated_fit(
 
 
 def _simulated_lines(
-    release: Additive | ComposedEquations, moments: Array, features: int
+    release: AdditiveMechanism | ComposedEquations, moments: Array, features: int
 ) -> tuple[Array, Array]:
     """Return slopes (draws, features) and intercepts (draws,) from noise on exact moments."""
     stream = np.random.default_rng(_SEED)
-    if isinstance(release, Additive):
+    if isinstance(release, AdditiveMechanism):
         noise = release.noise.sample([stream] * _DRAWS)
         noise = (noise + np.swapaxes(noise, 1, 2)) / 2
         return regression(centred(moments + noise), moments_ridge(release.noise_std, features))
     inner, exact, products = release.simulated, moments[:-1, :-1], moments[:-1, -1]
-    blocks = inner.explaining.sample(exact, [stream] * _DRAWS)
+    blocks = inner.explaining.simulate(exact, [stream] * _DRAWS)
     if not release.query.private_count:
         blocks[:, features:, features:] = exact[features:, features:]
     ridge = inner.ridge_of(exact, stream.standard_normal(_DRAWS))
@@ -218,7 +218,9 @@ def _simulated_lines(
     return solutions[:, :features], solutions[:, features]
 
 
-def regression_outlook(release: Additive | ComposedEquations, *, intercept: bool = True) -> str:
+def regression_outlook(
+    release: AdditiveMechanism | ComposedEquations, *, intercept: bool = True
+) -> str:
     """Return a sentence on how well a regression predicts in spite of the noise.
 
     The arguments are those of :func:`simulated_fit`.

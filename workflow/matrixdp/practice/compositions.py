@@ -8,7 +8,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.adassp import AdaSSP
-from matrixdp.mechanisms.base import GaussianRelease, Mechanism
+from matrixdp.mechanisms.base import AdditiveGaussian, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import Composed, ComposedMoments, Outcome, clipped_moments
@@ -61,7 +61,7 @@ def options(spec: Specification, delta: float) -> list[recommend.Option]:
     return [recommend.Option(mechanism, moments, recommend.variances(moments.widest), error)]
 
 
-def _filled(release: GaussianRelease) -> float:
+def _filled(release: AdditiveGaussian) -> float:
     """Return the mean square of an entry of records that fill the radius of a release."""
     return release.query.domain.radius**2 / release.query.features
 

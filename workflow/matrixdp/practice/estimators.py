@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, clipped_moments
 from matrixdp.mechanisms.equations import InParts, adaptive_equations
 from matrixdp.mechanisms.moments import Centred, centred, with_constant
@@ -173,7 +173,7 @@ class _Private(BaseEstimator):
         """
         count, features = records.shape
         epsilon, delta = self.epsilon, self.delta
-        release: Additive | ComposedMoments
+        release: AdditiveMechanism | ComposedMoments
         if checks.choice(self._mechanisms, mechanism=self.mechanism) == CLIPPED:
             box = Box.cube(features, -1.0, 1.0)
             query = SecondMomentQuery(box, count, per_person=self.per_person)
@@ -183,16 +183,16 @@ class _Private(BaseEstimator):
             query = SecondMomentQuery(box, count, per_person=self.per_person)
             choices = options(query, epsilon=epsilon, delta=delta)
             best = self.account.choose(choices) if self.account is not None else choices[0]
-            assert isinstance(best.release, Additive)
+            assert isinstance(best.release, AdditiveMechanism)
             release = best.release
         self._spend(release)
-        self.release_: Additive | InParts = release
+        self.release_: AdditiveMechanism | InParts = release
         if isinstance(release, ComposedMoments):
-            outcome = release.sample_once(records)
+            outcome = release.release(records)
             part = release.at(outcome.radius)
             noise = uncertainty.Noise(part, outcome.centre_std)
             return outcome.estimate, outcome.moments_std, noise
-        estimate = centred(release.sample_once(with_constant(records)))
+        estimate = centred(release.release(with_constant(records)))
         return estimate, release.noise_std, uncertainty.Noise(release)
 
     def _counting(self, records: Array, people: ArrayLike | None) -> Array:
@@ -210,7 +210,7 @@ class _Private(BaseEstimator):
         counting: Array = records[first]
         return counting
 
-    def _spend(self, release: Additive | InParts) -> None:
+    def _spend(self, release: AdditiveMechanism | InParts) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
         ledger.check(release)
         if self.account is not None:
@@ -390,7 +390,7 @@ class PrivateRidge(RegressorMixin, _Private):
         release = adaptive_equations(query, epsilon=self.epsilon, delta=self.delta)
         self._spend(release)
         self.release_ = release
-        outcome = release.sample_once(scaled)
+        outcome = release.release(scaled)
         self.coef_, self.intercept_ = answers.adaptive_line(output, outcome)
         return uncertainty.adaptive_errors(output, outcome)
 

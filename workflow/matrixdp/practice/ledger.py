@@ -37,7 +37,7 @@ from scipy.special import ndtri_exp
 
 from matrixdp import checks, safe
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import Composed
 from matrixdp.practice import durable
 from matrixdp.privacy import gaussian
@@ -175,7 +175,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: Additive | Composed) -> float:
+def cost(release: AdditiveMechanism | Composed) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -187,7 +187,7 @@ def _pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: Additive | Composed) -> dict[str, Any]:
+def entry(release: AdditiveMechanism | Composed) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``."""
     pure = release.epsilon_actual if release.mu is None else None
     charge = {"mu": cost(release), "pure_epsilon": pure, "numbers": release.numbers}
@@ -241,13 +241,13 @@ def read(path: Path) -> Account | None:
     return account
 
 
-def check(release: Additive | Composed) -> None:
+def check(release: AdditiveMechanism | Composed) -> None:
     """Check that a release can be drawn, before it is charged.
 
     Raises:
         InputError: it has no guarantee, or no safe noise.
     """
-    if not isinstance(release, Additive | Composed):
+    if not isinstance(release, AdditiveMechanism | Composed):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that `options` "
             "returns"

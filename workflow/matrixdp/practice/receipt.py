@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp import safe
 from matrixdp.checks import plural
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.equations import ComposedEquations
 from matrixdp.practice import answers, compositions, specification, uncertainty
@@ -147,7 +147,7 @@ def in_words(spec: Specification, best: Option) -> list[str]:
     A regression has none: the noise of moments says little about its coefficients.
     """
     release = best.release
-    if not isinstance(release, Additive):
+    if not isinstance(release, AdditiveMechanism):
         return compositions.in_words(release)
     if spec.kind == "regression":
         return []
@@ -220,7 +220,7 @@ def says(spec: Specification, best: Option) -> str:
     return f"noise of {best.error:.2%} of {share}"
 
 
-def _by_column(spec: Specification, best: Option, release: Additive) -> dict[str, float]:
+def _by_column(spec: Specification, best: Option, release: AdditiveMechanism) -> dict[str, float]:
     """Return the standard deviation of each column's noise, or of its mean square's, by column."""
     covers = isinstance(spec.query, SecondMomentQuery)
     variances = np.diag(best.variances) if covers else best.variances[:, 0]

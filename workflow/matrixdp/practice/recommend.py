@@ -11,7 +11,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import intervals
-from matrixdp.mechanisms.base import Additive, Mechanism, delta_for_noise
+from matrixdp.mechanisms.base import AdditiveMechanism, Mechanism, delta_for_noise
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.gaussian import GOE, AnalyzeGauss, Gaussian
@@ -37,7 +37,7 @@ class Option:
     """
 
     mechanism: Mechanism
-    release: Additive | InParts
+    release: AdditiveMechanism | InParts
     variances: Array
     error: float
 
@@ -102,7 +102,7 @@ def options(
     ranking = []
     for mechanism in candidates:
         release = mechanism.calibrate(query, epsilon=epsilon, delta=0 if pure else left)
-        assert isinstance(release, Additive)
+        assert isinstance(release, AdditiveMechanism)
         if release.delta:
             release = replace(release, delta=delta)
         spread = variances(release)
@@ -129,7 +129,7 @@ def _weights(query: Query, importance: Sequence[float] | None) -> Array:
     return weights
 
 
-def variances(release: Additive) -> Array:
+def variances(release: AdditiveMechanism) -> Array:
     """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix."""
     law, _, _ = release.whitened
     spread = intervals.variances(law, symmetric=release.query.yields != "matrix")

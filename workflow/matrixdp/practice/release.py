@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import InParts
 from matrixdp.mechanisms.moments import CONSTANT, LEAST, centred, with_constant
 from matrixdp.practice import (
@@ -270,7 +270,7 @@ def _alike(answer: Array, true: Array, features: int) -> Array:
 
 
 def _prepare(
-    spec: Specification, release: Additive | InParts, output: Output
+    spec: Specification, release: AdditiveMechanism | InParts, output: Output
 ) -> Callable[[], tuple[Array, Details]]:
     """Read the records, and return a function that draws the answer and its :data:`Details`.
 
@@ -288,14 +288,14 @@ def _prepare(
     value = exact.value(spec.query, _records(spec))
 
     def draw() -> tuple[Array, Details]:
-        private = release.add_once(value)
+        private = release.release_value(value)
         answer = _answer(spec, output, private, release.noise_std)
         return answer, lambda: _intervals(spec, release, private)
 
     return draw
 
 
-def _intervals(spec: Specification, release: Additive, private: Array) -> dict[str, Any]:
+def _intervals(spec: Specification, release: AdditiveMechanism, private: Array) -> dict[str, Any]:
     """Return intervals, from the noise alone, of an answer that derives from second moments."""
     if not _has_intervals(spec):
         return {}

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.base import Additive
+from matrixdp.mechanisms.base import AdditiveMechanism
 from matrixdp.mechanisms.equations import Equations
 from matrixdp.mechanisms.moments import CONSTANT, Centred
 from matrixdp.practice import answers
@@ -51,7 +51,7 @@ class Noise:
         mean_std: standard deviation of the noise of that mean.
     """
 
-    def __init__(self, release: Additive, mean_std: float | None = None) -> None:
+    def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
         self._release, self._mean_std = release, mean_std
         self._stretch, size = release.stretch, release.noise.shape[0]
         self._draws = int(np.clip(_WORK / size**3, _FEW, _DRAWS))
@@ -222,7 +222,7 @@ def details(
     }
 
 
-def receipt(spec: Specification, release: Additive) -> dict[str, Any]:
+def receipt(spec: Specification, release: AdditiveMechanism) -> dict[str, Any]:
     """Return public bounds on the noise in the numbers of a release, as a receipt states them.
 
     Queries of ``KINDS`` have none here, as their intervals depend on the answer. Answers that are

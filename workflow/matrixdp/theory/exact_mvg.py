@@ -14,7 +14,7 @@ from scipy import stats
 from matrixdp.checks import Array
 from matrixdp.laws import MatrixNormal
 from matrixdp.mechanisms.allocation import Binary, Shares, printed_formula, water_filling
-from matrixdp.mechanisms.base import Additive, Release
+from matrixdp.mechanisms.base import AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.mvg import MVG, Coefficients, coefficients, harmonic_numbers, largest_phi
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.published import CTG, EXPERIMENTS, LIVER, MOVEMENT
@@ -236,14 +236,14 @@ def singular_values(
         yield Number(f"largest relative change, 20 bases: {name}", change, "=", 0, 1e-9)
 
 
-def noise_of(release: Release) -> MatrixNormal:
+def noise_of(release: CalibratedMechanism) -> MatrixNormal:
     """Return the matrix normal noise distribution of an additive release."""
-    assert isinstance(release, Additive)
+    assert isinstance(release, AdditiveMechanism)
     assert isinstance(release.noise, MatrixNormal)
     return release.noise
 
 
-def smallest_last(release: Release) -> Array:
+def smallest_last(release: CalibratedMechanism) -> Array:
     """Return the singular values of the row factor of matrix normal noise, descending."""
     factor = np.asarray(noise_of(release).row_factor, dtype=float)
     return np.linalg.svd(np.diag(factor) if factor.ndim == 1 else factor, compute_uv=False)

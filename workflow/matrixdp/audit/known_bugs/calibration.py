@@ -10,21 +10,21 @@ import numpy as np
 from matrixdp import laws
 from matrixdp.audit.known_bugs.tools import constructor, curve, search
 from matrixdp.mechanisms.allocation import Shares
-from matrixdp.mechanisms.base import Release
+from matrixdp.mechanisms.base import CalibratedMechanism
 from matrixdp.mechanisms.gaussian import IMGM, Gaussian
 from matrixdp.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, Query, SecondMomentQuery
 
 
 @curve("noise / sqrt(batch)", "IMGM's published code divides the standard deviation by sqrt(256)")
-def _divided_by_batch(wrong: bool) -> Release:
+def _divided_by_batch(wrong: bool) -> CalibratedMechanism:
     release = IMGM().calibrate(LIVER, epsilon=0.1, delta=1e-5)
     smaller = laws.MatrixNormal(LIVER.shape, release.noise_std / np.sqrt(256))
     return replace(release, noise=smaller) if wrong else release
 
 
 @curve("epsilon / q", "IMGM, Type II: amplification by sampling, where nothing is sampled")
-def _amplified(wrong: bool) -> Release:
+def _amplified(wrong: bool) -> CalibratedMechanism:
     query, q = IdentityQuery(Box.cube(6, -1, 1), 256), 256 / 25000 if wrong else 1.0
     release = IMGM().calibrate(query, epsilon=1 / q, delta=1e-5 / q)
     return replace(release, epsilon=1.0, delta=1e-5)

@@ -14,7 +14,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import Law, Streams
 from matrixdp.mechanisms import wishart
 from matrixdp.mechanisms.allocation import Binary
-from matrixdp.mechanisms.base import Additive, GaussianRelease, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, AdditiveMechanism, CalibratedMechanism
 from matrixdp.mechanisms.clipped import ClippedMoments
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.exponential import PPCA, KNorm, PrincipalDirection
@@ -26,7 +26,7 @@ from matrixdp.privacy.published import LIVER
 from matrixdp.privacy.sensitivity import Ball, Box, IdentityQuery, SecondMomentQuery
 
 
-def _sampled_as(release: Additive, wrong: bool, kind: type[Law]) -> Additive:
+def _sampled_as(release: AdditiveMechanism, wrong: bool, kind: type[Law]) -> AdditiveMechanism:
     """Return the release; if ``wrong``, with another law of the same parameters."""
     return replace(release, noise=kind(**vars(release.noise))) if wrong else release
 
@@ -38,7 +38,7 @@ class _Shrunk(laws.MatrixNormal):
 
 
 @black_box("noise x 0.9", "a sampler that draws 0.9 of the standard deviation it is told")
-def _tenth_too_little(wrong: bool) -> Release:
+def _tenth_too_little(wrong: bool) -> CalibratedMechanism:
     mechanism = DirectionalGaussian(Binary((0, 5), 0.75))
     release = mechanism.calibrate(LIVER, epsilon=1.0, delta=1 / LIVER.records)
     return _sampled_as(release, wrong, _Shrunk)
@@ -52,7 +52,7 @@ class _ExponentialRadius(laws.ColumnL2Exponential):
 
 
 @black_box("exponential radius", "K-norm noise with an exponential instead of a Gamma(d) radius")
-def _exponential_radius(wrong: bool) -> Release:
+def _exponential_radius(wrong: bool) -> CalibratedMechanism:
     release = KNorm("record_l2").calibrate(LIVER, epsilon=1.0)
     return _sampled_as(release, wrong, _ExponentialRadius)
 
@@ -65,13 +65,13 @@ class _RadiusOneShort(laws.ColumnLinfExponential):
 
 
 @scale("wrong radius", "l-infinity K-norm noise with a Gamma(m), not a Gamma(m + 1) radius")
-def _radius_one_short(wrong: bool) -> Release:
+def _radius_one_short(wrong: bool) -> CalibratedMechanism:
     release = KNorm("record_linf").calibrate(LIVER, epsilon=1.0)
     return _sampled_as(release, wrong, _RadiusOneShort)
 
 
 @black_box("rank-one noise", "noise along a random direction, of infinite density at 0 (R1SMG)")
-def _rank_one(wrong: bool) -> Release | Attack:
+def _rank_one(wrong: bool) -> CalibratedMechanism | Attack:
     release = Gaussian().calibrate(IdentityQuery(Ball(0.5, 16), 1), epsilon=1.0, delta=1e-5)
     law = NonPrivateRankOne(release.query.shape, deviation(1.0, release.delta, 16))
 
@@ -105,7 +105,7 @@ def _circulant(wrong: bool) -> Attack:
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         sides = []
         for data in (records, neighbour):
-            sketches = np.swapaxes(release.sample(query.value(data), [stream] * count), 1, 2)
+            sketches = np.swapaxes(release.simulate(query.value(data), [stream] * count), 1, 2)
             if wrong:
                 sketches = np.stack([circulant.sample(data, stream) for _ in range(count)])
             sides.append(-circulant.support_residuals(sketches, records))
@@ -130,18 +130,18 @@ class _InvertedRatio(PrincipalDirection):
 
 
 @scale("inverted Bingham ratio", "PPCA's sampler divides by its envelope (diffprivlib 0.6.6)")
-def _inverted_ratio(wrong: bool) -> Release:
+def _inverted_ratio(wrong: bool) -> CalibratedMechanism:
     release = PPCA().calibrate(SecondMomentQuery(Box.cube(4, -1, 1), 1000), epsilon=1.0)
     return _InvertedRatio(**vars(release)) if wrong else release
 
 
-class _LittleRealNoise(GaussianRelease):
+class _LittleRealNoise(AdditiveGaussian):
     def _noisy(self, value: Array, bits: safe.Bits) -> Array:
         return value + 0.95 * (super()._noisy(value, bits) - value)
 
 
 @real_scale("real noise x 0.95", "a real release with less noise than a simulated one")
-def _little_real_noise(wrong: bool) -> Release:
+def _little_real_noise(wrong: bool) -> CalibratedMechanism:
     query = SecondMomentQuery(Box.cube(6, -1, 1), 50)
     release = ClippedMoments().calibrate(query, epsilon=1.0, delta=0.01)
     return _LittleRealNoise(**vars(release)) if wrong else release

@@ -20,7 +20,7 @@ from matrixdp.checks import Array
 from matrixdp.laws import Streams
 from matrixdp.mechanisms.adaptive import AdaptiveCovariance
 from matrixdp.mechanisms.adassp import AdaSSP
-from matrixdp.mechanisms.base import Mechanism, Release
+from matrixdp.mechanisms.base import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PUBLIC, ClippedMoments, PrivatelyClipped
 from matrixdp.mechanisms.laplace import Laplace
@@ -47,7 +47,7 @@ def _data_range(wrong: bool) -> Attack:
     def statistic(count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         sizes = []
         for high in largest:
-            released = high * release.sample(np.full((1, 20), 0.1 / high), [stream] * count)
+            released = high * release.simulate(np.full((1, 20), 0.1 / high), [stream] * count)
             sizes.append(np.abs(released[:, 0, :-1] - 0.1).sum(axis=1))
         return -sizes[0], -sizes[1]
 
@@ -55,7 +55,7 @@ def _data_range(wrong: bool) -> Attack:
 
 
 @curve("unclipped moments", "noise for a ball's radius on second moments of records in a box")
-def _unclipped(wrong: bool) -> Release:
+def _unclipped(wrong: bool) -> CalibratedMechanism:
     release = ClippedMoments().calibrate(MOMENTS, **BUDGET)
     return replace(release, query=MOMENTS) if wrong else release
 
@@ -68,7 +68,7 @@ def _clipped_product(wrong: bool) -> Replay:
         moments = second_moments(records)
         clipped = moments * min(1.0, release.query.gamma / float(np.trace(moments)))
         value = clipped if wrong else release.query.value(records)
-        return release.sample(value, [noise])[0]
+        return release.simulate(value, [noise])[0]
 
     return run, release, MOMENTS
 
@@ -79,7 +79,7 @@ def _radius_of_data(wrong: bool) -> Replay:
         share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / MOMENTS.gamma
         mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
         clipped = mechanism.calibrate(MOMENTS, **BUDGET)
-        return clipped.sample(clipped.query.value(records), [noise])[0]
+        return clipped.simulate(clipped.query.value(records), [noise])[0]
 
     return run, ClippedMoments().calibrate(MOMENTS, **BUDGET), MOMENTS
 
@@ -104,7 +104,7 @@ class _Muffled:
 
 def _composition(
     mechanism: Mechanism, wrong: bool, factors: Mapping[int, float], query: Query = MOMENTS
-) -> Release:
+) -> CalibratedMechanism:
     """Return a composed release; if ``wrong``, with rescaled draws and the same statement."""
     release = mechanism.calibrate(query, **BUDGET)
 
@@ -117,32 +117,32 @@ def _composition(
 
 
 @execution("clipped_private: counts", "a radius from the exact histogram of norms")
-def _exact_histogram(wrong: bool) -> Release:
+def _exact_histogram(wrong: bool) -> CalibratedMechanism:
     return _composition(PrivatelyClipped(), wrong, {0: 0.0})
 
 
 @execution("clipped_private: 0.95", "noise of 0.95 of its size on clipped second moments")
-def _twentieth_too_little(wrong: bool) -> Release:
+def _twentieth_too_little(wrong: bool) -> CalibratedMechanism:
     return _composition(PrivatelyClipped(), wrong, {1: 0.95})
 
 
 @execution("clipped_private: 0.8", "noise of 0.8 of its size on clipped second moments")
-def _fifth_too_little(wrong: bool) -> Release:
+def _fifth_too_little(wrong: bool) -> CalibratedMechanism:
     return _composition(PrivatelyClipped(), wrong, {1: 0.8})
 
 
 @execution("clipped_adaptive: search", "a radius from the exact trace and a search without noise")
-def _exact_search(wrong: bool) -> Release:
+def _exact_search(wrong: bool) -> CalibratedMechanism:
     return _composition(AdaptiveCovariance(), wrong, {0: 0.0, 1: 0.0})
 
 
 @execution("centred_private: mean", "second moments about the exact mean")
-def _exact_mean(wrong: bool) -> Release:
+def _exact_mean(wrong: bool) -> CalibratedMechanism:
     return _composition(Centred(), wrong, {0: 0.0})
 
 
 @execution("adassp: target", "AdaSSP with the exact moments of features and target")
-def _exact_cross_moments(wrong: bool) -> Release:
+def _exact_cross_moments(wrong: bool) -> CalibratedMechanism:
     return _composition(AdaSSP(), wrong, {2: 0.0}, EQUATIONS)
 
 

@@ -12,14 +12,14 @@ from matrixdp.audit.base import Scale
 from matrixdp.audit.blackbox import Statistic, prove
 from matrixdp.audit.releases import ROUNDING, audit_of
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.base import GaussianRelease, Release
+from matrixdp.mechanisms.base import AdditiveGaussian, CalibratedMechanism
 from matrixdp.privacy import gaussian
 from matrixdp.privacy.sensitivity import Query
 
 Generators = list[np.random.Generator]
 
 #: A program from records to a release, the release that it should be, and the query of the records.
-Replay = tuple[replay.Run, GaussianRelease, Query]
+Replay = tuple[replay.Run, AdditiveGaussian, Query]
 
 
 class Outcome(NamedTuple):
@@ -66,13 +66,13 @@ KNOWN_BUGS: dict[str, KnownBug] = {}
 class Attack(NamedTuple):
     """A release and what distinguishes its outputs on two neighbours, in this many runs."""
 
-    release: Release
+    release: CalibratedMechanism
     statistic: Statistic
     runs: int
 
 
-def _by_black_box(case: Release | Attack, generators: Generators) -> Outcome:
-    if isinstance(case, Release):
+def _by_black_box(case: CalibratedMechanism | Attack, generators: Generators) -> Outcome:
+    if isinstance(case, CalibratedMechanism):
         audit = audit_of(case, generators[0])
         case = Attack(case, audit.statistic, audit.runs)
     claim = {"nominal": case.release.epsilon, "delta": case.release.delta}
@@ -81,7 +81,7 @@ def _by_black_box(case: Release | Attack, generators: Generators) -> Outcome:
     return Outcome(proof.refuted, observation)
 
 
-def _by_curve(release: Release, generators: Generators) -> Outcome:
+def _by_curve(release: CalibratedMechanism, generators: Generators) -> Outcome:
     tight, claimed = audit_of(release, generators[0]).attained, release.epsilon
     observation = f"tight epsilon {tight:.4g}, promised {claimed:g}"
     return Outcome(tight > claimed * (1 + ROUNDING), observation)
@@ -101,11 +101,11 @@ def _by_search(case: tuple[Query, str], generators: Generators) -> Outcome:
     return Outcome(row["verdict"] == "violated", observation)
 
 
-def _by_scale(release: Release, generators: Generators) -> Outcome:
+def _by_scale(release: CalibratedMechanism, generators: Generators) -> Outcome:
     return _of_scale(audit_of(release, generators[0]).scale(generators[1]))
 
 
-def _by_real_scale(release: Release, generators: Generators) -> Outcome:
+def _by_real_scale(release: CalibratedMechanism, generators: Generators) -> Outcome:
     return _of_scale(real.scale(release, generators[0]))
 
 
@@ -121,7 +121,7 @@ def _by_replay(case: Replay, generators: Generators) -> Outcome:
     return Outcome(caught, f"mu {mu:.4g}, declared {release.mu:.4g}")
 
 
-def _by_execution(release: Release, generators: Generators) -> Outcome:
+def _by_execution(release: CalibratedMechanism, generators: Generators) -> Outcome:
     other = composition.executed(release, generators[0]).other
     observation = f"{other:.0%} of replays with the same noisy answers give another release"
     return Outcome(other > 0, observation)

@@ -25,7 +25,7 @@ class NoBaseline(Exception):
 
 
 class Released(NamedTuple):
-    """Released values (trials, ...) with the attributes of :class:`Release` that describe them."""
+    """Released values (trials, ...), with attributes of their :class:`CalibratedMechanism`."""
 
     values: Array
     yields: str
@@ -90,7 +90,7 @@ class Task(abc.ABC):
     @property
     @abc.abstractmethod
     def accepts(self) -> frozenset[str]:
-        """Types of releases (``Release.yields``) that the task can use."""
+        """Types of releases (``CalibratedMechanism.yields``) that the task can use."""
 
     def records(self, matrix: Array) -> int:
         """Return the number of private records in the data (m, n)."""
