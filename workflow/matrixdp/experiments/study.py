@@ -12,7 +12,7 @@ import functools
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -393,7 +393,7 @@ def _scores(
         {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
         for _ in range(1 + with_zeros)
     ]
-    blocks = list(_blocks(numbers, data.matrix.size)) if results[0] else []
+    blocks = list(_blocks(numbers, _stacked(tasks, releases.values(), data))) if results[0] else []
     with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
@@ -454,6 +454,15 @@ def _note(reason: str, reading: str) -> Block:
 
 def _splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.random.Generator]:
     return streams(seed, "split", data.name, phase, trials=trials)
+
+
+def _stacked(tasks: Mapping[str, Task], releases: Iterable[CalibratedMechanism], data: Dataset) -> int:
+    """Return how many numbers a trial adds to a stack of values."""
+    stream = [np.random.default_rng(0)]
+    if any(task.instance(data.matrix, stream).matrix.ndim == 3 for task in tasks.values()):
+        return data.matrix.size
+    # All trials have the same records, and stack what is released alone.
+    return max(int(np.prod(release.query.shape)) for release in releases)
 
 
 def _blocks(trials: range, size: int) -> Iterator[range]:

@@ -58,7 +58,11 @@ class CentredMoments(CalibratedMechanism):
     def _part(self, records: Array, streams: Streams) -> Array:
         noise = normals(streams, self.query.shape[:1])
         centre = self._inside(records.mean(axis=-1) + self.centre_std * noise)[..., None]
-        moments = self.about.simulate(self.about.query.value(records - centre), streams)
+        value = records - centre
+        if not isinstance(self.about.query, IdentityQuery):
+            value = self.about.query.value(value)
+        # Records themselves need no clipping: their ball has the diameter of the domain.
+        moments = self.about.simulate(value, streams)
         if np.isfinite(self.about.noise_std):
             ridge = moments_ridge(self.about.noise_std, self.query.features)
             moments = lifted(moments, np.full(len(streams), ridge))

@@ -175,8 +175,10 @@ class AlongPrivateDirections(CalibratedMechanism):
         positive = precisions > 0
         deviations = np.where(positive, 1 / np.sqrt(np.where(positive, precisions, 1)), 0)
         released = MatrixNormal(self.query.shape, deviations[..., None]).sample(streams)
-        released += positive[..., None] * (np.swapaxes(directions, 1, 2) @ value)
-        return np.asarray(directions @ released)
+        along = np.swapaxes(directions, 1, 2) @ value
+        along *= positive[..., None]
+        released += along
+        return np.matmul(directions, released, out=along)
 
 
 def _binary(important: tuple[int, ...], tau: float, *, theorem: int = 2) -> MVG:

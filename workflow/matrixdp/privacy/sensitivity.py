@@ -217,7 +217,7 @@ class _ShiftQuery(_Query):
         if self.private_count:
             return matrix
         if isinstance(self.domain, Ball):
-            norms = np.linalg.norm(matrix, axis=-2)
+            norms = np.sqrt(np.einsum("...ij,...ij->...j", matrix, matrix))
             _check_bounds("the l2 norm of a record", norms, 0.0, self.domain.radius * ROUNDING)
         else:
             # A mean has rounding errors, records do not.
