@@ -403,27 +403,28 @@ def ibm_sensitivity() -> Verdict:
     return "too small in a regression", f"a sum of squares at epsilon 1e-6 is off by {off:.2g}"
 
 
-#: Directions of a component, and records along the first; the rest lie along the second.
+#: Directions of a component, and records along the first axis; one less lie along the second.
 DIRECTIONS, ALONG = 5, 201
 #: Runs of a sampler that the black box may count.
 RUNS = 8000
 
 
 def _moments() -> np.ndarray:
-    """Return second moments of records of norm 1 whose neighbour has the axes exchanged."""
+    """Return the sum of x x^T over these records, whose norm is 1."""
     return np.diag([ALONG, ALONG - 1.0] + [0.0] * (DIRECTIONS - 2))
 
 
 def component_loss(draw: Callable[[], np.ndarray]) -> Verdict:
     """Return what a black box proves of a direction's epsilon, which is claimed to be 1.
 
-    Neighbours are that one record lies along the first axis, and along the second one.
+    In the neighbour one record lies along the second axis in place of the first. That exchanges the
+    axes, so that a draw with its axes exchanged is one on the neighbour.
     """
 
     def statistic(count: int, stream: object) -> tuple[np.ndarray, np.ndarray]:
-        drawn = np.array([draw() for _ in range(2 * count)]) ** 2
-        ahead = drawn[:, 0] - drawn[:, 1]
-        return ahead[:count], -ahead[count:]
+        squares = np.array([draw() for _ in range(count)]) ** 2
+        ahead = squares[:, 0] - squares[:, 1]
+        return ahead, -ahead
 
     streams = [np.random.default_rng(0)] * 2
     proof = blackbox.prove(statistic, nominal=EPSILON, delta=0.0, runs=RUNS, streams=streams)

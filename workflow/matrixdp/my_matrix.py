@@ -43,6 +43,10 @@ PRIVATE = "private"
 #: Default number of runs of the audit.
 _AUDIT_RUNS = 20_000
 
+#: Entries from which on a matrix is large, and the limits of its audit (see
+#: :class:`matrixdp.audit.releases.Limits`), which the page states.
+LARGE, LIMITS = 200_000, {"audit_pairs": 4, "audit_numbers": 400_000_000}
+
 
 def folder(file: str | os.PathLike) -> str:
     """Return the folder name of the results on the matrix of a specification."""
@@ -104,6 +108,8 @@ def configuration(config: dict[str, Any]) -> dict[str, Any]:
     }
     resolved = resolve({**config, **changes})
     resolved["experiments"][name]["recommended"] = recommended(spec)
+    if spec.query.records * len(spec.columns) >= LARGE:
+        resolved["experiments"][name] |= LIMITS
     return resolved
 
 

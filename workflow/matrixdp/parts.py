@@ -102,6 +102,7 @@ def sweep(settings: Mapping[str, Any], experiment: str) -> Part:
 def audit(settings: Mapping[str, Any], experiment: str) -> Part:
     """Return the part of an experiment's audit, which runs no trials."""
     part = _at_table_epsilon(settings, experiment)
+    part |= _chosen(release(settings, experiment), "audit_pairs", "audit_numbers")
     return part | {"trials": 1, "audit_runs": settings["audit_runs"]}
 
 

@@ -104,9 +104,14 @@ class Audit(abc.ABC):
         """Return the test of the noise's scale, on the full query."""
         return NO_SCALE
 
-    def executed(self, stream: np.random.Generator) -> Finding | None:
+    def executed(self, stream: np.random.Generator, most: int | None = None) -> Finding | None:
         """Return the result of replays of a composed release; None for other releases."""
         return None
+
+    @property
+    def reads(self) -> float:
+        """Number of numbers that one run on both neighbours reads or draws."""
+        return self.cost
 
     @property
     def runs(self) -> int:

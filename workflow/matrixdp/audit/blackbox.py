@@ -29,7 +29,7 @@ FIRST, BLOCK = 500, 1 << 15
 CANDIDATES, VALUES = 120, 60
 
 #: Runs that choose the event: their share of the runs that may be counted, and their minimum.
-PILOT, FEWEST = 0.1, 2000
+PILOT, FEWEST, LEAST = 0.1, 2000, 100
 
 #: Further runs are futile under two conditions. They would not refute even with a mean ``UNLIKELY``
 #: standard errors above the observed one. They would raise the certificate by less than ``GAIN``
@@ -90,7 +90,8 @@ def prove(
         runs: largest number of counted runs.
         streams: two Generators, for the choice of events and for the counts.
     """
-    pilot = max(FEWEST, round(PILOT * runs))
+    # Of a release that takes long, few runs choose the event.
+    pilot = max(LEAST, min(max(FEWEST, round(PILOT * runs)), 2 * runs))
     parts = (statistic(count, streams[0]) for count in _blocks(pilot))
     sample = np.concatenate([*map(np.stack, parts)], axis=1)
     bets = _Bets(_events(sample, nominal, delta), nominal, delta)

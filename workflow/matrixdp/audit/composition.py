@@ -113,22 +113,35 @@ class Noise(NamedTuple):
         """Return the numbers of a part, by its place."""
         stream = np.random.default_rng([self.seed, part])
         numbers = (stream.standard_normal if kind == "normal" else stream.laplace)(size=shape)
-        direction = stream.standard_normal(shape)
-        return Draw(kind, self.size * numbers + self.shift * direction * (part == self.part))
+        numbers = self.size * np.asarray(numbers)
+        if part == self.part:
+            numbers += self.shift * stream.standard_normal(shape)
+        return Draw(kind, numbers)
 
 
-def executed(release: CalibratedMechanism, stream: np.random.Generator) -> Finding:
+def executed(
+    release: CalibratedMechanism, stream: np.random.Generator, most: int | None = None
+) -> Finding:
     """Return the finding of replays on a release of one of the kinds in ``MODELS``.
 
     Where a part's noise makes a discrete choice, draws on both sides of a change are replayed.
+
+    Args:
+        release: release of one of these kinds.
+        stream: source of data sets and noise.
+        most: largest number of pairs of data sets that are far apart, and of neighbours; changes
+            are then searched for on one pair alone. None for ``PAIRS`` and ``NEIGHBOURS``.
     """
     query = release.query
+    pairs, neighbours, changes = PAIRS, NEIGHBOURS, CHANGES
+    if most is not None:
+        pairs, neighbours, changes = min(most, pairs), min(most, neighbours), 1
     others = []
-    for number in range(PAIRS):
+    for number in range(pairs):
         first, second = (random_records(query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
         trials = [noise]
-        if number < CHANGES:
+        if number < changes:
             for part in range(len(_scripted(release, first, noise)[0])):
                 trials += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, trial) is None for trial in trials]
@@ -138,7 +151,7 @@ def executed(release: CalibratedMechanism, stream: np.random.Generator) -> Findi
         norms = [norm for _, norm in sensitivities.measures(query).values()]
         extremes += [worst(query, norm, stream) for norm in norms]
     mus = [0.0]
-    for number in range(NEIGHBOURS):
+    for number in range(neighbours):
         first = random_records(query, stream)
         second = first.copy()
         first[:, 0], second[:, 0] = extremes[number % len(extremes)][:2]

@@ -41,6 +41,11 @@ class BlackBoxAudit(Audit):
         # Count of numbers in a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
 
+    @cached_property
+    def held(self) -> int:
+        """Number of runs on each neighbour that choose the statistic."""
+        return int(np.clip(COST / self.cost / 10, *HELD))
+
     def statistic(self, count: int, stream: Generator) -> tuple[Array, Array]:
         """Return the chosen statistic of each run."""
         first, second = self._evaluate([self._chosen], count, stream)
@@ -49,10 +54,9 @@ class BlackBoxAudit(Audit):
     @cached_property
     def _chosen(self) -> str:
         """Name of the statistic with the most power; on a tie the projection on the change."""
-        release, count = self.release, int(np.clip(COST / self.cost / 10, *HELD))
-        names = [*self._statistics]
+        release, names = self.release, [*self._statistics]
         # A separate stream: the choice must not advance the streams of the audit.
-        sample = np.stack(self._evaluate(names, count, np.random.default_rng(0)), axis=1)
+        sample = np.stack(self._evaluate(names, self.held, np.random.default_rng(0)), axis=1)
         strengths = [strength(values, release.epsilon, release.delta) for values in sample]
         return names[int(np.argmax(strengths))]
 
@@ -127,9 +131,9 @@ class ComposedAudit(BlackBoxAudit):
         """Test the noise of the released second moments."""
         return self._noisy.scale(stream) if self._noisy else super().scale(stream)
 
-    def executed(self, stream: Generator) -> Finding:
+    def executed(self, stream: Generator, most: int | None = None) -> Finding:
         """Replay the draws of all parts."""
-        return composition.executed(self.release, stream)
+        return composition.executed(self.release, stream, most)
 
 
 class ChosenAudit(ComposedAudit):
@@ -153,3 +157,8 @@ class ChosenAudit(ComposedAudit):
         self._numbers = 2.0 * query.features**2
         # The release may compute eigenvectors too.
         self.cost = 10 * self._numbers
+
+    @property
+    def reads(self) -> float:
+        """Number of numbers of the records, on both neighbours together."""
+        return 2.0 * self._values[0].size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -121,8 +122,30 @@ def _chosen(release: Chosen, stream: np.random.Generator) -> Audit:
     return ChosenAudit(release, [trace, search, rest], steps[0][1])
 
 
+class Limits(NamedTuple):
+    """Limits on the audit of a release; None where its power decides.
+
+    Attributes:
+        runs: of the black box per neighbour.
+        pairs: of data sets that replays try, see :func:`matrixdp.audit.composition.executed`.
+        numbers: that the counted runs of the black box read, on both neighbours together.
+    """
+
+    runs: int | None = None
+    pairs: int | None = None
+    numbers: int | None = None
+
+    def runs_of(self, audit: Audit) -> int:
+        """Return how many runs of an audit the black box may count."""
+        limits = [audit.runs, self.runs, self.numbers and max(1, int(self.numbers // audit.reads))]
+        return min(limit for limit in limits if limit is not None)
+
+
+NO_LIMITS = Limits()
+
+
 def run(
-    mechanism: str, queries: dict[str, Query], settings: Settings, most: int | None = None
+    mechanism: str, queries: dict[str, Query], settings: Settings, limits: Limits = NO_LIMITS
 ) -> list[dict[str, object]]:
     """Return one row per variant and epsilon of a mechanism, with the columns ``COLUMNS``.
 
@@ -130,8 +153,7 @@ def run(
         mechanism: name of the mechanism.
         queries: queries of the experiment's task by name, the paper's query first.
         settings: settings; their seed makes the rows reproducible.
-        most: largest number of the black box's runs per neighbour; None takes as many as its power
-            needs.
+        limits: limits on each audit.
     """
     rows: list[dict[str, object]] = []
     for cell in calibrated(mechanism, queries, settings):
@@ -153,9 +175,9 @@ def run(
             row |= {"verdict": "not run: no guarantee", "note": cell.note}
             continue
         audit = audit_of(cell.release, generators[0])
-        row |= judge(audit, [*generators[1:4], *generators[5:]], most)
+        row |= judge(audit, [*generators[1:4], *generators[5:]], limits)
         # The replay starts from the records, which a mechanism may clip; the search does not.
-        replayed = replay.ratio(cell.release, query, generators[4])
+        replayed = replay.ratio(cell.release, query, generators[4], limits.pairs)
         if not np.isnan(replayed):
             row["replayed"] = replayed
         if replayed > 1 + ROUNDING:
@@ -164,7 +186,7 @@ def run(
 
 
 def judge(
-    audit: Audit, generators: list[np.random.Generator], most: int | None = None
+    audit: Audit, generators: list[np.random.Generator], limits: Limits = NO_LIMITS
 ) -> dict[str, object]:
     """Return the columns of all tools for an audit of one release.
 
@@ -172,12 +194,14 @@ def judge(
         audit: the audit.
         generators: five streams: one for the scale, two for :func:`prove`, one each for replays and
             real releases.
-        most: largest number of runs per neighbour, see :func:`run`.
+        limits: limits on the audit.
     """
     release = audit.release
     scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
-    finding = audit.executed(generators[3])
-    runs = audit.runs if most is None else min(audit.runs, most)
+    finding = audit.executed(generators[3], limits.pairs)
+    runs = limits.runs_of(audit)
+    if isinstance(audit, BlackBoxAudit):
+        audit.held = min(audit.held, runs)
     nominal, delta = release.epsilon, release.delta
     betting = generators[1:3]
     proof = prove(audit.statistic, nominal=nominal, delta=delta, runs=runs, streams=betting)

@@ -25,7 +25,12 @@ PAIRS = 8
 Run = Callable[[Array, np.random.Generator], Array]
 
 
-def ratio(release: CalibratedMechanism, source: Query, stream: np.random.Generator) -> float:
+def ratio(
+    release: CalibratedMechanism,
+    source: Query,
+    stream: np.random.Generator,
+    most: int | None = None,
+) -> float:
     """Return the largest difference on neighbours over the declared one; at most 1 if correct.
 
     Differences are those of :func:`largest_difference`. Noise that is not Gaussian, Laplace or
@@ -44,23 +49,28 @@ def ratio(release: CalibratedMechanism, source: Query, stream: np.random.Generat
     def run(records: Array, noise: np.random.Generator) -> Array:
         return release.simulate(release.query.value(records), [noise])[0]
 
-    return largest_difference(run, release, source, stream) / declared
+    return largest_difference(run, release, source, stream, most) / declared
 
 
 def largest_difference(
-    run: Run, release: AdditiveMechanism, source: Query, stream: np.random.Generator
+    run: Run,
+    release: AdditiveMechanism,
+    source: Query,
+    stream: np.random.Generator,
+    most: int | None = None,
 ) -> float:
     """Return the largest difference of ``run`` between neighbours with the same noise.
 
     The difference is measured by the Euclidean norm after whitening for Gaussian noise, otherwise
     by the norm over the scale that the noise's density has. Neighbours of ``source`` are the worst
-    pair of a search and ``PAIRS`` random ones, among records of zeros and random records. The
-    result is infinite if neighbours consume different amounts of randomness.
+    pair of a search and ``PAIRS`` random ones, at most ``most`` of them, among records of zeros and
+    random records. The result is infinite if neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.records)
     extremes = farthest(source)
     pairs = [(extremes.record, extremes.other)]
-    pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(PAIRS)]
+    count = PAIRS if most is None else min(most, PAIRS)
+    pairs += [(_records(source, 1, stream)[:, 0], extremes.other) for _ in range(count)]
     sizes = []
     for shared in (np.zeros(shape), _records(source, source.records, stream)):
         for pair in pairs:

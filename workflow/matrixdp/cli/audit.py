@@ -23,11 +23,12 @@ def run(*, settings: str, data: str, out: str, sensitivities: str) -> None:
     part = parts.read(settings)
     task, private, chosen = study.prepared(part, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
+    limits = releases.Limits(part["audit_runs"], part.get("audit_pairs"), part.get("audit_numbers"))
     rows = [
         row
         for mechanism in part["mechanisms"]
         if mechanism in discovery.mechanisms() and study.serves(task, mechanism, queries, chosen)
-        for row in releases.run(mechanism, queries, chosen, part["audit_runs"])
+        for row in releases.run(mechanism, queries, chosen, limits)
     ]
     trials.write_csv(rows, releases.COLUMNS, out)
     attacked = attacks.run(part["experiment"], queries, chosen.seed)

@@ -456,7 +456,9 @@ def _splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.rand
     return streams(seed, "split", data.name, phase, trials=trials)
 
 
-def _stacked(tasks: Mapping[str, Task], releases: Iterable[CalibratedMechanism], data: Dataset) -> int:
+def _stacked(
+    tasks: Mapping[str, Task], releases: Iterable[CalibratedMechanism], data: Dataset
+) -> int:
     """Return how many numbers a trial adds to a stack of values."""
     stream = [np.random.default_rng(0)]
     if any(task.instance(data.matrix, stream).matrix.ndim == 3 for task in tasks.values()):
