@@ -112,7 +112,7 @@ def test_without_a_network_auto_simulates_and_says_so(tiny, nowhere, tmp_path, c
     prepare("liver", out=tmp_path / "o")
     warning = capsys.readouterr().err
     assert warning.count("\n") == 1
-    for part in ("cannot be reached", "simulated", "no evidence", f"delete {tmp_path / 'o'} and"):
+    for part in ("cannot be reached", "simulated", "no evidence", f"--forcerun {tmp_path / 'o'}"):
         assert part in warning
     data = load(tmp_path / "o")
     assert data.status == "simulated"
