@@ -404,7 +404,7 @@ def ibm_sensitivity() -> Verdict:
 
 
 #: Directions of a component, and records along the first axis; one less lie along the second.
-DIRECTIONS, ALONG = 5, 201
+DIRECTIONS, ALONG = 8, 201
 #: Runs of a sampler that the black box may count.
 RUNS = 8000
 

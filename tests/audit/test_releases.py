@@ -347,6 +347,17 @@ def test_verdicts(changed, scale, words):
     assert refuted == "violated: the black box proves it"
 
 
+def test_limits_bound_the_runs_of_the_black_box():
+    release = PrivateDirections().calibrate(LIVER, epsilon=1, delta=1e-3)
+    given = streams()
+    audit = releases.audit_of(release, given[0])
+    numbers = releases.Limits(numbers=500 * int(audit.reads))
+    limits = [releases.NO_LIMITS, releases.Limits(runs=700), numbers, numbers._replace(runs=300)]
+    assert [each.runs_of(audit) for each in limits] == [audit.runs, 700, 500, 300]
+    assert releases.Limits(numbers=1).runs_of(audit) == 1
+    assert releases.judge(audit, given[1:], numbers)["runs"] <= 500
+
+
 def test_an_unknown_mechanism_is_named():
     settings = Settings(experiment="regression", seed=1, trials=1, epsilons=("1",))
     with pytest.raises(InputError, match="mechanism is 'pcca'; did you mean 'ppca'"):

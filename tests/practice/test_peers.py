@@ -47,11 +47,11 @@ def test_our_errors_come_out_again(question):
             assert low / 1.5 < float(row["median"]) < 1.5 * high, row
 
 
-@pytest.mark.parametrize("promise", [name for name in peers.CHECKS if peers.OURS in peers.CHECKS[name]])
+@pytest.mark.parametrize(
+    "promise", [name for name in peers.CHECKS if peers.OURS in peers.CHECKS[name]]
+)
 def test_our_promises_come_out_again(promise):
-    (row,) = [
-        row for row in PROMISES if (row["promise"], row["package"]) == (promise, peers.OURS)
-    ]
+    (row,) = [row for row in PROMISES if (row["promise"], row["package"]) == (promise, peers.OURS)]
     assert peers.CHECKS[promise][peers.OURS]()[0] == row["verdict"]
 
 

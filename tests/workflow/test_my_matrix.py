@@ -39,8 +39,8 @@ RECORDS = "income,age\n50,30\n-10,20\n40,120\n0,10\n"
 def described(tmp_path):
     """Return a function that writes a specification and returns the configuration of its run."""
 
-    def write(query='"second_moments"', records=RECORDS, **changes):
-        (tmp_path / "people.csv").write_text(records)
+    def write(query='"second_moments"', people=RECORDS, **changes):
+        (tmp_path / "people.csv").write_text(people)
         text = SPECIFICATION.format(query=query)
         for old, new in changes.items():
             text = re.sub(rf"^{old} =.*", new, text, flags=re.M)
@@ -69,6 +69,12 @@ def test_the_configuration_is_that_of_one_experiment_on_all_mechanisms(described
     assert with_delta["delta"] == "0.00001"
     (experiment,) = with_delta["experiments"].values()
     assert experiment["directions"] == {"a": ["income"]}
+
+
+def test_the_audit_of_a_large_matrix_is_limited(described):
+    (small,) = described()["experiments"].values()
+    (large,) = described(records=f"records = {my_matrix.LARGE // 2}")["experiments"].values()
+    assert large == small | my_matrix.LIMITS
 
 
 @pytest.mark.parametrize("mechanism", ["clipped", "adassp"])
@@ -144,7 +150,7 @@ def test_what_cannot_be_compared_is_said_in_one_sentence(described, query, chang
     ],
 )
 def test_a_bad_file_is_said_in_one_sentence(described, tmp_path, records, sentence):
-    settings = described(records=records)
+    settings = described(people=records)
     with pytest.raises(InputError, match=sentence):
         my_matrix.prepare(settings["matrix"], tmp_path / "data")
 

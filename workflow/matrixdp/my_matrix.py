@@ -45,7 +45,7 @@ _AUDIT_RUNS = 20_000
 
 #: Entries from which on a matrix is large, and the limits of its audit (see
 #: :class:`matrixdp.audit.releases.Limits`), which the page states.
-LARGE, LIMITS = 200_000, {"audit_pairs": 4, "audit_numbers": 400_000_000}
+LARGE, LIMITS = 200_000, {"audit_pairs": 8, "audit_numbers": 400_000_000}
 
 
 def folder(file: str | os.PathLike) -> str:

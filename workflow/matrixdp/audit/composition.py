@@ -36,7 +36,7 @@ from matrixdp.privacy.sensitivity import NormalEquations, Query, SecondMomentQue
 
 #: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
 #: the former pairs whose releases are searched for changes.
-PAIRS, NEIGHBOURS, CHANGES = 16, 12, 4
+PAIRS, NEIGHBOURS, CHANGES = 16, 12, 6
 
 #: Sizes of the replayed noise, used in turn: small noise reveals the effect of the data.
 SIZES = 1.0, 1e-3
@@ -129,19 +129,19 @@ def executed(
     Args:
         release: release of one of these kinds.
         stream: source of data sets and noise.
-        most: largest number of pairs of data sets that are far apart, and of neighbours; changes
-            are then searched for on one pair alone. None for ``PAIRS`` and ``NEIGHBOURS``.
+        most: largest number of pairs of data sets that are far apart, and of neighbours. None for
+            ``PAIRS`` and ``NEIGHBOURS``.
     """
     query = release.query
-    pairs, neighbours, changes = PAIRS, NEIGHBOURS, CHANGES
+    pairs, neighbours = PAIRS, NEIGHBOURS
     if most is not None:
-        pairs, neighbours, changes = min(most, pairs), min(most, neighbours), 1
+        pairs, neighbours = min(most, pairs), min(most, neighbours)
     others = []
     for number in range(pairs):
         first, second = (random_records(query, stream) for _ in range(2))
         noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
         trials = [noise]
-        if number < changes:
+        if number < CHANGES:
             for part in range(len(_scripted(release, first, noise)[0])):
                 trials += _change(release, first, noise._replace(part=part))
         others += [_replay(release, first, second, trial) is None for trial in trials]
