@@ -460,8 +460,7 @@ def _stacked(
     tasks: Mapping[str, Task], releases: Iterable[CalibratedMechanism], data: Dataset
 ) -> int:
     """Return how many numbers a trial adds to a stack of values."""
-    stream = [np.random.default_rng(0)]
-    if any(task.instance(data.matrix, stream).matrix.ndim == 3 for task in tasks.values()):
+    if any(task.splits for task in tasks.values()):
         return data.matrix.size
     # All trials have the same records, and stack what is released alone.
     return max(int(np.prod(release.query.shape)) for release in releases)

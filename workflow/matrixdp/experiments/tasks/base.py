@@ -81,11 +81,13 @@ class Task(abc.ABC):
         metric: name of the metric.
         queries: names of the queries that it can use, the paper's query first.
         references: names of its baselines.
+        splits: whether each trial splits the data anew; otherwise all trials share the records.
     """
 
     metric: ClassVar[str]
     queries: ClassVar[tuple[str, ...]]
     references: ClassVar[tuple[str, ...]]
+    splits: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod

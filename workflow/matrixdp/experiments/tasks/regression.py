@@ -84,6 +84,7 @@ class Regression(Task):
     clip_released: bool = False
     clip_predictions: bool = False
     metric = "rmse"
+    splits = True
     queries: ClassVar[tuple[str, ...]] = ("identity", "covariance", "normal_equations")
     references: ClassVar[tuple[str, ...]] = OF_REGRESSION
 
