@@ -126,7 +126,7 @@ def test_the_unit_that_is_in_doubt_is_told_once(root):
             if float(printed[name].split()[0])
         )
     told = cards.scale(answers.Run(root))
-    values, names = re.search(r"are (.*) times what (.*) prints?\.", told).groups()
+    values, names = re.search(r"touches are (.*) times what (.*) prints?\.", told).groups()
     assert names.split(" and ") == [*factors]
     for said, factor in zip(values.split(" and "), factors.values(), strict=True):
         assert float(said.replace(",", "")) == pytest.approx(factor, rel=0.051)

@@ -252,7 +252,7 @@ def test_one_law_under_two_names_is_never_ordered(run):
     law = {"noise_std": 2.0, "mu_actual": 0.5}
     found = verdict(run, sentence, rows=rows, fields=law)
     assert (found["verdict"], found["kind"]) == ("not reproduced", "identity")
-    assert found["reason"].startswith("the two are one law of noise under two names")
+    assert found["reason"].startswith("the two are identically distributed")
     assert np.isnan(found[["p", "p_corrected", "effect", "power"]].astype(float)).all()
     as_good = verdict(run, "imgm within 0 of analytic_gaussian", rows=rows, fields=law)
     assert (as_good["verdict"], as_good["kind"]) == ("reproduced", "identity")

@@ -238,9 +238,9 @@ def _identical(claim: Claim) -> Finding:
     return {
         "kind": IDENTITY,
         "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
-        "reason": "the two are one law of noise under two names: neither is ever better",
+        "reason": "the two are identically distributed: neither is ever better",
         "test": "identity",
-        "evidence": "one law of noise",
+        "evidence": "identical distributions",
     }
 
 

@@ -86,7 +86,8 @@ def finding(frame: pd.DataFrame) -> str:
     wrong = schemes[schemes["verdict"].eq(NOT_PRIVATE)]
     epsilon = f"epsilon {frame['_at'].iloc[0]}"
     if wrong.empty:
-        return f"All {len(schemes)} schemes called {epsilon} keep what they promise"
+        every = "Both" if len(schemes) == 2 else f"All {len(schemes)}"
+        return f"{every} schemes called {epsilon} keep what they promise"
     worst = short(wrong["epsilon_actual"].max())
     count = f"{len(wrong)} of {len(schemes)}"
     return f"{count} schemes called {epsilon} are not: tight epsilons of up to {worst}"
