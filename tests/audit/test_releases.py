@@ -8,7 +8,7 @@ from scipy import special
 
 from matrixdp import laws
 from matrixdp.audit import base, direction, releases
-from matrixdp.audit.base import NO_SCALE, Scale
+from matrixdp.audit.base import NO_SCALE, Finding, Scale
 from matrixdp.audit.blackbox import Proof
 from matrixdp.audit.projection import BlackBoxAudit
 from matrixdp.checks import InputError
@@ -345,6 +345,19 @@ def test_verdicts(changed, scale, words):
     proof = proof._replace(refuted=True)
     refuted = releases.verdict(1.0, audit, [scale], None, proof)
     assert refuted == "violated: the black box proves it"
+
+
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        (Finding(other=0.0, mu=1.0, shortfall=0.01), "private but wasteful"),
+        (Finding(other=0.1, mu=1.0, shortfall=0.01), f"undecided: {releases.UNDECLARED}"),
+        (Finding(other=0.0, mu=1.01, shortfall=0.01), releases.REPLAYED),
+    ],
+)
+def test_replays_count_in_the_verdict(finding, words):
+    proof = Proof(epsilon=0.4, largest=5.0, runs=100, limit=100, refuted=False)
+    assert releases.verdict(1.0, FakeAudit(), [NO_SCALE], finding, proof) == words
 
 
 def test_limits_bound_the_runs_of_the_black_box():
