@@ -8,11 +8,11 @@ import pytest
 from matrixdp.audit import releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.centred import Centred, CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram
+from matrixdp.mechanisms.centred import Centred, CentredMoments, mean_query
+from matrixdp.mechanisms.clipped import ChosenByHistogram, records_of
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy import gaussian
-from matrixdp.privacy.sensitivity import Ball, SecondMomentQuery, second_moments
+from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 from mechanisms.support import CTG, LIVER, assert_standard, budget, one_stream, streams
 
 LIVERS = SecondMomentQuery(LIVER.domain, 248)
@@ -153,3 +153,11 @@ def test_trials_depend_on_their_own_stream_and_records_alone(kind):
 def test_bad_shares_are_refused(share):
     with pytest.raises(InputError, match="share is"):
         Centred(share)
+
+
+@pytest.mark.parametrize("domain", [Box.cube(3, -1, 1), Ball(np.sqrt(3), 3)])
+def test_the_noise_of_a_mean_covers_a_private_number(domain):
+    query = SecondMomentQuery(domain, 400, "add_or_remove")
+    # A record that comes changes the sum of (x, 1) by its norm, 2 at most.
+    assert records_of(mean_query(query)).l2 == pytest.approx(2)
+    assert records_of(mean_query(replace(query, adjacency="zero_out"))).l2 == pytest.approx(3**0.5)
