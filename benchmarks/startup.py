@@ -22,7 +22,7 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 PACKAGES = ("numpy", "scipy.special", "pandas", "yaml", "jax", "matplotlib.figure")
 
 #: What the jobs of a kind import.
-STUDY = "from matrixdp.experiments import study; study.registry()"
+STUDY = "import matrixdp.experiments.study; from matrixdp import mechanisms; mechanisms.registry()"
 KINDS = {
     "data": "import matrixdp.data.store",
     "trials": STUDY,

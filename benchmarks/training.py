@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/experiments/training"))
 
 import matrixdp.experiments.training  # noqa: F401  (sets jax up)
 from matrixdp.experiments.training import batches, gradients
@@ -29,6 +30,7 @@ from matrixdp.experiments.training.models import GraphNetwork, LeNet, Model, Par
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
 import optax  # isort: skip
+from exampleloss import losses  # isort: skip
 
 REPEATS = 7
 STEPS = 150
@@ -88,7 +90,7 @@ def plain(model: Model, initial: Params, lots: jax.Array, sizes: jax.Array) -> P
     optimiser = optax.sgd(gradients.RATE, gradients.MOMENTUM, nesterov=True)
 
     def loss(params: Params, lot: jax.Array, size: jax.Array) -> jax.Array:
-        return jnp.vdot(jnp.arange(len(lot)) < size, model.losses(params, lot)) / size
+        return jnp.vdot(jnp.arange(len(lot)) < size, losses(model, params, lot)) / size
 
     def step(state: tuple, inputs: tuple) -> tuple[tuple, None]:
         params, memory = state
@@ -105,7 +107,7 @@ def written_out(
     """Return the clipped sums of all lots, by gradients of single examples."""
 
     def one(example: jax.Array) -> Params:
-        return jax.grad(lambda p: model.losses(p, example[None])[0])(params)
+        return jax.grad(lambda p: losses(model, p, example[None])[0])(params)
 
     def step(total: Params, inputs: tuple) -> tuple[Params, None]:
         lot, size = inputs
