@@ -17,9 +17,9 @@ from matrixdp.audit.base import Finding, Scale
 from matrixdp.audit.neighbours import random_records, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms.base import AdditiveGaussian
-from matrixdp.mechanisms.composed import Composed, Part, ShellQuery
+from matrixdp.mechanisms.composed import Composed, ComposedMoments, Part, ShellQuery
 from matrixdp.mechanisms.equations import EigenvalueQuery, ProductQuery
-from matrixdp.privacy.domain import Ball
+from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery
 
 #: Measures of :mod:`sensitivities` for the parts of a regression, by the parts' queries.
@@ -29,6 +29,19 @@ _MEASURES = {EigenvalueQuery: "smallest eigenvalue of x", ProductQuery: "l2, x t
 #: ``SIZES`` are the sizes, used in turn, of the records that neighbours share.
 PAIRS, NEIGHBOURS = 16, 12
 SIZES = 1.0, 0.1, 0.01
+
+
+def reached(release: Composed) -> float:
+    """Return the share of the declared mu that the worst neighbours reach at least.
+
+    No two records of an odd number of columns attain the bound of the moments of a regression.
+    Where a column keeps away from 0, no two records are orthogonal, and all reach less.
+    """
+    if isinstance(release, ComposedMoments) or release.query.explaining.l2_upper_exact:
+        return 0.99
+    box = release.query.domain
+    away = isinstance(box, Box) and (np.greater(box.lower, 0) | np.less(box.upper, 0)).any()
+    return 0.75 if away else 0.9
 
 
 class Answers:

@@ -16,7 +16,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp.mechanisms.base import AdditiveMechanism
-from matrixdp.mechanisms.composed import Composed, ComposedMoments
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.practice import specification
 from matrixdp.practice.choices import options
@@ -138,11 +138,7 @@ def assert_apart(release, values, constant):
 def assert_executed_as_declared(release):
     finding = parts.executed(release, np.random.default_rng(0))
     assert finding.other == 0
-    # No two records of an odd number of columns attain the bound of the moments of a regression,
-    # nor do two whose first column is always positive.
-    attained = isinstance(release, ComposedMoments) or release.query.explaining.l2_upper_exact
-    centred = np.allclose(release.query.domain.lower, -np.array(release.query.domain.upper))
-    assert (0.99 if attained else 0.9 if centred else 0.8) < finding.mu <= 1 + 1e-9
+    assert parts.reached(release) < finding.mu <= 1 + 1e-9
 
 
 def test_a_hundredth_less_noise_is_seen(tmp_path):
