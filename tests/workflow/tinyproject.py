@@ -66,7 +66,10 @@ FORKS.set_forkserver_preload(["snakemake.cli", "numpy", "jsonschema", "grimp"])
 
 
 def forked(words: list[str], folder: Path, variables: dict[str, str], output: str) -> None:
-    """Run Snakemake in a folder and end, as the program would."""
+    """Run Snakemake in a folder and end, as the program would.
+
+    It ends a second after its last job; in the profile it waits longer.
+    """
     from snakemake.cli import main
 
     os.chdir(folder)
@@ -74,8 +77,8 @@ def forked(words: list[str], folder: Path, variables: dict[str, str], output: st
     os.environ.update(variables)
     for number, file in enumerate((os.devnull, output, output)):
         os.dup2(os.open(file, os.O_RDWR | os.O_APPEND), number)
-    sys.argv[1:] = words
-    main(words)
+    sys.argv[1:] = ["--max-jobs-per-timespan=1000/1s", *words]
+    main(sys.argv[1:])
 
 
 @dataclass(frozen=True)
