@@ -272,6 +272,18 @@ class Cell:
         name, direction = self.variant.name, self.variant.direction
         return {"variant": name, "direction": direction, "epsilon": self.epsilon}
 
+    @property
+    def guarantee(self) -> dict[str, Any]:
+        """Columns with the privacy and the size of the cell's noise."""
+        assert self.release is not None
+        return {
+            "delta": self.release.delta,
+            "epsilon_actual": self.release.epsilon_actual,
+            "mu_actual": self.release.mu,
+            "mu_exact": None if self.release.mu is None else self.release.mu_exact,
+            "noise_std": self.release.noise_std,
+        }
+
     def noise(self, settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:
         """Return one stream per trial, the same for releases with the same kind of noise."""
         assert self.release is not None
@@ -329,6 +341,27 @@ def _mechanism_rows(
             yield _note(reason, reading)
         else:
             serving[reading] = task
+    simulated = _simulated(serving, mechanism, cells, data, settings, control)
+    for reading, cell in itertools.product(serving, cells):
+        if cell.release is None:
+            note = _note(f"no guarantee: {cell.note}", reading)
+            yield {**note, **cell.where, "delta": cell.delta}
+            continue
+        for phase, numbers, scores in simulated:
+            if len(numbers) and (reading, cell) in scores:
+                rows = {"phase": phase, "trial": np.array(numbers), "value": scores[reading, cell]}
+                yield {"reading": reading, **cell.where, **cell.guarantee, **rows}
+
+
+def _simulated(
+    tasks: Mapping[str, Task],
+    mechanism: str,
+    cells: Sequence[Cell],
+    data: Dataset,
+    settings: Settings,
+    control: bool,
+) -> list[tuple[str, range, Scores]]:
+    """Return phases with their trials and scores, those of controls last (see :func:`run`)."""
     rivals = Counter(cell.variant.direction for cell in cells)
     alone = len(settings.epsilons)
     compared = [cell for cell in cells if rivals[cell.variant.direction] > alone]
@@ -344,30 +377,11 @@ def _mechanism_rows(
     for phase, numbers, streams_of, subset in parts:
         with_zeros = control and phase != "select"
         scores, *of_zeros = _scores(
-            serving, mechanism, streams_of, subset, data, settings, numbers, with_zeros
+            tasks, mechanism, streams_of, subset, data, settings, numbers, with_zeros
         )
         scored.append((phase, numbers, scores))
         controls += [(CONTROL, numbers, each) for each in of_zeros]
-    for reading, cell in itertools.product(serving, cells):
-        if cell.release is None:
-            note = _note(f"no guarantee: {cell.note}", reading)
-            yield {**note, **cell.where, "delta": cell.delta}
-            continue
-        for phase, numbers, scores in (*scored, *controls):
-            if len(numbers) and (reading, cell) in scores:
-                exact = None if cell.release.mu is None else cell.release.mu_exact
-                yield {
-                    **cell.where,
-                    "reading": reading,
-                    "delta": cell.release.delta,
-                    "epsilon_actual": cell.release.epsilon_actual,
-                    "mu_actual": cell.release.mu,
-                    "mu_exact": exact,
-                    "noise_std": cell.release.noise_std,
-                    "phase": phase,
-                    "trial": np.array(numbers),
-                    "value": scores[reading, cell],
-                }
+    return [*scored, *controls]
 
 
 #: The metric of trials, shape (trials,), by reading and cell.

@@ -273,88 +273,21 @@ def _read(path: Path, table: dict[str, Any]) -> Specification:
 
 def _specification(path: Path, table: dict[str, Any]) -> Specification:
     kind = checks.choice(QUERIES, query=table["query"])
-    bounds = table["bounds"]
-    if not isinstance(bounds, dict) or not bounds:
-        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
-    for name, sides in bounds.items():
-        if not isinstance(sides, list) or len(sides) != 2:
-            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
-        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
-        if low >= high:
-            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
-    target, names = table.get("target", ""), list(bounds)
-    if (kind == "regression") != (target in names):
-        raise InputError(
-            f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
-            f"one of the columns {', '.join(names)}"
-        )
-    if target and len(names) < 2:
-        raise InputError(
-            f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
-        )
-    if target:
-        names.append(names.pop(names.index(target)))
+    bounds = _bounds(table["bounds"])
+    names, target = _columns(kind, table.get("target", ""), [*bounds])
     box = Box(*zip(*(bounds[name] for name in names), strict=True))
-    mechanism = checks.choice(
-        (RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=table.get("mechanism", RECOMMENDED)
-    )
+    epsilon, delta = checks.positive(epsilon=table["epsilon"]), table.get("delta", 0)
+    if delta != 0:
+        delta = checks.open_unit(delta=delta)
+    mechanism = _mechanism(kind, table.get("mechanism", RECOMMENDED), delta)
     people = _people(table, names)
-    adjacency = checks.choice(
-        (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
-    )
-    private_count = adjacency == ADD_OR_REMOVE
-    if private_count and kind not in _COUNTED and mechanism != CLIPPED:
-        raise InputError(
-            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
-            "second_moments by the mechanism 'clipped'; take replace or zero_out"
-        )
-    public, intercept = table.get("public", False), table.get("intercept", True)
-    for name, value in (("public", public), ("intercept", intercept)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be true or false")
-    if mechanism == ADASSP and kind != "regression":
-        raise InputError(
-            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
-            f"query {kind!r}"
-        )
+    intercept, alpha = _regression(kind, table)
     query, middle, half = _query(
-        *(kind, mechanism, box, table["records"], adjacency),
+        *(kind, mechanism, box, table["records"], _adjacency(kind, mechanism, table)),
         per_person=people.most if people else None,
         intercept=intercept,
         radius=table.get("radius"),
     )
-    delta = table.get("delta", 0)
-    epsilon = checks.positive(epsilon=table["epsilon"])
-    if delta != 0:
-        checks.open_unit(delta=delta)
-    importance = table.get("importance")
-    if importance is not None:
-        if not isinstance(importance, dict) or set(importance) - set(names):
-            raise InputError(f"importance is {importance!r}; give a table of column = weight")
-        weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
-        # The constant gets the mean weight of the columns.
-        weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
-        importance = tuple(weights)
-    for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
-        raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
-    if mechanism in _SYMMETRIC and QUERIES[kind] is not QUERIES["second_moments"]:
-        raise InputError(
-            f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
-            f"laplace or gaussian for the query {kind!r}"
-        )
-    if not delta and mechanism not in (RECOMMENDED, "laplace"):
-        raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
-    if mechanism in IN_PARTS and importance is not None:
-        raise InputError(
-            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
-            "in all directions; leave it out, or take another mechanism"
-        )
-    number = checks.count(number=table.get("number", len(names) if kind == "components" else 1))
-    if number > len(names) or ("number" in table and kind != "components"):
-        raise InputError(
-            f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
-            f"{len(names)}, and of no other query"
-        )
     planned = table.get("planned")
     return Specification(
         file=path.parent / table["file"],
@@ -368,19 +301,122 @@ def _specification(path: Path, table: dict[str, Any]) -> Specification:
         epsilon=epsilon,
         delta=float(delta),
         mechanism=mechanism,
-        importance=importance,
+        importance=_importance(mechanism, names, query, table.get("importance")),
         target=target,
         total=ledger.total(table["total"]) if "total" in table else None,
         fill=_fill(box, names, table.get("missing", MIDDLE)),
         account=path.parent / table["account"] if "account" in table else None,
         planned=None if planned is None else checks.count(planned=planned),
-        number=number,
+        number=_number(kind, names, table.get("number")),
         people=people,
-        alpha=checks.not_negative(alpha=table.get("alpha", 0.0)),
+        alpha=alpha,
         intercept=intercept,
         label=table.get("label", ""),
-        public=public,
+        public=_flag("public", table.get("public", False)),
     )
+
+
+def _bounds(bounds: object) -> dict[str, list[float]]:
+    """Return the checked bounds [lowest, highest] by column."""
+    if not isinstance(bounds, dict) or not bounds:
+        raise InputError(f"bounds is {bounds!r}; give a table of column = [lowest, highest]")
+    for name, sides in bounds.items():
+        if not isinstance(sides, list) or len(sides) != 2:
+            raise InputError(f"bounds.{name} is {sides!r}; it must be [lowest, highest]")
+        low, high = (checks.finite(**{f"bounds.{name}": side}) for side in sides)
+        if low >= high:
+            raise InputError(f"bounds.{name} is {sides}; the lowest must be below the highest")
+    return bounds
+
+
+def _columns(kind: str, target: str, names: list[str]) -> tuple[list[str], str]:
+    """Return the columns, the target of a regression last, and the target; empty for none."""
+    if (kind == "regression") != (target in names):
+        raise InputError(
+            f"target is {target!r} for the query {kind!r}; a regression, and no other query, needs "
+            f"one of the columns {', '.join(names)}"
+        )
+    if target and len(names) < 2:
+        raise InputError(
+            f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
+        )
+    return [name for name in names if name != target] + [target] * bool(target), target
+
+
+def _mechanism(kind: str, name: object, delta: float) -> str:
+    """Return the name of a mechanism that answers the query ``kind`` at this delta."""
+    mechanism = checks.choice((RECOMMENDED, *MECHANISMS, *IN_PARTS), mechanism=name)
+    if mechanism == ADASSP and kind != "regression":
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers a regression alone; take another for the "
+            f"query {kind!r}"
+        )
+    if mechanism in _SYMMETRIC and QUERIES[kind] is not SecondMomentQuery:
+        raise InputError(
+            f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
+            f"laplace or gaussian for the query {kind!r}"
+        )
+    if not delta and mechanism not in (RECOMMENDED, "laplace"):
+        raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
+    return mechanism
+
+
+def _adjacency(kind: str, mechanism: str, table: Mapping[str, Any]) -> str:
+    """Return the neighbouring relation, where the mechanism can answer the query under it."""
+    adjacency = checks.choice(
+        (*ADJACENCIES, ADD_OR_REMOVE), adjacency=table.get("adjacency", "replace")
+    )
+    if adjacency == ADD_OR_REMOVE and kind not in _COUNTED and mechanism != CLIPPED:
+        raise InputError(
+            f"adjacency is {adjacency!r}, which serves the queries {', '.join(_COUNTED)}, and "
+            "second_moments by the mechanism 'clipped'; take replace or zero_out"
+        )
+    return adjacency
+
+
+def _regression(kind: str, table: Mapping[str, Any]) -> tuple[bool, float]:
+    """Return whether a regression has an intercept, and its penalty; no other query has either."""
+    intercept = _flag("intercept", table.get("intercept", True))
+    for name in {"alpha", "intercept"} & {*table} if kind != "regression" else ():
+        raise InputError(f"{name} has no meaning for the query {kind!r}; leave it out")
+    return intercept, checks.not_negative(alpha=table.get("alpha", 0.0))
+
+
+def _importance(
+    mechanism: str, names: list[str], query: Query, importance: object
+) -> tuple[float, ...] | None:
+    """Return the weight of each entry of a record in the error; None for equal weights."""
+    if importance is None:
+        return None
+    if not isinstance(importance, dict) or set(importance) - set(names):
+        raise InputError(f"importance is {importance!r}; give a table of column = weight")
+    if mechanism in IN_PARTS:
+        raise InputError(
+            f"importance has no meaning for the mechanism {mechanism!r}, whose noise is the same "
+            "in all directions; leave it out, or take another mechanism"
+        )
+    weights = [checks.positive(**{f"importance.{n}": importance.get(n, 1.0)}) for n in names]
+    # The constant gets the mean weight of the columns.
+    weights[-1:-1] = [float(np.mean(weights))] * (query.features - len(names))
+    return tuple(weights)
+
+
+def _number(kind: str, names: list[str], stated: object) -> int:
+    """Return the number of principal components; all of them unless stated."""
+    default = len(names) if kind == "components" else 1
+    number = checks.count(number=default if stated is None else stated)
+    if number > len(names) or (stated is not None and kind != "components"):
+        raise InputError(
+            f"number is {number} for the query {kind!r}; it is that of components, from 1 to "
+            f"{len(names)}, and of no other query"
+        )
+    return number
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}; it must be true or false")
+    return value
 
 
 def _query(

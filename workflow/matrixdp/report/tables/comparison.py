@@ -104,52 +104,62 @@ def comparison(
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
-    simulated = status == summary.SIMULATED
     results = _select_rows(results, reading)
     results = results[summary.in_first_direction(results)]
-    rows = []
-    for cell in published.to_dict("records"):
-        row = _find(results, cell["mechanism"], epsilon)
-        value, margin = _published(cell)
-        ours = {
-            "method": cell["method"],
-            "published": cell["value"],
-            "published_ci": cell["interval"],
-            "unit_factor": float(cell["unit_factor"]),
-            "published_value": value,
-            "published_over_base": value / level.published,
-            "published_over_base_ci": margin / level.published,
-            "verdict": _verdict(row),
-            "_margin": margin,
-            "_qualifier": cell["qualifier"],
-        }
-        rows.append(row | ours)
+    rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, f"tau={settings['taus']['public']}")
     table = pd.DataFrame(rows, columns=[*COLUMNS, "mu_exact", "_qualifier", "_margin"])
-    table["data_status"] = status
-    table["_recommended"] = settings["experiments"].get(about.id, {}).get("recommended", "")
-    table["reading"], table["base"] = reading, level.mechanism
     table["n_trials"] = table["n_trials"].astype("Int64")
     text = ["variant", "direction", "published", "published_ci", "verdict", "note", "_qualifier"]
     table[text] = table[text].astype(object).fillna("")
-    value = table["published_value"].where(table["published_value"] > 0)
-    table["ratio"] = table["mean"] / value
+    table["ratio"] = table["mean"] / table["published_value"].where(table["published_value"] > 0)
     ratio, half = statistics.quotient(table["mean"], table["ci95"], level.mean, level.ci95)
     table["over_base"], table["over_base_ci"] = ratio, half.where(table["mean"].ne(level.mean))
-    enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False) & (not simulated)
+    trivial, simulated = summary.trivial(results), status == summary.SIMULATED
+    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_CHANCE)
+    return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
+        data_status=status,
+        reading=reading,
+        base=level.mechanism,
+        against_paper="" if simulated else _against_paper(table, about),
+        against_chance="" if simulated else outcomes,
+        _recommended=settings["experiments"].get(about.id, {}).get("recommended", ""),
+        _experiment=about.id,
+        _metric=next((name for name in results["metric"] if name), ""),
+        _at=epsilon,
+        _baseline=trivial,
+    )
+
+
+def _paper_row(
+    cell: Mapping[str, str], results: pd.DataFrame, epsilon: str, level: Base
+) -> dict[str, Any]:
+    """Return a published result with ours beside it."""
+    row = _find(results, cell["mechanism"], epsilon)
+    value, margin = _published(cell)
+    return row | {
+        "method": cell["method"],
+        "published": cell["value"],
+        "published_ci": cell["interval"],
+        "unit_factor": float(cell["unit_factor"]),
+        "published_value": value,
+        "published_over_base": value / level.published,
+        "published_over_base_ci": margin / level.published,
+        "verdict": _verdict(row),
+        "_margin": margin,
+        "_qualifier": cell["qualifier"],
+    }
+
+
+def _against_paper(table: pd.DataFrame, about: catalogue.Experiment) -> pd.Series:
+    """Return the verdicts on our rows against the published ones; empty where there is none."""
     names = ["published_value", "_margin", "mean", "ci95"]
     if about.conjecture:
         names = ["published_over_base", "published_over_base_ci", "over_base", "over_base_ci"]
     verdicts = [statistics.verdict(*row) for row in table[names].astype(float).to_numpy()]
+    enough = table["n_trials"].ge(statistics.ENOUGH).fillna(False)
     comparable = enough & table[names[0]].notna() & table["verdict"].eq("")
-    table["against_paper"] = pd.Series(verdicts).replace(_DIRECTIONS).where(comparable, "")
-    trivial = summary.trivial(results)
-    outcomes = comparisons.verdicts(table, compared, trivial).replace(comparisons.EVEN, AT_CHANCE)
-    table["against_chance"] = "" if simulated else outcomes
-    metric = next((name for name in results["metric"] if name), "")
-    return table.rename(columns={"mu_exact": "_mu_exact"}).assign(
-        _experiment=about.id, _metric=metric, _at=epsilon, _baseline=trivial
-    )
+    return pd.Series(verdicts, dtype=object).replace(_DIRECTIONS).where(comparable, "")
 
 
 def finding(table: pd.DataFrame) -> str:
