@@ -81,32 +81,22 @@ def build(
     """
     root = Path(results)
     config = inputs.read("settings", root) if config is None else config
-    outputs, environment = answers.Run(root, config), _environment()
+    outputs = answers.Run(root, config)
     matrix = config["matrix"] if isinstance(config.get("matrix"), dict) else None
-    experiments = exhibits.kinds(config)
-    entries: dict[str, Entry] = {
-        f"{kind}/{name}": entry
-        for kind, registry in (("tables", tables.registry), ("figures", figures.registry))
-        for name, entry in registry(experiments).items()
-    }
+    entries = _entries(config)
     sections, aside = layout.read(FOLDER / "layout.yaml")
     if matrix:
-        sections = _of_matrix(sections, matrix, [*experiments])
+        sections = _of_matrix(sections, matrix, [*exhibits.kinds(config)])
     # Files of another configuration, and a user's files, are not shown.
     names = [name for name in layout.present(root) if name in entries and name not in aside]
     placed = layout.place(sections, names)
-    visible = [name for chapter in placed for name in chapter.results]
-    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
     data, provenance = appendix.provenance(root / "data", exhibits.datasets(config))
     facts = dict(machine.facts() if run is None else run)
     claims = outputs.table("claims")
     with inputs.whole(root / "tables"):
         added = _added(outputs, data, facts)
     if len(claims):
-        with inputs.whole(root / "claims.csv"):
-            view = views.dashboard(claims) | {"places": places}
-        html = environment.get_template("dashboard.html.j2").render(view)
-        added["dashboard"] = [{"kind": "html", "html": Markup(html)}]
+        added["dashboard"] = [_dashboard(root, claims, placed)]
     words = {"config": config, "arguments": arguments, "matrix": matrix}
     chapters = []
     for chapter in placed:
@@ -121,23 +111,48 @@ def build(
         name = source["title"] if matrix else source["name"]
         statuses.setdefault(str(source.get("status")), []).append(name)
     marks = [(catalogue.mark(status), names) for status, names in statuses.items()]
-    return environment.get_template("page.html.j2").render(
-        sections=chapters,
-        at={name: section.id for section in sections for name in section.claims},
-        parts=list(dict.fromkeys(chapter.section.part for chapter in placed)),
-        answers=answers.answers(outputs),
-        trials=outputs.trials(),
-        enough=ENOUGH,
-        data=sorted({source["name"] for source in provenance}),
-        matrix=matrix,
-        statuses=sorted(statuses),
-        marks=[(mark, names) for mark, names in marks if mark.text],
-        timing=_timing(root) if facts else {},
-        commit=facts.get("Git commit", ""),
-        health=_health(outputs),
-        style=_source("style.css"),
-        script=_source("page.js"),
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            sections=chapters,
+            at={name: section.id for section in sections for name in section.claims},
+            parts=list(dict.fromkeys(chapter.section.part for chapter in placed)),
+            answers=answers.answers(outputs),
+            trials=outputs.trials(),
+            enough=ENOUGH,
+            data=sorted({source["name"] for source in provenance}),
+            matrix=matrix,
+            statuses=sorted(statuses),
+            marks=[(mark, names) for mark, names in marks if mark.text],
+            timing=_timing(root) if facts else {},
+            commit=facts.get("Git commit", ""),
+            health=_health(outputs),
+            style=_source("style.css"),
+            script=_source("page.js"),
+        )
     )
+
+
+def _entries(config: Mapping[str, Any]) -> dict[str, Entry]:
+    """Return the tables and figures of a configuration by name, such as ``tables/table3``."""
+    experiments = exhibits.kinds(config)
+    entries: dict[str, Entry] = {
+        f"tables/{name}": entry for name, entry in tables.registry(experiments).items()
+    }
+    return entries | {
+        f"figures/{name}": entry for name, entry in figures.registry(experiments).items()
+    }
+
+
+def _dashboard(root: Path, claims: pd.DataFrame, placed: list[layout.Placed]) -> dict[str, Any]:
+    """Return the item with the verdicts on all claims, with links to the results behind them."""
+    visible = [name for chapter in placed for name in chapter.results]
+    places = {name.rpartition("/")[2]: _slug(name) for name in reversed(visible)}
+    with inputs.whole(root / "claims.csv"):
+        view = views.dashboard(claims) | {"places": places}
+    html = _environment().get_template("dashboard.html.j2").render(view)
+    return {"kind": "html", "html": Markup(html)}
 
 
 def _of_matrix(
